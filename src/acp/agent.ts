@@ -1,60 +1,45 @@
-// Earshot as an agent of the Agent Client Protocol (version 1): sessions are conversations, each folder has its own Earshot.
+// Earshot as an agent of the Agent Client Protocol (version 1): sessions are conversations, each folder has its own.
 import { realpath } from 'node:fs/promises';
-import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { describeFailure, type Failure, type Result } from '../base/errors.ts';
+import { type Disposable } from '../base/disposable.ts';
+import { describeFailure, type Result } from '../base/errors.ts';
 import { INVALID_PARAMS, JsonRpcError, JsonRpcPeer, METHOD_NOT_FOUND, SERVER_ERROR } from '../base/jsonRpc.ts';
-import { type LiveConversation } from '../core/conversation/liveConversation.ts';
-import { type Earshot } from '../core/earshot.ts';
-import { type AttachedFrontend } from '../core/frontend/frontends.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type Snapshots, type Store } from '../core/ports/storage.ts';
-import { ACP_VERSION, type AcpMethod, type AcpParams, acpSchemas } from '../protocol/outside/acp.ts';
+import { ACP_VERSION, type AcpMethod, type AcpParams, acpSchemas, type ClientServer } from '../protocol/outside/acp.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
 import { type LogEvent } from '../protocol/event.ts';
-import { APPROVAL_MODES, MODES } from '../protocol/page/controlsView.ts';
-import { scopeOf } from '../protocol/scopes.ts';
-import { type Settings } from '../protocol/settings.ts';
 import { ClientFrontend } from './frontend.ts';
 import { readPromptParts } from './promptParts.ts';
-import { type SessionUpdate, startedUpdate, type UpdateDeps, updatesOf } from './updates.ts';
-
-/** Earshot for one folder, without an editor. */
-export interface FolderAgent {
-  readonly folder: string;
-  readonly earshot: Earshot;
-  readonly store: Pick<Store, 'list' | 'read'>;
-  readonly snapshots: Pick<Snapshots, 'get'>;
-  settings(): Settings;
-  set(changed: Partial<Settings>): void;
-  /** Ends every turn and closes every file. */
-  close(): Promise<void>;
-}
+import { type FolderListener, NO_CONVERSATION, type SessionFolder, type SessionSettings } from './sessionFolder.ts';
+import { optionsOf, readMode, readOption, stateOf } from './sessionState.ts';
+import { outputUpdate, type SessionUpdate, startedUpdate, updatesOf } from './updates.ts';
 
 export interface AcpAgentDeps {
   readonly logger: Logger;
   readonly version: string;
   send(frame: string): void;
   /** `asks`: the client can answer questions. */
-  openFolder(folder: string, frontend: AttachedFrontend, asks: boolean): Promise<Result<FolderAgent>>;
+  openFolder(folder: string, listener: FolderListener, asks: boolean): Promise<Result<SessionFolder>>;
 }
 
-interface OpenFolder {
-  readonly agent: FolderAgent;
-  readonly updates: Omit<UpdateDeps, 'key'>;
-}
+/** The protocol's own code for what does not exist. */
+const NOT_FOUND = -32002;
+
+/** Characters of a call's output that are shown while it runs; its result has what the model gets. */
+const LIVE_OUTPUT = 4000;
 
 type Handlers = { readonly [M in AcpMethod]: (params: AcpParams<M>) => unknown };
 
 export class AcpAgent implements Disposable {
   readonly #deps: AcpAgentDeps;
   readonly #peer: JsonRpcPeer;
-  readonly #held = new DisposableStore();
-  readonly #folders = new Map<string, Promise<OpenFolder>>();
-  readonly #sessions = new Map<string, OpenFolder>();
+  readonly #folders = new Map<string, Promise<SessionFolder>>();
+  readonly #sessions = new Map<string, SessionFolder>();
+  /** By session: why it is out of reach. */
+  readonly #lost = new Map<string, string>();
   /** Updates of a session are sent in order, although some have to be read from disk. */
   readonly #sending = new Map<string, Promise<void>>();
-  /** Calls that the client knows; those that began before it did are announced first. */
-  readonly #announced = new Set<string>();
+  /** Calls that the client knows, with the end of their output; those that began before it did are announced first. */
+  readonly #announced = new Map<string, string>();
   readonly #early = new Set<string>();
   #asks = false;
 
@@ -64,6 +49,8 @@ export class AcpAgent implements Disposable {
       send: (frame) => deps.send(frame),
       handle: (method, params) => this.#handle(method, params),
       report: (error) => deps.logger.error('a request of the client failed unexpectedly', error),
+      // The protocol has no batches.
+      maxBatch: 0,
     });
   }
 
@@ -72,16 +59,15 @@ export class AcpAgent implements Disposable {
   }
 
   async close(): Promise<void> {
-    this.#peer.close('the client is gone');
     this.dispose();
     for (const opening of this.#folders.values()) {
       const opened = await opening.catch(() => undefined);
-      await opened?.agent.close();
+      await opened?.close();
     }
   }
 
   dispose(): void {
-    this.#held.dispose();
+    this.#peer.close('the client is gone');
   }
 
   #handle(method: string, params: unknown): unknown {
@@ -100,155 +86,155 @@ export class AcpAgent implements Disposable {
         agentInfo: { name: 'earshot', title: 'Earshot', version: this.#deps.version },
         agentCapabilities: {
           loadSession: true,
+          mcpCapabilities: { http: true, sse: true },
           promptCapabilities: { image: true, embeddedContext: true },
-          sessionCapabilities: { list: {}, resume: {} },
+          sessionCapabilities: { list: {}, resume: {}, close: {} },
         },
         authMethods: [],
       };
     },
     authenticate: () => ({}),
-    'session/new': async ({ cwd }) => {
-      const opened = await this.#open(cwd);
-      const created = unwrap(await opened.agent.earshot.create());
-      this.#sessions.set(created.log.id, opened);
-      return { sessionId: created.log.id, ...stateOf(opened) };
+    'session/new': async ({ cwd, mcpServers }) => {
+      const folder = await this.#open(cwd);
+      folder.addServers(mcpServers);
+      const session = unwrap(await folder.create());
+      this.#sessions.set(session, folder);
+      return { sessionId: session, ...stateOf(await folder.settings()) };
     },
-    'session/load': async ({ cwd, sessionId }) => {
-      const opened = await this.#join(cwd, sessionId);
-      const { events } = unwrap(await opened.agent.store.read(sessionId));
-      for (const event of events) this.#forward(opened, sessionId, event, true);
+    'session/load': async ({ cwd, sessionId, mcpServers }) => {
+      const { folder, events } = await this.#join(cwd, sessionId, mcpServers);
+      for (const event of events) this.#forward(folder, sessionId, event, true);
       await this.#sending.get(sessionId);
-      return stateOf(opened);
+      return stateOf(await folder.settings());
     },
-    'session/resume': async ({ cwd, sessionId }) => stateOf(await this.#join(cwd, sessionId)),
+    'session/resume': async ({ cwd, sessionId, mcpServers }) => {
+      const { folder } = await this.#join(cwd, sessionId, mcpServers);
+      return stateOf(await folder.settings());
+    },
     'session/list': async ({ cwd }) => {
-      const { agent } = await this.#open(cwd ?? process.cwd());
-      const sessions = unwrap(await agent.store.list()).map(({ id, title, lastActivity }) => ({
+      const folder = await this.#open(cwd ?? process.cwd());
+      const sessions = unwrap(await folder.list()).map(({ id, title, at }) => ({
         sessionId: id,
-        cwd: agent.folder,
+        cwd: folder.folder,
         title: title === '' ? null : title,
-        updatedAt: new Date(lastActivity).toISOString(),
+        updatedAt: at,
       }));
       return { sessions };
     },
-    'session/prompt': ({ sessionId, prompt }) => this.#prompt(sessionId, prompt),
-    'session/cancel': ({ sessionId }) => this.#sessions.get(sessionId)?.agent.earshot.stop(sessionId),
-    'session/set_mode': ({ sessionId, modeId }) => {
-      const mode = MODES.find((one) => one === modeId);
-      if (mode === undefined) throw new JsonRpcError(INVALID_PARAMS, `modeId: must be one of ${MODES.join(', ')}`);
-      const opened = this.#session(sessionId);
-      opened.agent.set({ mode });
+    'session/prompt': async ({ sessionId, prompt }) => {
+      const folder = this.#session(sessionId);
+      const { text, attachments } = readPromptParts(prompt, folder.folder);
+      const ended = await folder.prompt(sessionId, text, attachments);
+      await this.#sending.get(sessionId);
+      return { stopReason: unwrap(ended).stopped ? 'cancelled' : 'end_turn' };
+    },
+    'session/cancel': ({ sessionId }) => this.#sessions.get(sessionId)?.stop(sessionId),
+    'session/close': async ({ sessionId }) => {
+      const folder = this.#session(sessionId);
+      this.#sessions.delete(sessionId);
+      await folder.stop(sessionId);
+      return {};
+    },
+    'session/set_mode': async ({ sessionId, modeId }) => {
+      const folder = this.#session(sessionId);
+      const { mode } = await change(folder, readMode(modeId));
       for (const [session, of] of this.#sessions) {
         const update = { sessionUpdate: 'current_mode_update', currentModeId: mode };
-        if (of === opened) this.#queue(session, async () => [update]);
+        if (of === folder) this.#queue(session, async () => [update]);
       }
       return {};
     },
-    'session/set_config_option': ({ sessionId, configId, value }) => {
-      const mode = APPROVAL_MODES.find((one) => one === value);
-      if (configId !== APPROVALS) throw new JsonRpcError(INVALID_PARAMS, `configId: must be ${APPROVALS}`);
-      if (mode === undefined) {
-        throw new JsonRpcError(INVALID_PARAMS, `value: must be one of ${APPROVAL_MODES.join(', ')}`);
-      }
-      const opened = this.#session(sessionId);
-      opened.agent.set({ 'approvals.mode': mode });
-      return { configOptions: optionsOf(opened) };
+    'session/set_config_option': async ({ sessionId, configId, value }) => {
+      const folder = this.#session(sessionId);
+      return { configOptions: optionsOf(await change(folder, readOption(configId, value))) };
     },
-    '_earshot/notify': async ({ sessionId, name, level, message }) => {
-      const { earshot } = this.#session(sessionId).agent;
-      const draft = {
-        kind: { source: 'client', name },
-        // A client cannot interrupt the model by itself.
-        level: level === 'critical' ? ('error' as const) : level,
-        message,
-        scopes: [scopeOf('conversation', sessionId)],
-        origin: 'plugin' as const,
-        at: new Date().toISOString(),
-      };
-      await earshot.publish(draft, sessionId);
+    '_earshot/notify': async ({ sessionId, ...notification }) => {
+      unwrap(await this.#session(sessionId).notify(sessionId, notification));
       return {};
     },
   };
 
-  async #prompt(session: string, parts: AcpParams<'session/prompt'>['prompt']): Promise<object> {
-    const opened = this.#session(session);
-    const { earshot, folder } = opened.agent;
-    const { text, attachments } = readPromptParts(parts, folder);
-    unwrap(await earshot.send(session, text, { attachments }));
-    const { turn } = conversationOf(opened, session).log.state;
-    await earshot.settled(session);
-    await this.#sending.get(session);
-    if (turn.outcome === 'error') throw new JsonRpcError(SERVER_ERROR, this.#failureOf(session));
-    return { stopReason: turn.outcome === 'stopped' ? 'cancelled' : 'end_turn' };
+  /** Opens a session of the folder. */
+  async #join(cwd: string, session: string, servers: readonly ClientServer[]) {
+    const folder = await this.#open(cwd);
+    const events = unwrap(await folder.open(session));
+    folder.addServers(servers);
+    this.#sessions.set(session, folder);
+    this.#lost.delete(session);
+    return { folder, events };
   }
 
-  /** By session: why its last turn failed. */
-  readonly #failures = new Map<string, Failure>();
-
-  #failureOf(session: string): string {
-    const failure = this.#failures.get(session);
-    return failure === undefined ? 'The turn failed.' : describeFailure(failure);
-  }
-
-  /** Opens a conversation of the folder; another process may own it. */
-  async #join(cwd: string, session: string): Promise<OpenFolder> {
-    const opened = await this.#open(cwd);
-    const known = unwrap(await opened.agent.store.list()).some(({ id }) => id === session);
-    if (!known && opened.agent.earshot.get(session) === undefined) throw notFound(session);
-    unwrap(await opened.agent.earshot.open(session));
-    this.#sessions.set(session, opened);
-    return opened;
-  }
-
-  #session(session: string): OpenFolder {
+  #session(session: string): SessionFolder {
     const opened = this.#sessions.get(session);
-    if (opened === undefined) throw notFound(session);
-    return opened;
+    if (opened !== undefined) return opened;
+    const lost = this.#lost.get(session);
+    throw lost === undefined
+      ? new JsonRpcError(NOT_FOUND, `There is no open session ${session.slice(0, 100)}.`)
+      : new JsonRpcError(SERVER_ERROR, lost);
   }
 
-  /** Two names of one folder are the same Earshot: its conversations have one writer. */
-  async #open(folder: string): Promise<OpenFolder> {
+  /** Two names of one folder are the same: its conversations have one writer. */
+  async #open(folder: string): Promise<SessionFolder> {
     const place = await realpath(folder).catch(() => folder);
     const known = this.#folders.get(place);
     if (known !== undefined) return known;
-    const opening = this.#openFolder(folder);
+    const opening = this.#openFolder(folder, place);
     this.#folders.set(place, opening);
     opening.catch(() => this.#folders.delete(place));
     return opening;
   }
 
-  async #openFolder(folder: string): Promise<OpenFolder> {
+  async #openFolder(folder: string, place: string): Promise<SessionFolder> {
     /** Once it is there; its front end is made before it. */
-    const made: { agent?: FolderAgent } = {};
-    const effectOf = (tool: string) => made.agent?.earshot.tools.known(tool)?.effect;
-    const traitsOf = (tool: string) => made.agent?.earshot.tools.traits(tool);
+    const made: { folder?: SessionFolder } = {};
     const client = {
       update: (session: string, update: SessionUpdate) => this.#queue(session, async () => [update]),
       started: (session: string, call: string) => this.#started(session, call),
-      request: (method: string, params: object) => this.#peer.request(method, params),
+      output: (session: string, call: string, text: string) => {
+        const before = this.#announced.get(call);
+        if (before === undefined) return;
+        const output = (before + text).slice(-LIVE_OUTPUT);
+        this.#announced.set(call, output);
+        this.#queue(session, async () => [outputUpdate(call, output)]);
+      },
+      request: (method: string, params: object, signal: AbortSignal) => this.#request(method, params, signal),
     };
-    const frontend = new ClientFrontend(client, { effectOf, folder });
-    const agent = unwrap(await this.#deps.openFolder(folder, frontend, this.#asks));
-    made.agent = agent;
-    const { snapshots, earshot } = agent;
-    const opened: OpenFolder = { agent, updates: { folder, snapshots, effectOf, traitsOf } };
-    this.#held.add(
-      earshot.onDidChange(({ conversation, folded }) => {
-        if (folded === undefined || this.#sessions.get(conversation) !== opened) return;
-        const { event } = folded;
-        if (event.type === 'turn_ended' && event.failure !== undefined)
-          this.#failures.set(conversation, event.failure as Failure);
-        this.#forward(opened, conversation, event, false);
-      }),
-    );
+    const effectOf = (tool: string) => made.folder?.effectOf(tool);
+    const listener: FolderListener = {
+      frontend: new ClientFrontend(client, { effectOf, folder }),
+      event: (session, event) => {
+        if (made.folder !== undefined) this.#forward(made.folder, session, event, false);
+      },
+      lost: (reason) => {
+        this.#folders.delete(place);
+        for (const [session, of] of [...this.#sessions]) {
+          if (of !== made.folder) continue;
+          this.#sessions.delete(session);
+          this.#lost.set(session, reason);
+        }
+      },
+    };
+    const opened = unwrap(await this.#deps.openFolder(folder, listener, this.#asks));
+    made.folder = opened;
     return opened;
   }
 
-  #forward(opened: OpenFolder, session: string, event: LogEvent, replay: boolean): void {
-    const key = () => conversationOf(opened, session).log.state.turn.key;
-    this.#queue(session, () => updatesOf(event, { ...opened.updates, key }, replay));
+  /** A question that nobody needs to answer any more is cancelled. */
+  #request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    const { id, answer } = this.#peer.ask(method, params);
+    const cancel = () => this.#peer.notify('$/cancel_request', { requestId: id });
+    signal.addEventListener('abort', cancel, { once: true });
+    return answer.finally(() => signal.removeEventListener('abort', cancel));
+  }
+
+  #forward(folder: SessionFolder, session: string, event: LogEvent, replay: boolean): void {
+    if (this.#sessions.get(session) !== folder) return;
+    const { snapshots, effectOf, traitsOf } = folder;
+    const deps = { folder: folder.folder, snapshots, effectOf, traitsOf, key: () => folder.keyOf(session) };
+    this.#queue(session, () => updatesOf(event, deps, replay));
+    if (event.type === 'tool_call_response') this.#announced.delete(event.id);
     if (event.type !== 'tool_call_request' || replay) return;
-    this.#announced.add(event.id);
+    this.#announced.set(event.id, '');
     if (this.#early.delete(event.id)) this.#started(session, event.id);
   }
 
@@ -268,49 +254,19 @@ export class AcpAgent implements Disposable {
   }
 }
 
-const APPROVALS = 'approvals';
-const APPROVAL_NAMES: Readonly<Record<Settings['approvals.mode'], string>> = {
-  ask: 'Ask for everything',
-  reads: 'Allow reads',
-  edits: 'Allow reads and edits',
-  all: 'Allow everything',
-};
-
-function stateOf(opened: OpenFolder): object {
-  const { mode } = opened.agent.settings();
-  return {
-    modes: {
-      currentModeId: mode,
-      availableModes: [
-        { id: 'agent', name: 'Agent', description: 'All tools' },
-        { id: 'plan', name: 'Plan', description: 'Only tools that read' },
-      ],
-    },
-    configOptions: optionsOf(opened),
-  };
-}
-
-function optionsOf({ agent }: OpenFolder): readonly object[] {
-  const currentValue = agent.settings()['approvals.mode'];
-  const options = APPROVAL_MODES.map((value) => ({ value, name: APPROVAL_NAMES[value] }));
-  return [{ type: 'select', id: APPROVALS, name: 'Approvals', currentValue, options }];
-}
-
-function conversationOf({ agent }: OpenFolder, session: string): LiveConversation {
-  const live = agent.earshot.get(session);
-  if (live === undefined) throw notFound(session);
-  return live;
+/** `wanted`: the setting, or why there is none. */
+async function change(folder: SessionFolder, wanted: Partial<SessionSettings> | string): Promise<SessionSettings> {
+  if (typeof wanted === 'string') throw new JsonRpcError(INVALID_PARAMS, wanted);
+  unwrap(await folder.set(wanted));
+  return folder.settings();
 }
 
 function isMethod(method: string): method is AcpMethod {
   return Object.hasOwn(acpSchemas, method);
 }
 
-function notFound(session: string): JsonRpcError {
-  return new JsonRpcError(INVALID_PARAMS, `sessionId: there is no session ${session}`);
-}
-
 function unwrap<T>(result: Result<T>): T {
   if (result.ok) return result.value;
-  throw new JsonRpcError(SERVER_ERROR, describeFailure(result.failure));
+  const { failure } = result;
+  throw new JsonRpcError(failure.code === NO_CONVERSATION ? NOT_FOUND : SERVER_ERROR, describeFailure(failure));
 }

@@ -82,11 +82,16 @@ export class JsonRpcPeer {
 
   /** Resolves with the result; rejects with `JsonRpcError` if the other side refuses, or when the peer is closed. */
   request(method: string, params?: object): Promise<unknown> {
-    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    return this.ask(method, params).answer;
+  }
+
+  /** As `request`, with the id by which the request can be cancelled, in protocols that have that. */
+  ask(method: string, params?: object): { readonly id: number; readonly answer: Promise<unknown> } {
     const id = this.#nextId++;
-    const answered = new Promise<unknown>((resolve, reject) => this.#outstanding.set(id, { resolve, reject }));
+    if (this.#closed !== undefined) return { id, answer: Promise.reject(this.#closed) };
+    const answer = new Promise<unknown>((resolve, reject) => this.#outstanding.set(id, { resolve, reject }));
     this.#options.send(JSON.stringify({ jsonrpc: '2.0', id, method, ...(params && { params }) }));
-    return answered;
+    return { id, answer };
   }
 
   notify(method: string, params?: object): void {

@@ -4,24 +4,32 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { AcpAgent } from '../acp/agent.ts';
-import { describeError } from '../base/errors.ts';
+import { createHeadlessFolder } from '../acp/headlessFolder.ts';
+import { type FolderListener, type SessionFolder } from '../acp/sessionFolder.ts';
+import { describeError, type Result, succeeded } from '../base/errors.ts';
 import { LineSplitter } from '../base/jsonLines.ts';
 import { parseJsonc } from '../base/jsonc.ts';
 import { type Logger, type Model } from '../core/ports/ports.ts';
 import { createGuideModel } from '../models/guide/guide.ts';
 import { createOpenAiModel } from '../models/openai/openai.ts';
+import { findWindows } from '../plugins/client/windows.ts';
 import { readSettings, type Settings } from '../protocol/settings.ts';
-import { openFolderAgent } from './acp/folderAgent.ts';
+import { type FolderAgentDeps, openFolderAgent } from './acp/folderAgent.ts';
+import { joinWindow } from './acp/joinWindow.ts';
 
-const HELP = `node dist/acp.js [--model NAME --base-url URL] [--settings FILE] [--storage FOLDER]
+const HELP = `node dist/acp.js [--model NAME --base-url URL] [--settings FILE] [--storage FOLDER] [--headless]
+
+A folder that is open in VS Code: its conversations are the sessions, and its settings hold. Otherwise, or with --headless:
 
   --model, --base-url  the model that answers; without them the built-in Guide, which uses no AI
   --settings           a JSON file with settings of Earshot, such as {"earshot.approvals.mode": "edits"}
   --storage            where conversations are stored (default: ~/.earshot/acp)
+  --headless           does not join windows of VS Code
 
 The key of the endpoint is read from EARSHOT_API_KEY, for OpenAI also from OPENAI_API_KEY.`;
 
 const LONGEST_LINE = 32 * 1024 * 1024;
+const VERSION = '1';
 const PREFIX = 'earshot.';
 const OPENAI = 'https://api.openai.com';
 
@@ -32,6 +40,7 @@ async function main(): Promise<void> {
       'base-url': { type: 'string' },
       settings: { type: 'string' },
       storage: { type: 'string' },
+      headless: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -54,11 +63,34 @@ async function main(): Promise<void> {
   await serve(
     new AcpAgent({
       logger,
-      version: '1',
+      version: VERSION,
       send: (frame) => void process.stdout.write(`${frame}\n`),
-      openFolder: (folder, frontend, asks) => openFolderAgent(deps, folder, frontend, asks),
+      openFolder: async (folder, listener, asks) => {
+        const joined = values.headless === true ? undefined : await joinOpenWindow(folder, listener, asks);
+        return joined ?? openHeadless(deps, folder, listener, asks);
+      },
     }),
   );
+}
+
+/** Undefined if no window has the folder open. */
+async function joinOpenWindow(
+  folder: string,
+  listener: FolderListener,
+  asks: boolean,
+): Promise<Result<SessionFolder> | undefined> {
+  const [window] = await findWindows(folder);
+  return window && joinWindow({ logger, version: VERSION }, window, folder, listener, asks);
+}
+
+async function openHeadless(
+  deps: FolderAgentDeps,
+  folder: string,
+  listener: FolderListener,
+  asks: boolean,
+): Promise<Result<SessionFolder>> {
+  const opened = await openFolderAgent(deps, folder, listener.frontend, asks);
+  return opened.ok ? succeeded(createHeadlessFolder(opened.value, listener)) : opened;
 }
 
 /** Resolves once the client has closed the input and nothing runs any more. */

@@ -46,6 +46,7 @@ export class Connection {
   #changed: Promise<unknown> = Promise.resolve();
   #pushes = 0;
   #unread = 0;
+  #underWay = 0;
   #paused = false;
   #finishing = false;
   #gone = false;
@@ -56,7 +57,7 @@ export class Connection {
     this.#deps = deps;
     this.#peer = new JsonRpcPeer({
       send: (frame) => this.#reply(frame),
-      handle: (method, params) => deps.handle(this, method, params),
+      handle: (method, params) => this.#counted(deps.handle(this, method, params)),
       report: (error) => deps.report(error),
     });
   }
@@ -74,7 +75,7 @@ export class Connection {
 
   receive(frame: string): void {
     this.#peer.receive(frame);
-    if (!this.#paused && this.#peer.handling >= MOST_REQUESTS) {
+    if (!this.#paused && this.#underWay >= MOST_REQUESTS) {
       this.#paused = true;
       this.#transport.pause();
     }
@@ -128,9 +129,17 @@ export class Connection {
       if (error !== undefined) this.drop();
       else if (this.#finishing && this.#peer.handling === 0) this.#transport.end();
     });
-    if (this.#paused && this.#peer.handling < MOST_REQUESTS / 2) {
+  }
+
+  /** Also those that get no reply: a client that sends faster than they are stored must wait. */
+  #counted(result: unknown): unknown {
+    if (!(result instanceof Promise)) return result;
+    this.#underWay += 1;
+    return result.finally(() => {
+      this.#underWay -= 1;
+      if (!this.#paused || this.#underWay >= MOST_REQUESTS / 2) return;
       this.#paused = false;
       this.#transport.resume();
-    }
+    });
   }
 }

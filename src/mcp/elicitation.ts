@@ -107,8 +107,9 @@ async function askToOpen(
   { ask }: Pick<CallHooks, 'ask'>,
   openExternal: (url: string) => Promise<boolean>,
 ): Promise<ElicitAnswer> {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol) || url.length > 4000) return { action: 'decline' };
-  const { href, host } = new URL(url);
+  const href = readPage(url);
+  if (href === undefined) return { action: 'decline' };
+  const { host } = new URL(href);
   const answer = await ask({
     text: `${head}\n\nIt wants to open this page of ${host}:\n${href}`,
     options: [OPEN, DECLINE],
@@ -116,6 +117,18 @@ async function askToOpen(
   if (answer === undefined) return { action: 'cancel' };
   if (answer !== OPEN) return { action: 'decline' };
   return (await openExternal(href)) ? { action: 'accept' } : { action: 'cancel' };
+}
+
+/** The page that an elicitation wants to open; undefined: it asks for something else. */
+export function pageOf(params: unknown): string | undefined {
+  const parsed = paramsSchema.safeParse(params);
+  return parsed.success && 'url' in parsed.data ? readPage(parsed.data.url) : undefined;
+}
+
+function readPage(url: string): string | undefined {
+  if (url.length > 4000 || !URL.canParse(url)) return undefined;
+  const { href, protocol } = new URL(url);
+  return /^https?:$/.test(protocol) ? href : undefined;
 }
 
 /** Undefined: it cannot be asked for. A default that does not fit is not used. */

@@ -3,11 +3,13 @@ import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
 import { type Era, type ServerState } from '../protocol/mcp.ts';
+import { boundLog } from './boundedLog.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
 import { type CallEnd, type CallHooks, type McpSession, type McpTool, SessionError } from './session/sessionPort.ts';
 import { type McpHost } from './serverPort.ts';
 import { prepareStart } from './serverStart.ts';
 import { boundInstructions, describeAbsence } from './serverTexts.ts';
+import { TaskCancels } from './taskCancels.ts';
 
 const FIRST_DELAY = 1000;
 const LAST_DELAY = 60_000;
@@ -30,7 +32,8 @@ export type ServerChange =
 
 export class McpServer implements Disposable {
   readonly configured: ConfiguredServer;
-  readonly #host: McpHost;
+  readonly host: McpHost;
+  readonly cancels: TaskCancels;
   readonly #emitter: Emitter<ServerChange>;
   #state: ServerState = 'off';
   #problem: string | undefined;
@@ -50,7 +53,8 @@ export class McpServer implements Disposable {
 
   constructor(configured: ConfiguredServer, host: McpHost) {
     this.configured = configured;
-    this.#host = host;
+    this.host = host;
+    this.cancels = new TaskCancels(host.memory, configured.identity);
     this.#emitter = new Emitter((error) => host.logger.error('a listener of an MCP server failed', error));
   }
 
@@ -101,7 +105,7 @@ export class McpServer implements Disposable {
   /** Resolves once it is connected, or cannot be now. Does nothing if it is already. */
   async start(): Promise<void> {
     if (this.#attempt !== undefined || this.#session !== undefined) return;
-    if (!this.#host.trusted) {
+    if (!this.host.trusted) {
       this.#become('off', 'the workspace is not trusted');
       return;
     }
@@ -199,7 +203,7 @@ export class McpServer implements Disposable {
 
   async #connect(signal: AbortSignal): Promise<void> {
     const { configured, name } = this;
-    const host = this.#host;
+    const host = this.host;
     this.#become(this.#wasReady ? 'lost' : 'starting', this.#problem);
     const start = await prepareStart(host, configured, (state, problem) => this.#become(state, problem), signal);
     if (start === undefined) return;
@@ -214,7 +218,7 @@ export class McpServer implements Disposable {
         limits: host.limits,
         knownLegacy: host.memory.has(legacyKey),
         signIn: launch.type === 'http' ? await host.signIn?.(configured) : undefined,
-        log: (line) => host.log(name, line),
+        log: boundLog((line) => host.log(name, line), host.clock),
         openExternal: (url) => host.openExternal(url),
         listener: {
           ended: (reason) => this.#lose(opened.session, reason),
@@ -232,7 +236,7 @@ export class McpServer implements Disposable {
   }
 
   async #adopt(session: McpSession, legacyKey: string, signal: AbortSignal): Promise<void> {
-    const { memory, clock } = this.#host;
+    const { memory, clock } = this.host;
     try {
       // Remembered by the program's hash: another program, or another version of it, is asked again.
       if (session.pid !== undefined) await memory.set(legacyKey, session.era === 'legacy');
@@ -255,14 +259,15 @@ export class McpServer implements Disposable {
     if (this.#session !== session) return;
     this.#wasReady = true;
     this.#readySince = clock.now();
-    this.#host.log(this.name, `Connected: ${session.title}, revision ${session.version}, ${this.#tools.length} tools.`);
+    this.host.log(this.name, `Connected: ${session.title}, revision ${session.version}, ${this.#tools.length} tools.`);
     this.#become('ready');
     this.#emitter.fire({ type: 'ready' });
+    void this.cancels.connected(session).catch((error: unknown) => this.noteFailure(error));
   }
 
   #listLater(session: McpSession | undefined): void {
     if (session === undefined) return;
-    const { clock } = this.#host;
+    const { clock } = this.host;
     const wait = Math.max(0, this.#lastListed + LISTED_EVERY - clock.now());
     this.#listing ??= clock.after(wait, () => {
       this.#listing = undefined;
@@ -286,8 +291,8 @@ export class McpServer implements Disposable {
   #lose(session: McpSession | undefined, reason: string): void {
     if (session === undefined || this.#session !== session) return;
     this.#session = undefined;
-    if (this.#host.clock.now() - this.#readySince >= STEADY_AFTER) this.#failures = 0;
-    this.#host.log(this.name, `Lost: ${reason}.`);
+    if (this.host.clock.now() - this.#readySince >= STEADY_AFTER) this.#failures = 0;
+    this.host.log(this.name, `Lost: ${reason}.`);
     this.#become('lost', reason);
     this.#emitter.fire({ type: 'lost', reason });
     this.#startLater();
@@ -307,7 +312,7 @@ export class McpServer implements Disposable {
     if (this.#failures > MOST_ATTEMPTS) return this.#become('failed', this.#problem);
     const delay = Math.min(LAST_DELAY, FIRST_DELAY * 2 ** (this.#failures - 1));
     this.#retry?.dispose();
-    this.#retry = this.#host.clock.after(delay, () => {
+    this.#retry = this.host.clock.after(delay, () => {
       this.#retry = undefined;
       void this.start().catch((error: unknown) => this.noteFailure(error));
     });
@@ -324,7 +329,7 @@ export class McpServer implements Disposable {
   async #whenConnected(signal: AbortSignal, patient = false): Promise<McpSession | undefined> {
     const waits = () => this.#state === 'starting' || (patient && this.#state === 'lost');
     if (this.#session !== undefined || !waits()) return this.#session;
-    const late = AbortSignal.any([signal, AbortSignal.timeout(this.#host.limits.probe)]);
+    const late = AbortSignal.any([signal, AbortSignal.timeout(this.host.limits.probe)]);
     while (!late.aborted && waits() && !this.isConnected) await this.#nextChange(late);
     return this.#session;
   }
@@ -348,6 +353,6 @@ export class McpServer implements Disposable {
 
   /** In the server's log. */
   noteFailure(error: unknown): void {
-    this.#host.log(this.name, `Failed: ${describeError(error)}`);
+    this.host.log(this.name, `Failed: ${describeError(error)}`);
   }
 }

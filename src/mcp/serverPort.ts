@@ -12,6 +12,7 @@ export interface McpMemory {
   /** Resolves once it was read. */
   readonly ready: Promise<void>;
   has(key: string): boolean;
+  keys(prefix: string): readonly string[];
   /** Resolves once it is on disk. */
   set(key: string, on: boolean): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { ServerResources } from './resources/serverResources.ts';
 import { McpServer, type ServerChange } from './server.ts';
 import { type McpHost } from './serverPort.ts';
 import { type RegisterTools, ServerTools } from './serverTools.ts';
-import { createTaskProcess } from './tools/runAsTask.ts';
+import { createTaskProcess } from './tools/followTask.ts';
 import { type TaskProcess } from './tools/taskProcess.ts';
 
 /** How long a request waits for servers that start for the first time. */
@@ -115,7 +115,7 @@ export class McpServers implements McpSource, Disposable {
   }): TaskProcess | undefined {
     const server = this.#servers.get(task.server);
     if (server === undefined) return undefined;
-    const process = createTaskProcess(server, task);
+    const process = createTaskProcess({ ...task, server }, undefined, task.startedAt);
     process.follow();
     return process;
   }

@@ -8,7 +8,7 @@ import { type PluginConnection } from './connection.ts';
 import { Waiting } from './outbox.ts';
 import { type PluginOutput } from './output.ts';
 import { type Answer, doneIf, NOTHING, refuse, reply } from './requests/answer.ts';
-import { listConversations, readConfig, readConversation } from './requests/baseRequests.ts';
+import { createConversation, listConversations, readConfig, readConversation } from './requests/baseRequests.ts';
 import { type PluginNotifier } from './requests/notifying.ts';
 import { type BeginTurn } from './requests/queries.ts';
 import {
@@ -129,6 +129,7 @@ export class PluginSession implements Subscriber, Disposable {
 
   readonly #handlers: Handlers = {
     list_conversations: () => listConversations(this.#ports),
+    create: (request) => createConversation(this.#ports, request),
     read_events: (request) => readConversation(this.#ports, request),
     read_config: (request) => readConfig(this.#deps.config(), request),
     print: (request) => {

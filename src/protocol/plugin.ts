@@ -34,6 +34,8 @@ export const requestSchemas = {
   }),
   exit: z.object({ type: z.literal('exit'), code: z.int().default(0), reason: z.string().optional() }),
   list_conversations: z.object({ type: z.literal('list_conversations'), id }),
+  /** A new conversation with nothing in it. */
+  create: z.object({ type: z.literal('create'), title: z.string().optional(), id }),
   read_events: z.object({ type: z.literal('read_events'), conversation, id }),
   read_config: z.object({ type: z.literal('read_config'), path: z.string().optional(), id }),
   print: z.object({
@@ -219,6 +221,31 @@ export const hostMessageSchema = z.discriminatedUnion('type', [
 ]);
 export type HostMessage = z.infer<typeof hostMessageSchema>;
 export type HostMessageOf<T extends HostMessage['type']> = Extract<HostMessage, { type: T }>;
+
+/** The replies to requests that have one. */
+export interface HostReplies {
+  readonly list_conversations: HostMessageOf<'conversations'>;
+  readonly create: HostMessageOf<'created'>;
+  readonly read_events: HostMessageOf<'events'>;
+  readonly read_config: HostMessageOf<'config'>;
+  readonly subscribe: HostMessageOf<'subscribed'>;
+  readonly unsubscribe: HostMessageOf<'unsubscribed'>;
+  readonly respond: HostMessageOf<'done'>;
+  readonly query: HostMessageOf<'query_started'>;
+  readonly retry: HostMessageOf<'query_started'>;
+  readonly interrupt: HostMessageOf<'done'>;
+  readonly cancel_query: HostMessageOf<'done'>;
+  readonly withdraw_queued: HostMessageOf<'done'>;
+  readonly move_to_background: HostMessageOf<'done'>;
+  readonly stop_command: HostMessageOf<'done'>;
+  readonly deliver_now: HostMessageOf<'done'>;
+  readonly dismiss: HostMessageOf<'done'>;
+  readonly notify: HostMessageOf<'done'>;
+}
+
+/** What a request has besides its type and its id. */
+export type RequestFields<T extends RequestType> =
+  RequestOf<T> extends infer R ? (R extends unknown ? Omit<R, 'type' | 'id'> : never) : never;
 
 /** An open question was answered, by anybody; without `action` and `answer` it was cancelled. */
 export interface ResolvedData {

@@ -15,6 +15,8 @@ export interface KeySet {
   /** Resolves once it was read. Until then it is empty. */
   readonly ready: Promise<void>;
   has(key: string): boolean;
+  /** Those that begin with it. */
+  keys(prefix: string): readonly string[];
   /** Resolves once it is on disk. */
   set(key: string, on: boolean): Promise<void>;
 }
@@ -61,6 +63,7 @@ export function createKeySet({ files, folder, name, field = 'keys', logger }: Ke
   return {
     ready,
     has: (key) => keys.has(key),
+    keys: (prefix) => [...keys].filter((key) => key.startsWith(prefix)),
     set: (key, on) => {
       const written = writing.then(() => write(key, on));
       writing = written.catch(() => undefined);

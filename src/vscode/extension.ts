@@ -69,16 +69,20 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     vscode.languages.registerCodeActionsProvider('*', problemActions, {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
-    vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
-      resolveWebviewView: async (view, ...rest) => {
-        const open = new Set([view]);
-        const closing = view.onDidDispose(() => open.clear());
-        const composed = await load('the chat view');
-        closing.dispose();
-        // The view may have been closed during loading.
-        if (open.has(view)) await composed?.view.resolveWebviewView(view, ...rest);
+    vscode.window.registerWebviewViewProvider(
+      CHAT_VIEW,
+      {
+        resolveWebviewView: async (view, ...rest) => {
+          const open = new Set([view]);
+          const closing = view.onDidDispose(() => open.clear());
+          const composed = await load('the chat view');
+          closing.dispose();
+          // The view may have been closed during loading.
+          if (open.has(view)) await composed?.view.resolveWebviewView(view, ...rest);
+        },
       },
-    }),
+      { webviewOptions: { retainContextWhenHidden: playsSound() } },
+    ),
   );
   if (testing) return createTestApi(load('the tests'), () => alive.size);
   const recover = async () => {
@@ -88,6 +92,11 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   void recover().catch((error: unknown) => shell.logger.error('could not search for conversations', error));
   void showOnce(context).catch((error: unknown) => shell.logger.error('the chat could not be shown', error));
   return undefined;
+}
+
+/** A hidden view has no page otherwise, and the page plays the sound. */
+function playsSound(): boolean {
+  return vscode.workspace.getConfiguration('earshot').get('attention.sound') === true;
 }
 
 /** On the first run VS Code opens the secondary side bar without any view in it, unless the user starts with it hidden. */

@@ -7,6 +7,7 @@ export const COMMANDS = {
   deliverNow: 'earshot.deliverNow',
   sendSelection: 'earshot.sendSelection',
   attachFile: 'earshot.attachFile',
+  attachFolder: 'earshot.attachFolder',
   attachProblems: 'earshot.attachProblems',
   attachTerminal: 'earshot.attachTerminal',
   explainProblem: 'earshot.explainProblem',

@@ -140,7 +140,8 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
           queued={head.queued}
           attachments={head.attachments}
           returned={head.returned === true}
-          approvals={openApprovals(state)}
+          approvals={openCalls(state, 'approval')}
+          asked={openCalls(state, 'question').length > 0}
           onSent={() => setSent(sent + 1)}
           recall={() => earlierRequests(state)}
           sendKey={head.controls.sendKey}
@@ -157,12 +158,12 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
 }
 
 /** All of them belong to the turn at the end of the transcript. */
-function openApprovals(state: PageState): string[] {
+function openCalls(state: PageState, wanted: 'approval' | 'question'): string[] {
   const open: string[] = [];
   for (const chunk of state.items.chunks.toReversed()) {
     for (const item of chunk.toReversed()) {
       if (item.type === 'request' && item.meanwhile !== true) return open.reverse();
-      if (item.type === 'tool' && item.state === 'approval') open.push(item.id);
+      if (item.type === 'tool' && item.state === wanted) open.push(item.id);
     }
   }
   return open.reverse();

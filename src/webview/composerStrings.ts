@@ -5,5 +5,7 @@ export const composerStrings = {
   picker: t('Suggestions'),
   attach: t('Attach files, symbols, problems and more (@)'),
   dropHint: t('Drop files here to attach them'),
-  dropShift: t('To drop files from the Explorer, hold Shift.'),
+  notDropped: (name: string) =>
+    t('{0} cannot be attached from another program: only images can. Drag it from the Explorer, or type @.', name),
+  dropShift: t('To drag files here from the Explorer, hold Shift.'),
 };

@@ -4,8 +4,6 @@ import type { ConversationActivity } from '../protocol/page/conversationsView.ts
 import { t } from './l10n.ts';
 
 export const panelStrings = {
-  moreActions: t('More Actions'),
-
   modelTitle: (label: string, detail: string) => t('Model: {0} · {1}. Choose another one.', label, detail),
   mode: t('Mode'),
   modes: {
@@ -41,7 +39,7 @@ export const panelStrings = {
   tokensIn: t('Input'),
   tokensOut: t('Output'),
   tokensCached: t('of it cached'),
-  tokensWoken: t('of it for automatic runs'),
+  tokensWoken: t('For automatic runs'),
   cost: t('Cost'),
   costUnknown: t('unknown'),
   costUnknownTitle: t('Add prices for the model to the setting earshot.models.'),
@@ -56,7 +54,6 @@ export const panelStrings = {
   newChat: t('New Chat'),
   emptyTitle: t('Empty conversation'),
   damagedTitle: t('Damaged conversation'),
-  shownHere: t('shown'),
   activities: {
     approval: t('Needs approval'),
     question: t('Needs an answer'),

@@ -20,9 +20,9 @@ beforeEach(async () => {
 
 /** In `npm run test:full` after a reload; by day `walk/consent/askUser.test.ts` asks it again, and an approval survives one in `alone/killedBrowser`. */
 test('the tour: a question is answered from the keyboard, and the change is delivered with the answer', async () => {
-  await workbench.chat().getByRole('button', { name: 'tour', exact: true }).click();
+  await workbench.chat().getByRole('button', { name: 'Take the tour' }).click();
   await keyboard('Enter');
-  const question = workbench.card(/^Ask Open README\.md/);
+  const question = workbench.card(/^Question: Open README\.md/);
   await question.getByText('Needs an answer').waitFor();
   await expect.poll(() => workbench.statusBar().innerText()).toContain('waiting for answer');
   if (isFull) {
@@ -37,7 +37,7 @@ test('the tour: a question is answered from the keyboard, and the change is deli
   }
 
   await writeFile(file('README.md'), `${await readFile(file('README.md'), 'utf8')}\nOpen until six.\n`);
-  await workbench.chat().getByText('1 pending notification').waitFor();
+  await workbench.chat().getByText('1 pending').waitFor();
   const group = question.getByRole('group', { name: /^Question: Open README\.md/ });
   await group.focus();
   // A key pressed in the moment the card appears must not answer.

@@ -1,5 +1,5 @@
 // MCP servers in the browser, in full runs only: rows, input, approval, form, image, sign-in, a task over a reload, and no secret in any file.
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { endAll } from '../support/endings.ts';
@@ -154,7 +154,7 @@ inFull('a call is approved with what its server says, a form is filled in, an im
   await first.getByText('It does not say what the tool may change.').waitFor();
   await picture('call-approval');
   await first.getByRole('button', { name: 'Always for kitchen' }).click();
-  const question = workbench.card(/kitchen__ask/);
+  const question = workbench.card(/kitchen: ask/);
   await question.getByText('The MCP server “kitchen” asks: What shall I order?').waitFor();
   await picture('elicitation');
   await question.getByRole('radio', { name: 'Oolong' }).check();
@@ -162,12 +162,12 @@ inFull('a call is approved with what its server says, a form is filled in, an im
   await question.getByRole('button', { name: 'Submit' }).click();
   await workbench.settled();
   await workbench
-    .card(/kitchen__picture/)
+    .card(/kitchen: picture/)
     .getByRole('button')
     .first()
     .click();
   await workbench
-    .card(/kitchen__picture/)
+    .card(/kitchen: picture/)
     .getByRole('img', { name: 'Image 1 of the result' })
     .waitFor();
   await picture('image');
@@ -194,7 +194,7 @@ inFull('a task that ends while the window is reloaded is reported once, and its 
   model.script(call('stove__brew'), done);
   await workbench.say('Brew.');
   await workbench
-    .card(/stove__brew/)
+    .card(/stove: brew/)
     .getByRole('button', { name: 'Approve' })
     .click();
   await expect
@@ -229,7 +229,7 @@ inFull('no secret is in a log, a conversation or any other file, nor in a reques
   model.restart(call('vault__open'), done);
   await workbench.say('Open the vault.');
   await workbench
-    .card(/vault__open/)
+    .card(/vault: open/)
     .getByRole('button', { name: 'Approve' })
     .click();
   await workbench.settled();
@@ -244,18 +244,19 @@ inFull('no secret is in a log, a conversation or any other file, nor in a reques
 });
 
 inFull('an exported conversation has no secret', async () => {
-  const file = join(workbench.folder, 'exported.json');
-  await workbench.startCommand('Earshot: Export Conversation');
-  await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'JSON' }).click();
-  await workbench.page.locator('.editor-group-container .tab', { hasText: 'Untitled' }).waitFor();
-  await workbench.page.keyboard.press('Control+s');
-  const name = workbench.page.locator('.quick-input-widget input[type="text"]').first();
-  await expect.poll(() => name.inputValue()).toContain('Untitled');
-  await name.fill(file);
-  await name.press('Enter');
-  await expect.poll(() => readFile(file, 'utf8').catch(() => '')).toContain('vault__open');
-  for (const canary of Object.values(CANARIES)) expect(await filesWith(canary)).toEqual([]);
-  await rm(file);
+  for (const format of ['JSON', 'Markdown']) {
+    const file = join(workbench.folder, `exported.${format}`);
+    await workbench.startCommand('Earshot: Export Conversation');
+    await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: format }).click();
+    await workbench.page.locator('.editor-group-container .tab', { hasText: 'Untitled' }).waitFor();
+    await workbench.page.keyboard.press('Control+s');
+    const name = workbench.page.locator('.quick-input-widget input[type="text"]').first();
+    await expect.poll(() => name.inputValue()).toContain('Untitled');
+    await name.fill(file);
+    await name.press('Enter');
+    await expect.poll(() => readFile(file, 'utf8').catch(() => '')).toContain('vault__open');
+    for (const canary of Object.values(CANARIES)) expect(await filesWith(canary)).toEqual([]);
+  }
 });
 
 inFull('the official everything and filesystem servers are used over HTTP', async () => {

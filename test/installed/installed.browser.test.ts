@@ -32,8 +32,8 @@ async function installed(): Promise<{ folder: string; files: string[] }> {
 test('clicks alone lead from the open chat to a delivered chip, and the Explorer stays beside it', async () => {
   await workbench.chat().locator('.welcome').waitFor();
   await workbench.screenshot('first-open');
-  await workbench.chat().getByRole('button', { name: 'tour', exact: true }).click();
-  const question = workbench.card(/^Ask Open README\.md/);
+  await workbench.chat().getByRole('button', { name: 'Take the tour' }).click();
+  const question = workbench.card(/^Question: Open README\.md/);
   await question.getByText('Change it for me').click();
   await question.getByRole('button', { name: 'Answer', exact: true }).click();
   const command = workbench.card(/^Run echo/);

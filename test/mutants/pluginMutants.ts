@@ -24,7 +24,7 @@ export const pluginMutants: readonly Mutant[] = [
     symbol: 'EventStream.#flush',
     find: 'this.#later.filter(({ after }) => after <= this.#cursor)',
     replace: 'this.#later',
-    tests: ['test/unit/plugins/conformance.test.ts'],
+    tests: ['test/unit/plugins/eventStream.test.ts'],
   },
   {
     name: 'a plugin without the right answers',

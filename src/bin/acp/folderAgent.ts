@@ -4,7 +4,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { createFolderDisk } from '../../acp/folderDisk.ts';
-import { type FolderAgent } from '../../acp/agent.ts';
+import { type FolderAgent } from '../../acp/headlessFolder.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
@@ -30,15 +30,8 @@ import { type Settings } from '../../protocol/settings.ts';
 import { createPermissions } from '../../storage/permissions.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { createUserFiles } from '../../storage/userFiles.ts';
-import { askUserTool } from '../../tools/askUser.ts';
-import { awaitTool } from '../../tools/commands/await.ts';
-import { handleTool } from '../../tools/commands/handle.ts';
-import { runCommandTool } from '../../tools/commands/runCommand.ts';
-import { fileTools } from '../../tools/files/fileTools.ts';
-import { createLoadSkillTool } from '../../tools/loadSkill.ts';
-import { readNotificationsTool } from '../../tools/readNotifications.ts';
-import { todoTool } from '../../tools/todo.ts';
-import { watchTool } from '../../tools/watch.ts';
+import { createFolderServers } from './folderServers.ts';
+import { shippedTools } from './shippedTools.ts';
 
 export interface FolderAgentDeps {
   readonly logger: Logger;
@@ -86,7 +79,8 @@ export async function openFolderAgent(
     userShell: () => ({ shell, env: userEnvironment(process.env) }),
     unownedMilliseconds: () => settings['handles.ownerTimeout'] * 1000,
   });
-  const handles = new Handles({ supervision, tasks: undefined, clock: realClock, logger });
+  const servers = createFolderServers({ logger, folder, storage: place, settings: () => settings });
+  const handles = new Handles({ supervision, tasks: servers.tasks, clock: realClock, logger });
   const frontends = new Frontends({ clock: realClock, logger });
   const attached = frontends.add(frontend);
   const gate = new GitGate();
@@ -97,12 +91,7 @@ export async function openFolderAgent(
     ...(deps.capture && { checkpoints }),
     permissions: createPermissions({ files: realFileSystem, folder: place, logger }),
     frontend: frontends,
-    tools: [
-      ...fileTools,
-      ...[runCommandTool, watchTool, readNotificationsTool, todoTool, handleTool, awaitTool],
-      createLoadSkillTool({ userFiles }),
-      ...(asks ? [askUserTool] : []),
-    ],
+    tools: shippedTools(userFiles, asks),
     producers: [
       createFilesProducer(watching),
       createGitProducer(watching),
@@ -124,12 +113,14 @@ export async function openFolderAgent(
       approve: async () => false,
       notice: (text) => logger.warn(text),
     }),
+    ...servers.ports,
     processes: processObserver,
     shell: () => shell.path,
     settings: () => settings,
     onDidChangeSettings: changed.event,
     model: () => deps.model(settings),
   });
+  servers.start(earshot);
   return succeeded({
     folder,
     earshot,
@@ -140,8 +131,11 @@ export async function openFolderAgent(
       settings = { ...settings, ...values };
       changed.fire();
     },
+    addServers: (given) => servers.add(given),
+    stopCommands: (conversation) => handles.stopAll(conversation, 'its client is gone'),
     close: async () => {
       await earshot.shutDown();
+      await servers.close();
       await checkpoints.close();
       handles.dispose();
       attached.dispose();

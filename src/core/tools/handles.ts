@@ -96,7 +96,9 @@ export class Handles implements Disposable {
   /** By the call that waits for it; false if it does not run any more. */
   moveToBackground(conversation: string, call: string): boolean {
     const handle = this.#byConversation.get(conversation)?.byRun(call);
-    if (handle === undefined || handle.name !== undefined || handle.hasEnded) return false;
+    if (handle === undefined || handle.hasEnded) return false;
+    // A task of an MCP server has its name while its call still waits.
+    if (handle.name !== undefined && handle.process.task === undefined) return false;
     handle.moveToBackground();
     return true;
   }

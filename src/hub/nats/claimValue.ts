@@ -1,6 +1,7 @@
 // The value of a claim in the bucket of names, and when another machine may take it over.
 import * as z from 'zod';
 import { parseObject } from '../../base/outsideJson.ts';
+import { HUB_NAME } from '../../protocol/hub.ts';
 
 const DAY = 24 * 3600_000;
 /** A machine that was absent for so long loses its claims. */
@@ -9,12 +10,12 @@ const ABSENT_AFTER = 30 * DAY;
 export const REFRESH_AFTER = DAY;
 
 const claimSchema = z.object({
-  machine: z.string().max(32),
-  role: z.string().max(64).catch(''),
+  machine: z.string().regex(HUB_NAME),
+  role: z.string().regex(HUB_NAME).catch(''),
   module: z.string().max(64).catch(''),
   display: z.string().max(200).catch(''),
   /** Its name on its own machine, if that is another one. */
-  agent: z.string().max(32).optional(),
+  agent: z.string().regex(HUB_NAME).optional(),
   /** The hub that claimed it: two folders of one machine are not one hub. */
   hub: z.string().max(64).optional(),
   /** When it was claimed, in milliseconds since 1970 of the server's clock. */

@@ -1,4 +1,5 @@
 // Checks a record that another machine published: what its subject, its body and the claim of its author say must agree.
+import * as z from 'zod';
 import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/outsideJson.ts';
 import { HUB_NAME, MOST_BODY_BYTES, type MessageRecord, messageRecord } from '../../protocol/hub.ts';
 import { type Claim } from './claimValue.ts';
@@ -6,6 +7,29 @@ import { aboutOf, type SubjectTokens } from './streamNames.ts';
 
 const decoder = new TextDecoder();
 const EVENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Ids and names are shown to models as they are: nothing else may be in them. */
+const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
+const publicName = z.string().regex(/^[a-z0-9_-]{1,70}$/);
+const time = z.iso.datetime();
+const scopes = z.array(z.unknown()).max(100);
+/** What a hub of ours lets its own agents write. */
+const fit = z.object({
+  message_id: id,
+  timestamp: time,
+  author: z
+    .union([publicName, z.object({ role: z.union([z.literal(''), publicName]), module: z.string().max(64) })])
+    .optional(),
+  format: z.enum(['markdown', 'plain', 'json']).optional(),
+  thread: z
+    .object({ title: z.string().max(200), created_by: publicName, created_at: time, scopes, root: id.optional() })
+    .optional(),
+  reply_to: id.optional(),
+  scopes: scopes.optional(),
+  /** Also those that its mentions became. */
+  refs: z.array(z.unknown()).max(200).optional(),
+  client_id: z.string().max(128).optional(),
+});
 
 export type Checked = { readonly record: MessageRecord } | { readonly refused: string };
 
@@ -23,12 +47,18 @@ export function checkReceived(tokens: SubjectTokens, messageId: string, data: Ui
     return { refused: 'its subject and its body differ in kind' };
   if (aboutOf(record) !== tokens.about)
     return { refused: 'its subject and its body name different messages or threads' };
-  if (record.type !== 'message.delete' && Buffer.byteLength(record.content) > MOST_BODY_BYTES)
+  const unfit = fit.safeParse(record).error?.issues[0];
+  if (unfit !== undefined) return { refused: `its body is no record: ${unfit.path.join('.')}` };
+  if (record.type !== 'message.delete' && bodyLength(record) > MOST_BODY_BYTES)
     return { refused: 'its content is too long' };
   const author = authorName(record);
   if (author === undefined || !isPublicNameOf(tokens.author, author, tokens.machine))
     return { refused: 'its subject and its body name different authors' };
   return { record };
+}
+
+function bodyLength({ content, structured }: { readonly content: string; readonly structured?: unknown }): number {
+  return Buffer.byteLength(content) + (structured === undefined ? 0 : Buffer.byteLength(JSON.stringify(structured)));
 }
 
 /** Undefined: no agent can have that name. */

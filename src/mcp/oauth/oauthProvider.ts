@@ -69,6 +69,7 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
       await write(TOKENS, { ...tokens, ...withIssuer(context) });
     },
     redirectToAuthorization: async (url) => {
+      if (!isWebPage(url)) throw new Error(`The page to sign in at is not on the web: ${url.href.slice(0, 200)}`);
       if (!(await signIn.open(url, state))) throw new UnauthorizedError('The user has to sign in.');
     },
     saveCodeVerifier: (verifier) => write(VERIFIER, verifier),
@@ -83,6 +84,11 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
       for (const key of keys[scope]) await secrets.set(key, undefined);
     },
   };
+}
+
+/** The server names the page: an address of another kind would start a program of this machine. */
+function isWebPage({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
 }
 
 /** What one authorization server issued is never sent to another. */

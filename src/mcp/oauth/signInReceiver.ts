@@ -8,17 +8,17 @@ const LONGEST = 10 * 60_000;
 
 export interface SignInReceiver extends Disposable {
   readonly port: number;
-  /** Nothing is received any more: it was disposed, somebody came back, or nobody did in time. */
+  /** Nothing is received any more: it was disposed, or nobody came back in time. */
   readonly isClosed: boolean;
-  /** The next page that was opened. */
+  /** A page is opened; an earlier one is not waited for any more. */
   expect(state: string): void;
-  /** What the browser came back with; undefined: nobody came back. */
+  /** What the browser came back with from the last page; undefined: nobody came back. */
   next(): Promise<URLSearchParams | undefined>;
 }
 
 /** `done` is shown to the user in the browser. Another port is taken if the preferred one is in use. */
 export async function openSignInReceiver(preferred: number, done: string): Promise<SignInReceiver> {
-  const { promise, resolve } = Promise.withResolvers<URLSearchParams | undefined>();
+  let returned = Promise.withResolvers<URLSearchParams | undefined>();
   let expected = '';
   let isClosed = false;
   const server = createServer((request, response) => {
@@ -28,27 +28,33 @@ export async function openSignInReceiver(preferred: number, done: string): Promi
     const isOurs = url?.pathname === '/callback' && expected !== '' && url.searchParams.get('state') === expected;
     response.writeHead(isOurs ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
     response.end(isOurs ? done : 'Not found');
-    if (isOurs) close(url.searchParams);
+    if (!isOurs) return;
+    expected = '';
+    returned.resolve(url.searchParams);
   });
-  const close = (received?: URLSearchParams) => {
-    if (isClosed) return;
+  const close = () => {
     isClosed = true;
     clearTimeout(timer);
     server.close();
-    resolve(received);
+    returned.resolve(undefined);
   };
   await bind(server, preferred);
-  const timer = setTimeout(() => close(), LONGEST);
+  let timer = setTimeout(close, LONGEST);
   return {
     port: (server.address() as AddressInfo).port,
     get isClosed() {
       return isClosed;
     },
     expect: (state) => {
+      if (isClosed) return;
       expected = state;
+      returned.resolve(undefined);
+      returned = Promise.withResolvers();
+      clearTimeout(timer);
+      timer = setTimeout(close, LONGEST);
     },
-    next: () => promise,
-    dispose: () => close(),
+    next: () => returned.promise,
+    dispose: close,
   };
 }
 

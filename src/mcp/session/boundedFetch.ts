@@ -43,10 +43,11 @@ function limitBytes(most: number, perEvent: boolean): TransformStream<Uint8Array
   });
 }
 
-/** Requests to a server that listens on a socket of this machine. */
-export function fetchThrough(socketPath: string): Fetch {
+/** Requests to a server that listens on a socket of this machine. Others, for example to where users sign in, go their way. */
+export function fetchThrough(socketPath: string, server: string): Fetch {
   return async (url, init = {}) => {
-    const { hostname, pathname, search } = new URL(url);
+    const { hostname, pathname, search, origin } = new URL(url);
+    if (origin !== server) return globalThis.fetch(url, init);
     const body = init.body === undefined || init.body === null ? undefined : await new Response(init.body).text();
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = request(

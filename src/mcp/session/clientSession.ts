@@ -7,26 +7,23 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
-import { type ClientSessionPortOptions } from '@modelcontextprotocol/ext-tasks/client';
 import * as z from 'zod';
 import { describeError } from '../../base/errors.ts';
 import { type Era } from '../../protocol/mcp.ts';
 import { Announcements } from './announcements.ts';
 import { canSignIn } from './sseFallback.ts';
 import { HttpTransport } from './httpTransport.ts';
-import { RawRequests } from './rawRequests.ts';
 import {
-  type AskForTask,
   type CallEnd,
   type CallHooks,
-  CLIENT_CAPABILITIES,
-  type McpContent,
   type McpPrompt,
   type McpResource,
   type McpSession,
   type McpTask,
   type McpTool,
   type SessionDeps,
+  type TaskFollower,
+  TASKS_EXTENSION,
 } from './sessionPort.ts';
 import { StdioTransport } from './stdioTransport.ts';
 import { TaskSession } from './taskSession.ts';
@@ -39,8 +36,6 @@ const MOST_LISTED = 2000;
 const MOST_SIGN_INS = 2;
 /** Not part of the specification: how some servers send messages by themselves. */
 const CHANNEL = 'notifications/claude/channel';
-/** How a server of the newer era says that it has tasks. */
-const TASKS = 'io.modelcontextprotocol/tasks';
 const tasksSchema = z.strictObject({});
 const channelSchema = z.object({ content: z.string() });
 
@@ -52,7 +47,8 @@ export class ClientSession implements McpSession {
   readonly #transport: Transport;
   readonly #calls: ToolCalls;
   readonly #announcements: Announcements;
-  #listed: ReadonlyMap<string, Tool> = new Map();
+  /** Tools of the earlier revision that can be tasks. */
+  #taskTools: ReadonlySet<string> = new Set();
   #tasks: TaskSession | undefined;
   #probing: Promise<boolean> | undefined;
   #over = false;
@@ -81,6 +77,8 @@ export class ClientSession implements McpSession {
       client: this.client,
       transport,
       deps,
+      tasks: () => this.#tasks,
+      asksForTask: (tool) => this.#taskTools.has(tool),
       signedIn: (send, waiting) => this.#signedIn(send, waiting),
       isAlive: () => this.#isAlive(),
       isOver: () => this.#over,
@@ -133,41 +131,38 @@ export class ClientSession implements McpSession {
   /** After the connection is made: follows the stream on which the server announces changes. */
   begin(): void {
     this.#announcements.begin();
+    if (!this.#hasTasks) return;
+    const unanswered = (error: unknown) => this.#loseUnlessAlive(this.#describeEnd(error));
+    this.#tasks = new TaskSession(this.client, this.#transport, { ...this.#deps, unanswered });
   }
 
   async listTools(): Promise<readonly McpTool[]> {
     const options = { cacheMode: 'refresh' as const, timeout: this.#deps.limits.request };
     const { tools } = await this.#signedIn(() => this.client.listTools(undefined, options));
     const listed = tools.slice(0, MOST_LISTED);
-    this.#listed = new Map(listed.map((tool) => [tool.name, tool]));
+    const isModern = this.era === 'modern';
+    const asTasks = this.#hasTasks && !isModern ? listed.filter((tool) => isTaskTool(tool)) : [];
+    this.#taskTools = new Set(asTasks.map(({ name }) => name));
     // In the newer era the server decides at each call whether it is a task.
-    const task = this.era === 'modern' && this.hasTasks ? 'optional' : 'forbidden';
-    return listed.map((tool) => toolOf(tool, task));
+    return listed.map((tool) => toolOf(tool, isModern ? this.#hasTasks : this.#taskTools.has(tool.name)));
   }
 
   call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
     return this.#calls.call(tool, args, hooks);
   }
 
-  get hasTasks(): boolean {
+  get #hasTasks(): boolean {
     const { tasks, extensions } = this.client.getServerCapabilities() ?? {};
-    if (this.era === 'modern') return tasksSchema.safeParse(extensions?.[TASKS]).success;
+    if (this.era === 'modern') return tasksSchema.safeParse(extensions?.[TASKS_EXTENSION]).success;
     return tasks?.requests?.tools?.call !== undefined;
   }
 
-  startTask(
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-    ask: AskForTask,
-    signal: AbortSignal,
-  ): Promise<McpTask | McpContent> {
-    const tool = this.#listed.get(name);
-    if (tool === undefined) throw new Error(`the server has no tool ${name} any more`);
-    return this.#signedIn(() => this.#taskSession().start(tool, args, ask, signal));
+  async resumeTask(reference: string, follower: TaskFollower): Promise<McpTask> {
+    return this.#signedIn(() => this.#taskSession().resume(reference, follower));
   }
 
-  resumeTask(reference: string, ask: AskForTask): Promise<McpTask> {
-    return this.#signedIn(() => this.#taskSession().resume(reference, ask));
+  async cancelTask(reference: string): Promise<void> {
+    await this.#signedIn(() => this.#taskSession().cancel(reference));
   }
 
   async listResources(): Promise<readonly McpResource[]> {
@@ -265,21 +260,8 @@ export class ClientSession implements McpSession {
   }
 
   #taskSession(): TaskSession {
-    const { identity, log } = this.#deps;
-    this.#tasks ??= new TaskSession(this.client, identity, this.era === 'modern' ? this.#rawWire() : {}, log);
+    if (this.#tasks === undefined) throw new Error('the server has no tasks any more');
     return this.#tasks;
-  }
-
-  #rawWire(): ClientSessionPortOptions {
-    const { client, limits } = this.#deps;
-    return {
-      rawDispatch: new RawRequests(this.#transport, limits.request).dispatch,
-      v2RequestFraming: {
-        protocolVersion: this.version,
-        clientInfo: { ...client },
-        clientCapabilities: CLIENT_CAPABILITIES,
-      },
-    };
   }
 
   #noticeError(error: Error): void {
@@ -308,6 +290,10 @@ export class ClientSession implements McpSession {
     const cause = error instanceof Error ? (error.cause ?? error) : undefined;
     return cause === undefined ? 'the connection was closed' : describeError(cause).slice(0, 300);
   }
+}
+
+function isTaskTool({ execution }: Tool): boolean {
+  return execution?.taskSupport === 'optional' || execution?.taskSupport === 'required';
 }
 
 function soon(): Promise<void> {

@@ -13,6 +13,7 @@ import { createOAuthProvider } from '../oauth/oauthProvider.ts';
 import { boundFetch, fetchThrough } from './boundedFetch.ts';
 import { ClientSession } from './clientSession.ts';
 import { HttpTransport } from './httpTransport.ts';
+import { guardRedirects } from './redirects.ts';
 import { CLIENT_CAPABILITIES, type McpSession, type SessionDeps, SessionError } from './sessionPort.ts';
 import { createEventStream, type EventStream } from './sseFallback.ts';
 import { MOST_MESSAGE_BYTES, StdioTransport } from './stdioTransport.ts';
@@ -62,7 +63,8 @@ function explain(error: unknown, end: string | undefined): unknown {
 
 async function openHttp(deps: SessionDeps, launch: HttpLaunch, signal: AbortSignal): Promise<McpSession> {
   const { url, socket, headers, sseOnly } = launch;
-  const fetch = boundFetch(socket === undefined ? globalThis.fetch : fetchThrough(socket), MOST_MESSAGE_BYTES);
+  const reach = socket === undefined ? globalThis.fetch : fetchThrough(socket, url.origin);
+  const fetch = boundFetch(guardRedirects(reach, Object.keys(headers)), MOST_MESSAGE_BYTES);
   const authProvider = deps.signIn && createOAuthProvider(deps.signIn, launch);
   const options = { fetch, requestInit: { headers }, ...(authProvider !== undefined && { authProvider }) };
   const stream = () => new HttpTransport(url, { ...options, reconnectionOptions: RECONNECTING });

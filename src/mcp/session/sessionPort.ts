@@ -10,8 +10,8 @@ export interface McpTool {
   readonly description?: string | undefined;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly annotations?: ToolHints | undefined;
-  /** The server can run it as a task. */
-  readonly task: 'forbidden' | 'optional' | 'required';
+  /** A call may go on as a task. */
+  readonly mayBeTask: boolean;
 }
 
 /** What the server says of its tool. Nobody checks it. */
@@ -59,6 +59,8 @@ export interface McpContent {
 
 export type CallEnd =
   | { readonly type: 'result'; readonly content: McpContent }
+  /** It goes on as a task, which is found by this reference. */
+  | { readonly type: 'task'; readonly reference: string }
   /** The server refused the call, or answered with an error: it surely has the answer. */
   | { readonly type: 'refused'; readonly message: string }
   /** No answer in time, though the server answers other requests. */
@@ -80,18 +82,21 @@ export type TaskEnd =
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'cancelled' };
 
+/** Who follows a task. */
+export interface TaskFollower {
+  /** What the task asks for. Once the signal is aborted, it is not asked for any more. */
+  ask(params: unknown, signal: AbortSignal): Promise<TaskAnswer>;
+  /** Its server says that it is working, and how far it got. */
+  working(text: string | undefined): void;
+}
+
 /** A call that goes on at the server without a connection. */
 export interface McpTask {
-  /** By which it is found again. */
-  readonly reference: string;
-  /** Follows it to its end. Rejects if the connection is lost. */
-  settle(onStatus: (state: string, message: string | undefined) => void, signal: AbortSignal): Promise<TaskEnd>;
-  cancel(): Promise<void>;
+  /** Follows it to its end. Rejects if that was not learnt, for example because the connection was lost. */
+  settle(signal: AbortSignal): Promise<TaskEnd>;
   /** Stops following it. */
   detach(): Promise<void>;
 }
-
-export type AskForTask = (params: unknown) => Promise<TaskAnswer>;
 
 export interface McpSession {
   readonly era: Era;
@@ -104,16 +109,9 @@ export interface McpSession {
   readonly hasPrompts: boolean;
   listTools(): Promise<readonly McpTool[]>;
   call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd>;
-  /** Whether the server can run tools as tasks. */
-  readonly hasTasks: boolean;
-  /** A tool that can be a task; the server may answer at once all the same. */
-  startTask(
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
-    ask: AskForTask,
-    signal: AbortSignal,
-  ): Promise<McpTask | McpContent>;
-  resumeTask(reference: string, ask: AskForTask): Promise<McpTask>;
+  resumeTask(reference: string, follower: TaskFollower): Promise<McpTask>;
+  /** Rejects if the server did not answer. */
+  cancelTask(reference: string): Promise<void>;
   /** Templates last. */
   listResources(): Promise<readonly McpResource[]>;
   /** `values`: the address is a template. */
@@ -150,8 +148,14 @@ export interface SessionLimits {
 
 export const LIMITS: SessionLimits = { request: 60_000, probe: 10_000, connect: 60_000, era: 10_000 };
 
+/** How a server, and this client, says that it has tasks (revision 2026-07-28). */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
 /** The capabilities that this client declares to servers. */
-export const CLIENT_CAPABILITIES = { elicitation: { form: { applyDefaults: true }, url: {} } };
+export const CLIENT_CAPABILITIES = {
+  elicitation: { form: { applyDefaults: true }, url: {} },
+  extensions: { [TASKS_EXTENSION]: {} },
+};
 
 export interface SessionDeps {
   readonly server: string;

@@ -1,24 +1,33 @@
-// Tasks of a server: calls that go on without a connection, found again by their id (revisions 2025-11-25 and 2026-07-28).
-import { type Client, type Tool } from '@modelcontextprotocol/client';
+// Tasks of a server: calls that go on without a connection, followed by their id (revisions 2025-11-25 and 2026-07-28).
+import { type Client, ProtocolError, RELATED_TASK_META_KEY, type Transport } from '@modelcontextprotocol/client';
 import {
-  type ClientSessionPortOptions,
   createTaskSessionFromClient,
   DispatchError,
+  JsonRpcResponseError,
+  type RawClientDispatch,
   type SerializedTaskReference,
   type TaskEnabledSession,
   type ToolExecution,
-  toolDeclarationFromMcpTool,
 } from '@modelcontextprotocol/ext-tasks/client';
 import * as z from 'zod';
 import { describeError } from '../../base/errors.ts';
-import { type McpContent, type McpTask, type TaskAnswer, type TaskEnd } from './sessionPort.ts';
+import {
+  CLIENT_CAPABILITIES,
+  type McpTask,
+  type SessionDeps,
+  type TaskAnswer,
+  type TaskEnd,
+  type TaskFollower,
+} from './sessionPort.ts';
+import { TaskWire } from './taskWire.ts';
 
-type TaskExecution = Extract<ToolExecution<unknown, AskingTask>, { kind: 'task' }>;
+type TaskExecution = Extract<ToolExecution<unknown, TaskFollower>, { kind: 'task' }>;
+type TaskOutcome = Awaited<ReturnType<TaskExecution['result']>>;
 
-/** Who answers the questions of a task. */
-interface AskingTask {
-  ask(params: unknown): Promise<TaskAnswer>;
-}
+const NO_LIMIT = 2 ** 31 - 1;
+const CANCELLED = { action: 'cancel' } as const;
+/** While a question is open, it is asked about so often whether the task still has it. */
+const QUESTION_POLL = 2000;
 
 const resultSchema = z.object({
   content: z.array(z.unknown()).default([]),
@@ -31,83 +40,249 @@ const referenceSchema = z.object({
   taskId: z.string(),
   originalOperation: z.literal('tools/call'),
 });
+const requestSchema = z.object({ method: z.string(), params: z.record(z.string(), z.unknown()).optional() });
+const relatedSchema = z.object({ _meta: z.object({ [RELATED_TASK_META_KEY]: z.object({ taskId: z.string() }) }) });
+
+export interface TaskSessionDeps extends Pick<SessionDeps, 'identity' | 'client' | 'limits' | 'log'> {
+  /** A request about a task had no answer. */
+  unanswered(error: unknown): void;
+}
 
 export class TaskSession {
-  readonly #session: TaskEnabledSession<AskingTask | undefined>;
+  readonly #client: Client;
+  readonly #deps: TaskSessionDeps;
+  readonly #wire: TaskWire;
+  readonly #session: TaskEnabledSession<TaskFollower | undefined>;
+  readonly #followers = new Map<string, TaskFollower>();
+  /** Tasks whose result is waited for, so that their questions arrive. */
+  readonly #fetching = new Set<string>();
+  /** Until it is known that the server does not announce changes of tasks. */
+  #announces: boolean;
 
-  /** `endpoint` identifies the server over restarts of the editor. */
-  constructor(client: Client, endpoint: string, wire: ClientSessionPortOptions, report: (text: string) => void) {
-    this.#session = createTaskSessionFromClient<AskingTask | undefined>(client, {
-      ...wire,
-      endpointId: endpoint,
-      onInputRequest: async (request, { applicationContext: asking }) => {
-        const cancelled = { action: 'cancel' as const };
-        const answer = request.kind === 'elicitation' ? await asking?.ask(request.params) : undefined;
+  /** For a connected client whose server has tasks. */
+  constructor(client: Client, transport: Transport, deps: TaskSessionDeps) {
+    this.#client = client;
+    this.#deps = deps;
+    const { identity, log } = deps;
+    const isModern = client.getProtocolEra() === 'modern';
+    this.#announces = isModern;
+    this.#wire = new TaskWire(transport, {
+      progress: (task, text) => this.#followers.get(task)?.working(text),
+      unclaimed: (task) =>
+        void this.#session.cancelTask(task as never).catch((error: unknown) => log(describeError(error))),
+    });
+    this.#session = createTaskSessionFromClient<TaskFollower | undefined>(client, {
+      ...(isModern && { rawDispatch: this.#dispatch, v2RequestFraming: this.#framing() }),
+      endpointId: identity,
+      // Calls go through the client library.
+      tools: { currentTool: () => undefined },
+      onInputRequest: async (request, { applicationContext: follower, taskId = '', signal }) => {
         // The library asks only for what this client declares: elicitation.
-        return (answer === undefined ? cancelled : wireAnswer(answer, request.params)) as never;
+        if (request.kind !== 'elicitation' || follower === undefined) return CANCELLED as never;
+        return (await this.#ask(taskId, follower, request.params, signal)) as never;
       },
-      onError: (error) => report(describeError(error)),
+      onError: (error) => log(describeError(error)),
     });
   }
 
-  /** A server may answer at once although the tool could be a task. */
-  async start(
-    tool: Tool,
-    args: Readonly<Record<string, unknown>>,
-    ask: AskingTask['ask'],
-    signal: AbortSignal,
-  ): Promise<McpTask | McpContent> {
-    const asking = { ask };
-    const execution = await this.#session
-      .callTool<unknown>(tool.name, args as never, {
-        declaration: toolDeclarationFromMcpTool(tool),
-        applicationContext: asking,
-        signal,
-        task: { preference: 'prefer' },
-      })
-      .catch(throwCause);
-    if (execution.kind === 'task') return taskOf(execution as unknown as TaskExecution);
-    const end = endOf(await execution.result());
-    if (end.type === 'completed') return end.content;
-    throw new Error(end.type === 'failed' ? end.message : 'it was cancelled');
+  /** By which the task that a call has become is found again; undefined: the result is the call's own. */
+  claim(result: object): string | undefined {
+    const taskId = this.#wire.claim(result);
+    if (taskId === undefined) return undefined;
+    const generation = this.#client.getProtocolEra() === 'modern' ? 'v2' : 'v1';
+    return JSON.stringify({ endpointId: this.#deps.identity, generation, taskId, originalOperation: 'tools/call' });
   }
 
-  async resume(reference: string, ask: AskingTask['ask']): Promise<McpTask> {
-    const parsed = referenceSchema.parse(JSON.parse(reference)) as unknown as SerializedTaskReference;
-    const execution = await this.#session
-      .resumeTask<unknown>(parsed, { applicationContext: { ask } })
-      .catch(throwCause);
-    if (execution.kind !== 'task') throw new Error('it is no task');
-    return taskOf(execution as unknown as TaskExecution);
+  async resume(reference: string, follower: TaskFollower): Promise<McpTask> {
+    const parsed = readReference(reference);
+    const { taskId } = parsed;
+    const over = new AbortController();
+    this.#followers.set(taskId, follower);
+    const end = () => {
+      over.abort();
+      this.#followers.delete(taskId);
+      this.#wire.forget(taskId);
+    };
+    const isEarlier = this.#client.getProtocolEra() !== 'modern';
+    try {
+      void this.#subscribe(taskId, over.signal).catch((error: unknown) => this.#deps.log(describeError(error)));
+      const execution = await this.#session.resumeTask<unknown>(parsed, {
+        applicationContext: follower,
+        requestTimeoutMs: this.#deps.limits.request,
+        // Read leniently, as results of calls are.
+        resultCodec: { parse: (value) => ({ success: true, value }) },
+      });
+      if (execution.kind !== 'task') throw new Error('it is no task');
+      return this.#taskOf(execution as unknown as TaskExecution, {
+        end,
+        working: (text) => follower.working(text),
+        asks: () => (isEarlier ? this.#fetchQuestions(taskId, over.signal) : undefined),
+      });
+    } catch (error) {
+      end();
+      this.#noteUnanswered(error);
+      throw causeOf(error);
+    }
   }
+
+  /** Rejects if the server did not answer. One that does not know the task, or refuses, has answered. */
+  async cancel(reference: string): Promise<void> {
+    const { taskId } = readReference(reference);
+    try {
+      await this.#session.cancelTask(taskId, AbortSignal.timeout(this.#deps.limits.probe));
+    } catch (error) {
+      if (!(error instanceof JsonRpcResponseError)) throw causeOf(error);
+      this.#deps.log(`A task was not cancelled: ${error.message.slice(0, 500)}`);
+    }
+  }
+
+  /** What a task of the earlier revision asks for, as a request of its own; undefined: it does not belong to a task. */
+  answer(params: unknown, signal: AbortSignal): Promise<ElicitAnswer> | undefined {
+    const related = relatedSchema.safeParse(params);
+    const taskId = related.success ? related.data._meta[RELATED_TASK_META_KEY].taskId : undefined;
+    const follower = taskId === undefined ? undefined : this.#followers.get(taskId);
+    return follower?.ask(params, signal).then((answer) => wireAnswer(answer, params));
+  }
+
+  #taskOf(execution: TaskExecution, { end, working, asks }: FollowedTask): McpTask {
+    return {
+      settle: async (signal) => {
+        try {
+          const { outcome } = await execution.settle({
+            signal,
+            onEvent: (event) => {
+              if (event.type !== 'task') return;
+              if (event.task.status === 'working') working(event.task.statusMessage);
+              if (event.task.status === 'input_required') asks();
+            },
+          });
+          if (outcome.status !== 'failed' || isReported(outcome)) return endOf(outcome);
+          this.#noteUnanswered(outcome.error.cause);
+          throw causeOf(outcome.error.cause ?? outcome.error);
+        } finally {
+          end();
+        }
+      },
+      detach: async () => {
+        end();
+        await execution.detach();
+      },
+    };
+  }
+
+  /** Resolves with an answer for the server, also if the task does not wait for it any more. */
+  async #ask(
+    taskId: string,
+    follower: TaskFollower,
+    params: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<ElicitAnswer> {
+    const over = new AbortController();
+    const asking = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+    const ended = this.#untilNotAsking(taskId, asking).then((): TaskAnswer => CANCELLED);
+    try {
+      return wireAnswer(await Promise.race([follower.ask(params, asking), ended]), params);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** In the earlier revision the server sends its questions while it is asked for the result. */
+  #fetchQuestions(taskId: string, signal: AbortSignal): void {
+    if (this.#fetching.has(taskId)) return;
+    this.#fetching.add(taskId);
+    const options = { signal, timeout: NO_LIMIT };
+    this.#client
+      .request({ method: 'tasks/result', params: { taskId } }, z.looseObject({}), options)
+      .catch((error: unknown) => !signal.aborted && this.#deps.log(describeError(error)))
+      .finally(() => this.#fetching.delete(taskId));
+  }
+
+  /** Others may answer a task, and it may end with its question open. */
+  async #untilNotAsking(taskId: string, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(QUESTION_POLL, signal);
+      // What cannot be asked now is asked later.
+      const view = await this.#session
+        .task(taskId as never)
+        .snapshot(signal)
+        .catch(() => undefined);
+      if (view !== undefined && view.status !== 'input_required') return;
+    }
+  }
+
+  /** Changes of the task are announced then; it is asked for its state all the same, only less often needed. */
+  async #subscribe(taskId: string, signal: AbortSignal): Promise<void> {
+    if (!this.#announces) return;
+    try {
+      const filter = { taskIds: [taskId] } as object;
+      const subscription = await this.#client.listen(filter, { timeout: this.#deps.limits.probe, signal });
+      if (this.#wire.isAnnounced(taskId)) return;
+      this.#announces = false;
+      await subscription.close();
+    } catch (error) {
+      if (!signal.aborted) this.#announces = false;
+      if (!signal.aborted && !(error instanceof ProtocolError)) throw error;
+    }
+  }
+
+  readonly #dispatch: RawClientDispatch = async (request, options) => {
+    const { method, params = {} } = requestSchema.parse(request);
+    try {
+      const result = await this.#client.request({ method, params }, z.looseObject({}), {
+        timeout: this.#deps.limits.request,
+        ...(options?.signal !== undefined && { signal: options.signal }),
+      });
+      // The client library has checked and removed it.
+      return { kind: 'result', result: { ...result, resultType: 'complete' } as never };
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw new DispatchError(describeError(error), false, { cause: error });
+      return { kind: 'error', error: { code: error.code, message: error.message } };
+    }
+  };
+
+  #framing() {
+    const protocolVersion = this.#client.getNegotiatedProtocolVersion() ?? '';
+    return { protocolVersion, clientInfo: { ...this.#deps.client }, clientCapabilities: CLIENT_CAPABILITIES };
+  }
+
+  #noteUnanswered(error: unknown): void {
+    if (error instanceof DispatchError) this.#deps.unanswered(error.cause ?? error);
+  }
+}
+
+interface FollowedTask {
+  end(): void;
+  working(text: string | undefined): void;
+  /** It waits for an answer. */
+  asks(): void;
+}
+
+interface ElicitAnswer {
+  readonly [key: string]: unknown;
+  readonly action: TaskAnswer['action'];
+}
+
+function readReference(reference: string): SerializedTaskReference {
+  return referenceSchema.parse(JSON.parse(reference)) as unknown as SerializedTaskReference;
 }
 
 /** The library hides what went wrong, such as that the user has to sign in. */
-function throwCause(error: unknown): never {
-  throw error instanceof DispatchError ? (error.cause ?? error) : error;
+function causeOf(error: unknown): unknown {
+  return error instanceof DispatchError ? (error.cause ?? error) : error;
 }
 
-function taskOf(execution: TaskExecution): McpTask {
-  return {
-    reference: JSON.stringify(execution.serializeReference()),
-    settle: async (onStatus, signal) => {
-      const { outcome } = await execution.settle({
-        signal,
-        onEvent: (event) => {
-          if (event.type === 'task') onStatus(event.task.status, event.task.statusMessage);
-        },
-      });
-      return endOf(outcome);
-    },
-    cancel: () => execution.cancel(),
-    detach: () => execution.detach(),
-  };
+/** A task has failed only if its server says so: a lost connection, or a request without an answer, is not its end. */
+function isReported({ task, error }: Extract<TaskOutcome, { status: 'failed' }>): boolean {
+  return task?.status === 'failed' || (task !== undefined && error.cause instanceof JsonRpcResponseError);
 }
 
-function endOf(outcome: Awaited<ReturnType<TaskExecution['result']>>): TaskEnd {
+function endOf(outcome: TaskOutcome): TaskEnd {
   switch (outcome.status) {
     case 'completed': {
-      const { content, structuredContent, isError } = resultSchema.parse(outcome.result);
+      const parsed = resultSchema.safeParse(outcome.result);
+      if (!parsed.success) return { type: 'failed', message: 'its server sent no valid result' };
+      const { content, structuredContent, isError } = parsed.data;
       const structured = structuredContent === undefined ? {} : { structured: structuredContent };
       return { type: 'completed', content: { blocks: content, ...structured, isError: isError === true } };
     }
@@ -120,9 +295,20 @@ function endOf(outcome: Awaited<ReturnType<TaskExecution['result']>>): TaskEnd {
 
 const formSchema = z.object({ requestedSchema: z.object({ properties: z.record(z.string(), z.unknown()) }) });
 
-function wireAnswer({ action, content, text }: TaskAnswer, params: unknown): object {
+function wireAnswer({ action, content, text }: TaskAnswer, params: unknown): ElicitAnswer {
   const form = formSchema.safeParse(params);
   const [field] = form.success ? Object.keys(form.data.requestedSchema.properties) : [];
   if (text === undefined || field === undefined) return { action, ...(content !== undefined && { content }) };
   return { action, content: { [field]: text } };
+}
+
+async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  const stop = () => resolve();
+  signal.addEventListener('abort', stop, { once: true });
+  await promise;
+  clearTimeout(timer);
+  signal.removeEventListener('abort', stop);
 }

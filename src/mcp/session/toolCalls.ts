@@ -13,12 +13,17 @@ import { elicit } from '../elicitation.ts';
 import { CallTimer } from './callTimer.ts';
 import { HttpTransport } from './httpTransport.ts';
 import { type CallEnd, type CallHooks, type SessionDeps } from './sessionPort.ts';
+import { type TaskSession } from './taskSession.ts';
+import { describeProgress } from './wireTypes.ts';
 
 const NO_LIMIT = 2 ** 31 - 1;
+/** Of one call; further ones are declined. */
+const MOST_QUESTIONS = 20;
 
 interface RunningCall {
   readonly hooks: CallHooks;
   readonly timer: CallTimer;
+  questions: number;
   /** Aborted when the stream of its answer has ended without one. */
   readonly streamEnd: AbortController;
 }
@@ -28,6 +33,10 @@ export interface CallLink {
   readonly client: Client;
   readonly transport: Transport;
   readonly deps: SessionDeps;
+  /** Undefined: the server has none. */
+  tasks(): TaskSession | undefined;
+  /** In the earlier revision the client asks for a task. */
+  asksForTask(tool: string): boolean;
   /** Sends again what was refused for lack of rights, once the user has signed in. */
   signedIn<T>(
     send: () => Promise<T>,
@@ -56,10 +65,14 @@ export class ToolCalls {
         return call && (() => void setTimeout(() => call.streamEnd.abort(), 0));
       };
     }
-    client.setRequestHandler('elicitation/create', async ({ params }) => {
+    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+      const ofTask = link.tasks()?.answer(params, mcpReq.signal);
+      if (ofTask !== undefined) return ofTask;
       const call = this.#asking.getStore() ?? [...this.#running].at(-1);
       // Without a call nobody has asked for anything: a server cannot open a question by itself.
       if (call === undefined) return { action: 'cancel' };
+      call.questions += 1;
+      if (call.questions > MOST_QUESTIONS) return { action: 'decline' };
       return call.timer.paused(() => elicit(deps.server, params, call.hooks, (url) => deps.openExternal(url)));
     });
   }
@@ -67,7 +80,7 @@ export class ToolCalls {
   async call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd> {
     const timer = new CallTimer(this.#link.deps.limits.request);
     const streamEnd = new AbortController();
-    const running: RunningCall = { hooks, timer, streamEnd };
+    const running: RunningCall = { hooks, timer, streamEnd, questions: 0 };
     this.#running.add(running);
     try {
       return await this.#link.signedIn(
@@ -91,17 +104,18 @@ export class ToolCalls {
     { hooks, timer, streamEnd }: RunningCall,
   ): Promise<CallEnd> {
     const result = await this.#link.client.callTool(
-      { name, arguments: { ...args } },
+      { name, arguments: { ...args }, ...(this.#link.asksForTask(name) && { task: {} }) },
       {
         signal: AbortSignal.any([hooks.signal, timer.signal, streamEnd.signal]),
         timeout: NO_LIMIT,
-        onprogress: ({ progress, total, message }) => {
+        onprogress: (progress) => {
           timer.restart();
-          const share = total === undefined ? String(progress) : `${progress} of ${total}`;
-          hooks.progress(message === undefined ? `${share}\n` : `${share}: ${message.slice(0, 1000)}\n`);
+          hooks.progress(`${describeProgress(progress)}\n`);
         },
       },
     );
+    const reference = this.#link.tasks()?.claim(result);
+    if (reference !== undefined) return { type: 'task', reference };
     const { content, structuredContent, isError } = result;
     return {
       type: 'result',

@@ -3,19 +3,22 @@ import { type GetPromptResult, type ResourceTemplateType, type Tool, UriTemplate
 import { contentText } from '../tools/contentText.ts';
 import { type McpResource, type McpTool } from './sessionPort.ts';
 
-/** `task`: whether it runs as a task if it does not say so itself. */
-export function toolOf(
-  { name, title, description, inputSchema, annotations, execution }: Tool,
-  task: McpTool['task'],
-): McpTool {
-  return {
-    name,
-    title: title ?? annotations?.title,
-    description,
-    inputSchema,
-    annotations,
-    task: execution?.taskSupport ?? task,
-  };
+export function toolOf({ name, title, description, inputSchema, annotations }: Tool, mayBeTask: boolean): McpTool {
+  return { name, title: title ?? annotations?.title, description, inputSchema, annotations, mayBeTask };
+}
+
+/** A line for the card of the call. */
+export function describeProgress({
+  progress,
+  total,
+  message,
+}: {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}): string {
+  const share = total === undefined ? String(progress) : `${progress} of ${total}`;
+  return message === undefined ? share : `${share}: ${message.slice(0, 1000)}`;
 }
 
 /** The messages of a prompt as one text for the composer. */

@@ -4,9 +4,7 @@ import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
 import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type McpServer } from '../server.ts';
 import { type CallEnd, type McpTool } from '../session/sessionPort.ts';
-import { resultText } from './contentText.ts';
-import { mediaIn } from './resultMedia.ts';
-import { runAsTask } from './runAsTask.ts';
+import { followTask, resultOutcome } from './followTask.ts';
 import { boundSchema, describeHints, describeTool } from './toolSchema.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -29,7 +27,7 @@ export function createMcpTool({ name, server, tool, onDemand, trustsHints }: Mcp
     description: { name, description: describeTool(tool), parameters: boundSchema(tool) },
     // A server may run anything: its own word does not change that, the user's does.
     effect: onlyReads && trustsHints ? 'read' : 'execute',
-    emits: tool.task === 'forbidden' ? [] : ['stopped', 'failed', 'waiting', 'lost', 'running'],
+    emits: tool.mayBeTask ? ['stopped', 'failed', 'waiting', 'lost', 'running'] : [],
     traits: { server: server.name, invalidatesReports: true, ...(onDemand && { onDemand: true as const }) },
     parse: (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -72,19 +70,18 @@ async function runMcpTool(
   context: ToolContext,
 ): Promise<ToolOutcome> {
   const { signal, progress, ask } = context;
-  if (tool.task !== 'forbidden' && server.session?.hasTasks === true && context.handles !== undefined) {
-    return runAsTask({ name, server, tool }, args, context, context.handles);
-  }
-  const hooks = { signal, progress, ask };
+  const call = () => server.call(tool.name, args, { signal, progress, ask });
   let ended = 0;
   const pid = server.session?.pid;
   if (pid !== undefined) context.observe({ pid, since: Date.now(), ended: () => (ended === 0 ? undefined : ended) });
   try {
-    const end = await server.call(tool.name, args, hooks);
-    if (end.type !== 'lost' || !mayRepeat(tool) || signal.aborted) return outcomeOf(end, name, server);
-    progress('The answer was lost. The tool may be repeated, so it is called again once the server is connected.\n');
-    if (!(await server.reconnected(signal))) return outcomeOf(end, name, server);
-    return outcomeOf(await server.call(tool.name, args, hooks), name, server);
+    let end = await call();
+    if (end.type === 'lost' && mayRepeat(tool) && !signal.aborted) {
+      progress('The answer was lost. The tool may be repeated, so it is called again once the server is connected.\n');
+      if (await server.reconnected(signal)) end = await call();
+    }
+    if (end.type === 'task') return await followTask({ tool: name, server, reference: end.reference }, context);
+    return outcomeOf(end, name, server);
   } finally {
     ended = Date.now();
   }
@@ -94,14 +91,10 @@ function mayRepeat({ annotations }: McpTool): boolean {
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }
 
-function outcomeOf(end: CallEnd, name: string, { name: server }: McpServer): ToolOutcome {
+function outcomeOf(end: Exclude<CallEnd, { type: 'task' }>, name: string, { name: server }: McpServer): ToolOutcome {
   switch (end.type) {
     case 'result':
-      return {
-        content: resultText(end.content) || '(The tool returned nothing.)',
-        isError: end.content.isError,
-        media: mediaIn(end.content.blocks),
-      };
+      return resultOutcome(end.content);
     case 'refused':
       return refuse(`${name} failed: the MCP server “${server}” says: ${end.message}`);
     case 'slow':

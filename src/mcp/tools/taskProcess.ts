@@ -4,13 +4,24 @@ import { type CommandEnd } from '../../base/commandEnd.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type SupervisedCommand } from '../../core/ports/processes.ts';
-import { type McpTask, type TaskAnswer } from '../session/sessionPort.ts';
+import { pageOf } from '../elicitation.ts';
+import {
+  type McpContent,
+  type McpTask,
+  type TaskAnswer,
+  type TaskEnd,
+  type TaskFollower,
+} from '../session/sessionPort.ts';
 import { resultText } from './contentText.ts';
 
 /** What is kept of its output. */
 const MOST_OUTPUT = 2 * 1024 * 1024;
 /** So often it is looked for again after a failure. */
 const MOST_FAILURES = 20;
+/** Further questions are declined. */
+const MOST_QUESTIONS = 20;
+/** What the model answers to have a page opened. */
+const OPEN = 'open';
 
 export interface TaskProcessDeps {
   readonly server: string;
@@ -18,21 +29,29 @@ export interface TaskProcessDeps {
   readonly tool: string;
   readonly reference: string;
   readonly startedAt: string;
+  /** The process of its server; undefined: it is not on this machine. */
+  readonly pid: number | undefined;
   readonly clock: Clock;
   /** Why its server cannot be asked now; undefined: it is connected. */
   whyUnknown(): string | undefined;
   /** Undefined: its server is not configured any more. Waits for the server to be connected. */
-  resume(ask: (params: unknown) => Promise<TaskAnswer>, signal: AbortSignal): Promise<McpTask | undefined>;
+  resume(follower: TaskFollower, signal: AbortSignal): Promise<McpTask | undefined>;
+  /** Resolves once its server knows, or will know when it is connected. */
+  cancel(): Promise<void>;
   /** Asks the user while the call waits; undefined: there is no call any more. */
   askUser(params: unknown): Promise<TaskAnswer | undefined>;
+  openExternal(url: string): Promise<boolean>;
+  /** On the card of the call that waits for it. */
+  progress(text: string): void;
   report(error: unknown): void;
 }
 
-export class TaskProcess implements SupervisedCommand {
+export class TaskProcess implements SupervisedCommand, TaskFollower {
   readonly command: string;
   readonly pid = 0;
   readonly startTime: string;
-  readonly shell = undefined;
+  /** While it runs, its server may change files for it. */
+  readonly shell: number | undefined;
   readonly task: { readonly server: string; readonly reference: string };
   readonly #deps: TaskProcessDeps;
   readonly #emitter: Emitter<void>;
@@ -40,16 +59,21 @@ export class TaskProcess implements SupervisedCommand {
   #output = Buffer.alloc(0);
   #end: CommandEnd | undefined;
   #lost = false;
-  /** It was not found at its server yet. */
-  #sought = false;
-  #stopping: string | undefined;
+  /** Its server has to be asked for it again. */
+  #sought = true;
+  #isStopped = false;
+  #failures = 0;
+  #questions = 0;
+  #said: string | undefined;
   #current: McpTask | undefined;
-  #answer: ((answer: TaskAnswer) => void) | undefined;
+  #result: McpContent | undefined;
+  #answer: ((text: string) => Promise<void>) | undefined;
 
   constructor(deps: TaskProcessDeps) {
     this.#deps = deps;
     this.command = deps.tool;
     this.startTime = deps.startedAt;
+    this.shell = deps.pid;
     this.task = { server: deps.server, reference: deps.reference };
     this.#emitter = new Emitter(deps.report);
   }
@@ -72,9 +96,14 @@ export class TaskProcess implements SupervisedCommand {
     };
   }
 
-  /** Follows it to its end; without a task it is looked for on its server first. */
-  follow(started?: McpTask): void {
-    this.#follow(started).catch((error: unknown) => {
+  /** Once it has completed. */
+  get result(): McpContent | undefined {
+    return this.#result;
+  }
+
+  /** Follows it to its end. */
+  follow(): void {
+    this.#follow().catch((error: unknown) => {
       if (this.#over.signal.aborted) return;
       this.#print(`The task cannot be followed any more: ${describeError(error)}\n`);
       this.#lost = true;
@@ -82,17 +111,35 @@ export class TaskProcess implements SupervisedCommand {
     });
   }
 
-  /** The question of a task: the call that waits for it asks the user; later the model answers, which needs approval. */
-  async ask(params: unknown): Promise<TaskAnswer> {
+  /** The call that waits for it asks the user; later the model answers, which needs approval. */
+  async ask(params: unknown, signal: AbortSignal): Promise<TaskAnswer> {
+    this.#questions += 1;
+    if (this.#questions > MOST_QUESTIONS) return { action: 'decline' };
     const given = await this.#deps.askUser(params);
-    if (given !== undefined) return given;
+    if (given !== undefined || signal.aborted) return given ?? { action: 'cancel' };
     const { promise, resolve } = Promise.withResolvers<TaskAnswer>();
-    this.#answer = resolve;
+    const page = pageOf(params);
+    const answer = async (text: string) =>
+      resolve(page === undefined ? readAnswer(text) : await this.#openPage(page, text));
+    this.#answer = answer;
+    signal.addEventListener('abort', () => this.#answer === answer && this.#stopAsking(), { once: true });
     const { message } = params as { readonly message?: unknown };
-    this.#print(
-      `\n${typeof message === 'string' ? message.slice(0, 1000) : 'It needs an answer'}\nAnswer (a text, or JSON with the fields):`,
-    );
+    const how =
+      page === undefined
+        ? 'Answer (a text, or JSON with the fields):'
+        : `It wants to open ${page}\nAnswer ${OPEN} to open this page in the user’s browser, or anything else to decline:`;
+    this.#print(`\n${typeof message === 'string' ? message.slice(0, 1000) : 'It needs an answer'}\n${how}`);
     return promise;
+  }
+
+  working(text: string | undefined): void {
+    // Its server knows it: a connection that is lost again and again does not end it.
+    this.#failures = 0;
+    if (text === undefined || text === this.#said) return;
+    this.#said = text;
+    const line = `${text.slice(0, 1000)}\n`;
+    this.#print(line);
+    this.#deps.progress(line);
   }
 
   async read(from: number, limit: number): Promise<{ readonly from: number; readonly bytes: Uint8Array }> {
@@ -102,17 +149,17 @@ export class TaskProcess implements SupervisedCommand {
   async write(text: string): Promise<Result<void>> {
     const answer = this.#answer;
     if (answer === undefined) return failed('no_input', 'The task does not ask for anything.');
-    this.#answer = undefined;
-    this.#print('\n');
-    answer(readAnswer(text));
+    this.#stopAsking();
+    await answer(text);
     return succeeded(undefined);
   }
 
   stop(reason: string): void {
-    this.#stopping = reason;
-    const cancelled = this.#current?.cancel() ?? Promise.resolve();
+    this.#isStopped = true;
+    this.#current?.detach().catch((error: unknown) => this.#deps.report(error));
     // A server that refuses to cancel keeps it running; nobody waits for it any more.
-    cancelled.catch(this.#deps.report).finally(() => this.#finish({ cause: 'stopped', code: null, reason }));
+    const finish = () => this.#finish({ cause: 'stopped', code: null, reason });
+    void this.#deps.cancel().then(finish, finish);
   }
 
   interrupt(): void {
@@ -128,39 +175,43 @@ export class TaskProcess implements SupervisedCommand {
 
   /** A method, since it changes while a task is awaited. */
   #hasEnded(): boolean {
-    return this.#over.signal.aborted || this.#end !== undefined;
+    return this.#over.signal.aborted || this.#isStopped || this.#end !== undefined;
   }
 
-  async #follow(started: McpTask | undefined): Promise<void> {
-    let task = started;
-    let failures = 0;
-    const show = (state: string, message: string | undefined) => {
-      // Its server knows it: a connection that is lost again and again does not end it.
-      if (state === 'working') failures = 0;
-      this.#show(state, message);
-    };
+  async #follow(): Promise<void> {
     for (;;) {
       try {
-        this.#sought = task === undefined;
-        task ??= await this.#deps.resume((params) => this.ask(params), this.#over.signal);
-        if (this.#hasEnded()) return;
+        const task = await this.#deps.resume(this, this.#over.signal);
         if (task === undefined) break;
-        this.#sought = false;
         this.#current = task;
-        this.#settle(await task.settle(show, this.#over.signal));
+        if (this.#hasEnded()) {
+          await task.detach();
+          return;
+        }
+        this.#sought = false;
+        this.#settle(await task.settle(this.#over.signal));
         return;
       } catch (error) {
         if (this.#hasEnded()) return;
         // The connection was lost: it is followed again once the server is back. A server may also have forgotten the task.
-        failures += 1;
-        if (failures >= MOST_FAILURES) throw error;
+        this.#failures += 1;
+        if (this.#failures >= MOST_FAILURES) throw error;
         this.#deps.report(error);
-        task = undefined;
         this.#sought = true;
-        await this.#pause(failures * 1000);
+        await this.#pause(this.#failures * 1000);
       }
     }
-    throw new Error('its server is not configured any more');
+    if (!this.#hasEnded()) throw new Error('its server is not configured any more');
+  }
+
+  async #openPage(url: string, text: string): Promise<TaskAnswer> {
+    if (text.trim() !== OPEN) return { action: 'decline' };
+    return { action: (await this.#deps.openExternal(url)) ? 'accept' : 'cancel' };
+  }
+
+  #stopAsking(): void {
+    this.#answer = undefined;
+    this.#print('\n');
   }
 
   async #pause(milliseconds: number): Promise<void> {
@@ -173,18 +224,15 @@ export class TaskProcess implements SupervisedCommand {
     timer.dispose();
   }
 
-  #settle(end: Awaited<ReturnType<McpTask['settle']>>): void {
+  #settle(end: TaskEnd): void {
     if (end.type === 'cancelled') {
-      this.#finish({ cause: 'stopped', code: null, reason: this.#stopping ?? 'its server cancelled it' });
+      this.#finish({ cause: 'stopped', code: null, reason: 'its server cancelled it' });
       return;
     }
+    if (end.type === 'completed') this.#result = end.content;
     const isFine = end.type === 'completed' && !end.content.isError;
     this.#print(end.type === 'completed' ? resultText(end.content) : end.message);
     this.#finish({ cause: 'exited', code: isFine ? 0 : 1 });
-  }
-
-  #show(state: string, message: string | undefined): void {
-    if (message !== undefined && state === 'working') this.#print(`${message.slice(0, 1000)}\n`);
   }
 
   #finish({ cause, code, reason }: Pick<CommandEnd, 'cause' | 'code' | 'reason'>): void {

@@ -1,31 +1,10 @@
 // A small typed client for program plugins, without dependencies: requests as promises, events as callbacks.
 import { connect } from 'node:net';
 // Types only, so that nothing else is loaded with it.
-import type { HostMessage, HostMessageOf, PluginRequest, RequestOf } from '../../protocol/plugin.ts';
+import type { HostMessage, HostMessageOf, HostReplies, PluginRequest, RequestFields } from '../../protocol/plugin.ts';
 
-type WithoutType<T> = T extends unknown ? Omit<T, 'type' | 'id'> : never;
 type Init = HostMessageOf<'init'>;
 type PluginEvent = HostMessageOf<'event'>;
-
-/** The replies to requests that have one. */
-interface Replies {
-  readonly list_conversations: HostMessageOf<'conversations'>;
-  readonly read_events: HostMessageOf<'events'>;
-  readonly read_config: HostMessageOf<'config'>;
-  readonly subscribe: HostMessageOf<'subscribed'>;
-  readonly unsubscribe: HostMessageOf<'unsubscribed'>;
-  readonly respond: HostMessageOf<'done'>;
-  readonly query: HostMessageOf<'query_started'>;
-  readonly retry: HostMessageOf<'query_started'>;
-  readonly interrupt: HostMessageOf<'done'>;
-  readonly cancel_query: HostMessageOf<'done'>;
-  readonly withdraw_queued: HostMessageOf<'done'>;
-  readonly move_to_background: HostMessageOf<'done'>;
-  readonly stop_command: HostMessageOf<'done'>;
-  readonly deliver_now: HostMessageOf<'done'>;
-  readonly dismiss: HostMessageOf<'done'>;
-  readonly notify: HostMessageOf<'done'>;
-}
 
 /** Where the lines go to and come from. */
 interface ClientStreams {
@@ -35,7 +14,7 @@ interface ClientStreams {
 
 export interface PluginHandlers {
   /** What the plugin says of itself when it is asked to describe itself. */
-  readonly describe: WithoutType<RequestOf<'describe'>>;
+  readonly describe: RequestFields<'describe'>;
   /** Called once with the first message. The plugin ends when the promise resolves, with this code. */
   run(client: PluginClient, init: Init): Promise<number>;
   event?(event: PluginEvent, client: PluginClient): void;
@@ -57,6 +36,7 @@ class PluginError extends Error {
 }
 
 interface Waiting {
+  readonly type: string;
   resolve(message: HostMessage): void;
   reject(error: Error): void;
 }
@@ -90,13 +70,13 @@ export class PluginClient {
   }
 
   /** Rejects with a PluginError if Earshot refuses it. */
-  request<T extends keyof Replies>(type: T, fields: WithoutType<RequestOf<T>>): Promise<Replies[T]> {
+  request<T extends keyof HostReplies>(type: T, fields: RequestFields<T>): Promise<HostReplies[T]> {
     const id = String(this.#requests++);
     const { promise, resolve, reject } = Promise.withResolvers<HostMessage>();
-    this.#waiting.set(id, { resolve, reject });
+    this.#waiting.set(id, { type, resolve, reject });
     // The compiler cannot see that the fields belong to the type.
     this.#send({ ...fields, type, id } as unknown as PluginRequest);
-    return promise as Promise<Replies[T]>;
+    return promise as Promise<HostReplies[T]>;
   }
 
   print(text: string, channel?: string): void {
@@ -137,7 +117,9 @@ export class PluginClient {
         this.#handlers.event?.(message, this);
         return;
       case 'created':
-        this.#handlers.created?.(message.conversation);
+        // Of a query it comes before the reply.
+        if (this.#waiting.get(message.id ?? '')?.type === 'create') this.#reply(message);
+        else this.#handlers.created?.(message.conversation);
         return;
       default:
         this.#reply(message);

@@ -25,6 +25,22 @@ export async function listConversations({ store, earshot }: PluginPorts): Promis
   return reply({ type: 'conversations', data });
 }
 
+/** It is on disk, and stays open only as long as somebody uses it. */
+export async function createConversation(
+  { earshot, library, keepAlive }: PluginPorts,
+  { title }: RequestOf<'create'>,
+): Promise<Answer> {
+  const created = await earshot.create();
+  if (!created.ok) return created;
+  const { id } = created.value.log;
+  const hold = keepAlive.hold(id, true);
+  const named = title === undefined ? undefined : await library.rename(id, title);
+  const then = () => hold.dispose();
+  if (named?.ok !== false) return reply({ type: 'created', conversation: id }, { then });
+  then();
+  return named;
+}
+
 export async function readConversation(
   ports: PluginPorts,
   { conversation }: RequestOf<'read_events'>,

@@ -1,4 +1,5 @@
 // The MCP servers of this window: configuration, approvals, sign-in, view and log. Loaded with the first configured server.
+import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
@@ -147,7 +148,10 @@ export class McpWindow implements Disposable {
     const { notice, memory, logger } = this.#deps;
     for (const server of this.servers.all) {
       const { name, instructions, state, configured } = server;
-      const key = `instructions:${configured.identity}:${instructions ?? ''}`.slice(0, 900);
+      const text = createHash('sha256')
+        .update(instructions ?? '')
+        .digest('hex');
+      const key = `instructions:${configured.identity}:${text}`;
       if (instructions !== undefined && !memory.has(key) && !this.#offered.has(key)) {
         this.#offered.add(key);
         notice(`${vscode.l10n.t('The MCP server “{0}” gives the model these instructions:', name)}\n\n${instructions}`);

@@ -19,7 +19,9 @@ const URI_TYPES = ['application/vnd.code.uri-list', 'text/uri-list'];
 export function urisIn(data: DataTransfer | null): string[] {
   const text = URI_TYPES.map((type) => data?.getData(type) ?? '').find((one) => one !== '') ?? '';
   const lines = text.split(/\r?\n/, 10 * MOST_URIS).map((line) => line.trim());
-  return lines.filter((line) => line !== '' && !line.startsWith('#') && line.length <= 5000).slice(0, MOST_URIS);
+  // A link or an image of a page is not a file of the workspace.
+  const isFile = (line: string) => line !== '' && line.length <= 5000 && !/^(?:#|https?:|data:|blob:)/i.test(line);
+  return lines.filter(isFile).slice(0, MOST_URIS);
 }
 
 export function mayDrop({ types }: DataTransfer): boolean {

@@ -136,6 +136,63 @@ test('each conversation has its own draft, and what is typed while a new chat st
   expect(await composer.inputValue()).toBe('typed meanwhile');
 });
 
+test('files dropped anywhere on the page are attached; the page says so while they are over it', async () => {
+  const alone = await opened();
+  const { page, show, waitFor } = alone;
+  await show({}, [{ type: 'request', id: '1', source: 'user', text: 'Go on.' }]);
+  const drag = (
+    events: readonly string[],
+    data: { readonly uris?: string; readonly file?: readonly [string, string] },
+  ) =>
+    page.getByText('Go on.').evaluate(
+      (target, { events: types, data: { uris, file } }) => {
+        const dataTransfer = new DataTransfer();
+        if (uris !== undefined) dataTransfer.setData('application/vnd.code.uri-list', uris);
+        if (file !== undefined) dataTransfer.items.add(new File(['x'], file[0], { type: file[1] }));
+        return types.map((type) => {
+          const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
+          target.dispatchEvent(event);
+          return event.defaultPrevented;
+        });
+      },
+      { events, data },
+    );
+  const hint = page.getByText('Drop files here to attach them');
+  expect(await drag(['dragover'], { uris: 'file:///tea/src/menu.ts' })).toEqual([true]);
+  await hint.waitFor();
+  await alone.pictures('drop', [300]);
+  expect(await alone.violations()).toEqual([]);
+  await drag(['dragleave'], {});
+  await hint.waitFor({ state: 'detached' });
+  const uris = '# comment\r\nfile:///tea/src/menu.ts\r\nhttps://example.com/\r\nvscode-remote://host/tea/src';
+  expect(await drag(['dragover', 'drop'], { uris })).toEqual([true, true]);
+  await hint.waitFor({ state: 'detached' });
+  expect(await waitFor('attach_uris')).toMatchObject({
+    uris: ['file:///tea/src/menu.ts', 'vscode-remote://host/tea/src'],
+  });
+  expect(await focusedLabel(page)).toBe('Message to Earshot');
+  await drag(['drop'], { file: ['photo.png', 'image/png'] });
+  expect(await waitFor('attach_image')).toMatchObject({ name: 'photo.png', media_type: 'image/png' });
+  // Without this the browser would open the file in place of the page.
+  expect(await drag(['drop'], { file: ['notes.txt', 'text/plain'] })).toEqual([true]);
+  await page.getByText('notes.txt cannot be attached from another program').waitFor();
+  const button = page.getByRole('button', { name: /^Attach files/ });
+  expect(await button.getAttribute('title')).toContain('hold Shift');
+});
+
+test('the composer says what is waited for', async () => {
+  const { page, show } = await opened();
+  const call = { type: 'tool', id: 't', name: 'ask_user', arguments: { question: 'Which tea?' }, output: '' } as const;
+  const placeholder = () => page.getByRole('textbox', { name: 'Message to Earshot' }).getAttribute('placeholder');
+  await show({ running: true }, [{ ...call, name: 'run_command', state: 'approval', approval: {} }]);
+  await expect.poll(placeholder).toBe('Waiting for your approval');
+  const question = { id: 'q', text: 'Which tea?', several: false, options: ['Oolong'] };
+  await show({ running: true }, [{ ...call, state: 'question', question }]);
+  await expect.poll(placeholder).toBe('Waiting for your answer');
+  await show({ running: true }, [{ ...call, state: 'running' }]);
+  await expect.poll(placeholder).toBe('Earshot is working…');
+});
+
 test('tabs appear in a wide panel only', async () => {
   const { page, show, waitFor } = await opened();
   await show({ title: 'Tea menu', others: [{ id: 'b', title: 'Release notes', activity: 'running' }] });

@@ -131,7 +131,7 @@ test.runIf(isFull)(
     const other = await world.attach('builder', {});
     const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
     await other.ask({ type: 'notify', ...notification, conversation });
-    await page.getByRole('button', { name: /1 pending notification/ }).click();
+    await page.getByRole('button', { name: /1 pending/ }).click();
     await page.locator('.drawer-open').click();
     await page.getByText('The task “build” failed.').first().waitFor();
     await picture(page, 'pending');

@@ -3,8 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { AcpAgent, type FolderAgent } from '../../../src/acp/agent.ts';
+import { AcpAgent, type AcpAgentDeps } from '../../../src/acp/agent.ts';
+import { createHeadlessFolder, type FolderAgent } from '../../../src/acp/headlessFolder.ts';
 import { openFolderAgent } from '../../../src/bin/acp/folderAgent.ts';
+import { succeeded } from '../../../src/base/errors.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
 import { atTestEnd } from '../endings.ts';
@@ -32,8 +34,7 @@ export class AcpClient {
   readonly lines: WireLine[] = [];
   /** False: the test sends what the schema does not allow, so only the agent's lines are judged. */
   isLawful = true;
-  readonly errors: string[] = [];
-  readonly folders: FolderAgent[] = [];
+  readonly errors: string[];
   readonly agent: AcpAgent;
   /** Answers the agent's requests. */
   answer: (method: string, params: unknown) => unknown = () => ({ outcome: { outcome: 'cancelled' } });
@@ -41,27 +42,13 @@ export class AcpClient {
   #watching: (() => void)[] = [];
   #next = 1;
 
-  constructor(root: string, baseUrl: string, settings: Partial<Record<SettingName, unknown>> = {}) {
-    const logger = recordingLogger(this.errors);
-    const model = createOpenAiModel({ baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
-    const deps = {
-      logger,
-      settings: readSettings((name) => settings[name]).settings,
-      supervisor: join(root, 'absent.cjs'),
-      storage: join(root, 'storage'),
-      // A turn that ends at once leaves its capture behind.
-      capture: false,
-      model: () => model,
-    };
+  constructor(openFolder: AcpAgentDeps['openFolder'], errors: string[] = []) {
+    this.errors = errors;
     this.agent = new AcpAgent({
-      logger,
+      logger: recordingLogger(errors),
       version: '1',
       send: (frame) => this.#receive(frame),
-      openFolder: async (folder, frontend, asks) => {
-        const opened = await openFolderAgent(deps, folder, frontend, asks);
-        if (opened.ok) this.folders.push(opened.value);
-        return opened;
-      },
+      openFolder,
     });
     atTestEnd(async () => {
       await this.agent.close();
@@ -109,10 +96,8 @@ export class AcpClient {
     const frame = JSON.parse(line) as Frame;
     if (frame.method === 'session/update' && frame.params !== undefined) {
       this.updates.push({ ...frame.params.update, session: frame.params.sessionId });
-    } else if (frame.method !== undefined)
-      this.#answer(frame.id ?? 0, frame.method, frame.params).catch((error: unknown) =>
-        this.errors.push(String(error)),
-      );
+    } else if (frame.method !== undefined && frame.id !== undefined)
+      this.#answer(frame.id, frame.method, frame.params).catch((error: unknown) => this.errors.push(String(error)));
     else this.#waiting.get(frame.id ?? 0)?.(frame);
     const watching = this.#watching;
     this.#watching = [];
@@ -136,13 +121,31 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
     await rm(root, { recursive: true, force: true, maxRetries: 10 });
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
+  /** Earshot of each folder that was opened. */
+  const folders: FolderAgent[] = [];
   const connect = async (
     settings: Partial<Record<SettingName, unknown>> = {},
     clientCapabilities: object = {},
   ): Promise<AcpClient> => {
-    const client = new AcpClient(root, server.baseUrl, settings);
+    const errors: string[] = [];
+    const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
+    const deps = {
+      logger: recordingLogger(errors),
+      settings: readSettings((name) => settings[name]).settings,
+      supervisor: join(root, 'absent.cjs'),
+      storage: join(root, 'storage'),
+      // A turn that ends at once leaves its capture behind.
+      capture: false,
+      model: () => model,
+    };
+    const client = new AcpClient(async (cwd, listener, asks) => {
+      const opened = await openFolderAgent(deps, cwd, listener.frontend, asks);
+      if (!opened.ok) return opened;
+      folders.push(opened.value);
+      return succeeded(createHeadlessFolder(opened.value, listener));
+    }, errors);
     await client.request('initialize', { protocolVersion: 1, clientCapabilities });
     return client;
   };
-  return { folder, server, connect };
+  return { folder, folders, server, connect };
 }

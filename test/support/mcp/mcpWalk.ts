@@ -47,12 +47,12 @@ function official(name: string, ...args: string[]): object {
   };
 }
 
-export function createTestMemory(): McpMemory & { readonly keys: Set<string> } {
+export function createTestMemory(): McpMemory {
   const keys = new Set<string>();
   return {
-    keys,
     ready: Promise.resolve(),
     has: (key) => keys.has(key),
+    keys: (prefix) => [...keys].filter((key) => key.startsWith(prefix)),
     set: async (key, on) => {
       if (on) keys.add(key);
       else keys.delete(key);

@@ -25,7 +25,9 @@ const inputRequests = { tea: { method: 'elicitation/create', params: { message: 
 
 function stateOf(taskId) {
   if (existsSync(at('cancelled'))) return { status: 'cancelled' };
-  if (existsSync(at('done'))) return { status: 'completed', result: text(readFileSync(at('done'), 'utf8')) };
+  // Empty: it is just being written.
+  const done = existsSync(at('done')) ? readFileSync(at('done'), 'utf8') : '';
+  if (done !== '') return { status: 'completed', result: text(done) };
   if (taskId !== 'task-ask') return { status: 'working' };
   if (!existsSync(at('answers'))) return { status: 'input_required', inputRequests };
   return { status: 'completed', result: text(`Answers: ${readFileSync(at('answers'), 'utf8')}`) };
@@ -44,7 +46,8 @@ const answers = {
     _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'tasks', version: '1' } },
   }),
   'tools/list': () => {
-    const tools = ['brew', 'ask', 'now'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+    const tools = ['brew', 'ask', 'now', 'late'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+    tools[0].outputSchema = { type: 'object', required: ['cups'] };
     return { ...cacheable, tools };
   },
   'tools/call': ({ name, _meta }) => {
@@ -63,6 +66,15 @@ const answers = {
   },
 };
 
+/** Once there is a file `release`. */
+function later(act) {
+  const timer = setInterval(() => {
+    if (!existsSync(at('release'))) return;
+    clearInterval(timer);
+    act();
+  }, 20);
+}
+
 createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
   const { id, method, params } = message;
@@ -72,6 +84,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   try {
     schemas[method]?.parse(message);
     const answer = answers[method];
+    const isLate = method === 'tools/call' && params.name === 'late';
+    if (isLate) return void later(() => send({ result: answer(params) }));
     send(answer === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result: answer(params) });
   } catch (error) {
     send({ error: { code: -32602, message: String(error) } });

@@ -8,6 +8,8 @@ const options = JSON.parse(process.argv[2] ?? '{}');
 let number = 0;
 const subscribed = new Set();
 let asked;
+/** How often each action was the answer. */
+const flooded = {};
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
@@ -57,6 +59,13 @@ const acts = {
     const requestedSchema = { type: 'object', properties, required: ['tea', 'cups'] };
     send({ id: 'question', method: 'elicitation/create', params: { message: 'What shall I order?', requestedSchema } });
   },
+  flood: ({ id }) => {
+    asked = id;
+    const requestedSchema = { type: 'object', properties: { tea: { type: 'string' } } };
+    for (let number = 0; number < 200; number++) {
+      send({ id: `flood-${number}`, method: 'elicitation/create', params: { message: 'Tea?', requestedSchema } });
+    }
+  },
   environment: ({ id, params }) => {
     const value = process.env[params.arguments?.name];
     process.stderr.write(`The key is ${value}.\n`);
@@ -79,6 +88,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = message;
   if (options.silent === true && method !== 'initialize') return;
   if (id === 'question') return send({ id: asked, result: text(`Answer: ${JSON.stringify(message.result)}`) });
+  if (String(id).startsWith('flood-')) {
+    flooded[message.result.action] = (flooded[message.result.action] ?? 0) + 1;
+    const count = Object.values(flooded).reduce((sum, one) => sum + one, 0);
+    return count === 200 ? send({ id: asked, result: text(JSON.stringify(flooded)) }) : undefined;
+  }
   switch (method) {
     case 'server/discover':
       if (options.endsAtDiscover === true) process.exit(3);

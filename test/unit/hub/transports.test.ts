@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { Connection } from '../../../src/hub/connection.ts';
 import { type TestClient, type TestHub, unixClient, withHub } from '../../support/testHub.ts';
 
 /** The same session on both transports. */
@@ -300,6 +301,33 @@ test('batches of 10,000, deep JSON, large frames and floods are refused or bound
     expect(await bystander.call('health')).toMatchObject({ status: 'ok' });
     flood.close();
   }));
+
+test.each([{ id: 1 }, {}])('nothing is read while 256 requests (%j) are under way', async (id) => {
+  const calls: string[] = [];
+  const call = (name: string) => () => void calls.push(name);
+  const stored: (() => void)[] = [];
+  const connection = new Connection(
+    {
+      kind: 'unix',
+      send: (_, accepted) => accepted(),
+      isBlocked: () => false,
+      ...{ pause: call('pause'), resume: call('resume'), end: call('end'), destroy: call('destroy') },
+    },
+    {
+      handle: () => new Promise<void>((resolve) => stored.push(resolve)),
+      report: call('report'),
+      onGone: call('gone'),
+    },
+  );
+  const frame = JSON.stringify({ jsonrpc: '2.0', method: 'message.send', ...id });
+  for (let sent = 0; sent < 255; sent++) connection.receive(frame);
+  expect(calls).toEqual([]);
+  connection.receive(frame);
+  expect(calls).toEqual(['pause']);
+  for (const store of stored.splice(0, 200)) store();
+  await expect.poll(() => calls).toEqual(['pause', 'resume']);
+  connection.gone();
+});
 
 test('content and structured of more than 900 KiB are refused', () =>
   withHub(async (hub) => {

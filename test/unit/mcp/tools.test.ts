@@ -9,7 +9,7 @@ import { mediaIn } from '../../../src/mcp/tools/resultMedia.ts';
 const tool = (inputSchema: object, more: Partial<McpTool> = {}): McpTool => ({
   name: 't',
   inputSchema: inputSchema as Record<string, unknown>,
-  task: 'forbidden',
+  mayBeTask: false,
   ...more,
 });
 

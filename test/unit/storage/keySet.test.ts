@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Logger } from '../../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { createKeySet } from '../../../src/storage/keySet.ts';
 import { createPermissions } from '../../../src/storage/permissions.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
 
@@ -40,4 +41,15 @@ test('a damaged file allows nothing, is logged, and is replaced by the next appr
     await permissions.add('b');
     expect((await open(folder)).has('b')).toBe(true);
   }
+});
+
+test('keys are found by what they begin with, also by a window that was opened later', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-keys-'));
+  const openKeys = () => createKeySet({ files: realFileSystem, folder, name: 'k.json', logger: recordingLogger([]) });
+  const first = openKeys();
+  for (const key of ['cancel:a', 'cancel:b', 'other:c']) await first.set(key, true);
+  await first.set('cancel:b', false);
+  const second = openKeys();
+  await second.ready;
+  expect(second.keys('cancel:')).toEqual(['cancel:a']);
 });

@@ -28,13 +28,13 @@ test('initialize announces what works without an editor', async () => {
 });
 
 test('an approved edit is made; a file changed meanwhile is in the content of the very call', async () => {
-  const { folder, connect } = await startAcp(call('r', 'read_file', { path: 'tea.txt' }), write('w'), end);
+  const { folder, folders, connect } = await startAcp(call('r', 'read_file', { path: 'tea.txt' }), write('w'), end);
   await writeFile(join(folder, 'tea.txt'), 'green\n');
   const client = await connect();
   const session = await client.newSession(folder);
   client.answer = async () => {
     const { promise: queued, resolve } = Promise.withResolvers<void>();
-    const listening = client.folders[0]?.earshot.onDidChange(({ folded }) => {
+    const listening = folders[0]?.earshot.onDidChange(({ folded }) => {
       if (folded?.event.type === 'notification_queued') resolve();
     });
     await writeFile(join(folder, 'tea.txt'), 'black\n');
@@ -49,7 +49,12 @@ test('an approved edit is made; a file changed meanwhile is in the content of th
       method: 'session/request_permission',
       params: {
         sessionId: session,
-        toolCall: { toolCallId: 'w', kind: 'edit', title: 'write_file menu.txt' },
+        toolCall: {
+          toolCallId: 'w',
+          kind: 'edit',
+          title: 'write_file menu.txt',
+          content: [{ type: 'diff', path: join(folder, 'menu.txt'), oldText: null, newText: 'Tea.\n' }],
+        },
         options: [{ kind: 'allow_once' }, { kind: 'allow_always' }, { kind: 'reject_once' }],
       },
     },
@@ -202,8 +207,8 @@ test.each([
   ['session/new', { cwd: 'relative', mcpServers: [] }, 'is not an absolute path'],
   ['session/new', { cwd: '/no/such/folder', mcpServers: [] }, 'is not a folder'],
   ['session/new', {}, 'cwd'],
-  ['session/prompt', { sessionId: 'unknown', prompt: [] }, 'there is no session unknown'],
-  ['session/load', { sessionId: '../../etc', cwd: '/tmp', mcpServers: [] }, 'there is no session'],
+  ['session/prompt', { sessionId: 'unknown', prompt: [] }, 'There is no open session unknown'],
+  ['session/load', { sessionId: '../../etc', cwd: '/tmp', mcpServers: [] }, 'There is no session'],
   ['session/fly', {}, 'unknown method session/fly'],
 ])('%s with %j is refused', async (method, params, message) => {
   const { connect } = await startAcp();

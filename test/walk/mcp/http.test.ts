@@ -1,5 +1,6 @@
 // MCP servers over HTTP: both eras, the older event stream, Unix sockets, lost connections, oversized answers.
-import { createServer, request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,4 +115,73 @@ test('a server on a Unix socket, with headers', async () => {
   await walk.go();
   expect(walk.results()[0]).toContain('5');
   expect(new Set(seen)).toEqual(new Set(['tea']));
+});
+
+/** Answers every request with a redirect. */
+async function startRedirecting(to: () => string, status: number): Promise<{ readonly server: Server; at(): string }> {
+  const server = createServer((_request, response) => void response.writeHead(status, { location: to() }).end());
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  atTestEnd(async () => void server.close());
+  return { server, at: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test.each([302, 307])(
+  'a redirect (%i) to another server is not followed: headers and arguments stay',
+  async (status) => {
+    const seen: string[] = [];
+    const other = createServer((request, response) => {
+      seen.push(request.url ?? '');
+      response.end();
+    });
+    await new Promise<void>((ready) => other.listen(0, '127.0.0.1', ready));
+    atTestEnd(async () => void other.close());
+    const target = `http://127.0.0.1:${(other.address() as AddressInfo).port}/steal`;
+    const { at } = await startRedirecting(() => target, status);
+    const walk = await beginMcpWalk({ s: { url: `${at()}/mcp`, headers: { 'x-key': 'secret' } } }, []);
+    expect(walk.mcp.get('s')).toMatchObject({ state: 'failed' });
+    expect(walk.mcp.get('s')?.problem).toContain(`it redirects to ${target}, which is not followed`);
+    expect(seen).toEqual([]);
+  },
+);
+
+test('a redirect on the same server is followed, and an endless one is not', async () => {
+  const { url } = await startModernHttp();
+  const within = createServer((incoming, response) => {
+    const isMoved = incoming.url === '/old';
+    if (isMoved) return void response.writeHead(307, { location: '/mcp' }).end();
+    const onward = httpRequest(url, { method: incoming.method ?? 'GET', headers: incoming.headers }, (received) => {
+      response.writeHead(received.statusCode ?? 500, received.headers);
+      received.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((ready) => within.listen(0, '127.0.0.1', ready));
+  atTestEnd(async () => {
+    within.closeAllConnections();
+    within.close();
+  });
+  const endless = await startRedirecting(() => '/again', 307);
+  const walk = await beginMcpWalk(
+    {
+      s: { url: `http://127.0.0.1:${(within.address() as AddressInfo).port}/old` },
+      endless: { url: `${endless.at()}/mcp` },
+    },
+    [call('s__add', { a: 2, b: 3 }), done],
+  );
+  await walk.go();
+  expect(walk.results()[0]).toContain('5');
+  expect(walk.mcp.get('endless')?.problem).toContain('it redirects again and again');
+});
+
+test('a server on a Unix socket that redirects to the network is not followed', async () => {
+  const socket = join(await mkdtemp(join(tmpdir(), 'earshot-mcp-')), 's.sock');
+  const server = createServer((_request, response) => {
+    response.writeHead(307, { location: 'http://169.254.169.254/latest' }).end();
+  });
+  await new Promise<void>((ready) => server.listen(socket, ready));
+  atTestEnd(async () => void server.close());
+  const walk = await beginMcpWalk({ s: { url: `unix:${socket}#/mcp`, headers: { 'x-key': 'secret' } } }, []);
+  expect(walk.mcp.get('s')?.problem).toContain('it redirects to http://169.254.169.254/latest, which is not followed');
 });

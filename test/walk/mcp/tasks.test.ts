@@ -3,9 +3,20 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type ObservedProcess, type ProcessWatch } from '../../../src/core/ports/processes.ts';
+import { processObserver } from '../../../src/node/processActivity.ts';
 import { atTestEnd } from '../../support/endings.ts';
-import { beginMcpWalk, call, type McpWalked, reloadMcp, servers } from '../../support/mcp/mcpWalk.ts';
+import {
+  beginMcpWalk,
+  call,
+  type McpWalked,
+  type McpWalkOptions,
+  reloadMcp,
+  servers,
+} from '../../support/mcp/mcpWalk.ts';
+import { startEverything } from '../../support/mcp/httpServers.ts';
 import { startTaskServer } from '../../support/mcp/taskServer.ts';
+import { firstByDay } from '../../support/runs.ts';
 import { begin } from '../../support/walk/deliveryWalks.ts';
 import { deliveredBlocks } from '../../support/walk/handleWalks.ts';
 
@@ -122,12 +133,31 @@ test('stopping the turn cancels the task at its server', async () => {
   expect(server.requests).toContain('tasks/cancel');
 });
 
+test.each(firstByDay(['streamable HTTP', 'stdio']))(
+  'the official everything server over %s: its task shows its stages, and its question is answered by the user',
+  async (kind) => {
+    const config = kind === 'stdio' ? servers.everything() : { url: (await startEverything('streamableHttp')).url };
+    const research = call('everything__simulate-research-query', { topic: 'python', ambiguous: true });
+    const walk = await beginMcpWalk({ everything: config }, [research, done]);
+    const drawn = walk.headless.frontend.nextDrawn('tool_output');
+    walk.headless.frontend.answerQuestion = async () => ({ answer: '{"interpretation":"snake"}', by: 'user' });
+    await walk.go();
+    expect(await drawn).toMatchObject({ text: expect.stringMatching(/^Gathering sources/) as string });
+    expect(walk.headless.frontend.questions).toHaveLength(1);
+    expect(walk.results()[0]).toContain('# Research Report: python (snake)');
+  },
+);
+
 /** A server of revision 2026-07-28 decides itself that a call is a task. */
-async function beginModern(tool: string): Promise<{ readonly walk: McpWalked; readonly folder: string }> {
+async function beginModern(
+  tool: string,
+  options: McpWalkOptions = {},
+): Promise<{ readonly walk: McpWalked; readonly folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-tasks-'));
   atTestEnd(() => rm(folder, { recursive: true, force: true }));
   const walk = await beginMcpWalk({ kitchen: servers.modernTasks(folder) }, [call(`kitchen__${tool}`), done], {
     settings: { 'notifications.activation': 'passive' },
+    ...options,
   });
   expect(walk.mcp.get('kitchen')?.session?.era).toBe('modern');
   return { walk, folder };
@@ -183,6 +213,17 @@ test('2026-07-28: stopping the turn cancels the task at its server', async () =>
   expect(await requestsOf(folder)).toContain('tasks/cancel');
 });
 
+test('2026-07-28: a call that was stopped and becomes a task all the same is cancelled at its server', async () => {
+  const { walk, folder } = await beginModern('late');
+  await begin(walk);
+  await expect.poll(() => requestsOf(folder)).toContain('tools/call');
+  await walk.headless.earshot.stop(walk.id);
+  expect(walk.results()).toEqual(['Cancelled by the user.']);
+  await writeFile(join(folder, 'release'), '');
+  await expect.poll(() => requestsOf(folder)).toContain('tasks/cancel');
+  expect(walk.log.state.handles.all).toEqual([]);
+});
+
 test('2026-07-28: what a task asks for is asked of the user, and the answer goes to the task', async () => {
   const { walk, folder } = await beginModern('ask');
   walk.headless.frontend.answerQuestion = async () => ({ answer: JSON.stringify({ tea: 'Oolong' }), by: 'user' });
@@ -191,3 +232,38 @@ test('2026-07-28: what a task asks for is asked of the user, and the answer goes
   expect(walk.results()[0]).toContain('Answers: {"tea":{"action":"accept","content":{"tea":"Oolong"}}}');
   expect((await requestsOf(folder)).filter((method) => method === 'tasks/update')).toHaveLength(1);
 });
+
+test('2026-07-28: changes of files are attributed to the process of the server until its task has ended', async () => {
+  const observed: ObservedProcess[] = [];
+  const processes = {
+    watch: () => {
+      const real = processObserver.watch();
+      const add = (process: ObservedProcess) => {
+        observed.push(process);
+        real.add(process);
+      };
+      return { ...bound(real), add };
+    },
+  };
+  const { walk, folder } = await beginModern('brew', { checkpoints: true, ports: { processes } });
+  const pid = walk.mcp.get('kitchen')?.session?.pid;
+  await begin(walk);
+  await handleStarted(walk);
+  await expect.poll(() => observed.filter((one) => one.pid === pid && one.ended() === undefined).length).toBe(2);
+  const [ofCall, ofTask] = observed.filter((one) => one.pid === pid);
+  walk.headless.handles.moveToBackground(walk.id, 'ckitchen__brew');
+  await walk.headless.earshot.settled(walk.id);
+  expect([typeof ofCall?.ended(), ofTask?.ended()]).toEqual(['number', undefined]);
+  await writeFile(join(folder, 'done'), 'Tea is ready.');
+  await expect.poll(() => ofTask?.ended()).toBeTypeOf('number');
+});
+
+function bound(watch: ProcessWatch): ProcessWatch {
+  return {
+    add: (process) => watch.add(process),
+    settled: (at) => watch.settled(at),
+    mayHaveRun: (at) => watch.mayHaveRun(at),
+    heldByOthers: (absolute) => watch.heldByOthers(absolute),
+    dispose: () => watch.dispose(),
+  };
+}

@@ -25,6 +25,18 @@ export const baseCases: readonly ConformanceCase[] = [
     },
   },
   {
+    title: 'create makes a conversation with nothing in it, which can be listed and subscribed to',
+    run: async (world) => {
+      const plugin = await world.plugin();
+      plugin.send({ type: 'create', id: 'c', title: 'Tea' });
+      const { conversation, id } = await plugin.next('created');
+      assert.equal(id, 'c');
+      const listed = (await plugin.ask({ type: 'list_conversations' })) as HostMessageOf<'conversations'>;
+      includes(listed.data.find((one) => one.id === conversation) ?? {}, { title: 'Tea' });
+      includes(await plugin.ask({ type: 'subscribe', sub_id: 's', conversation }), { type: 'subscribed' });
+    },
+  },
+  {
     title: 'a reply repeats the id; without an id it has none',
     run: async (world) => {
       const plugin = await world.plugin();

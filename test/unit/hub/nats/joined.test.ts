@@ -148,7 +148,7 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
         v: 1,
         n: 1,
         event_id: 'edit-1',
-        timestamp: '',
+        timestamp: new Date().toISOString(),
         type: 'message.edit',
         message_id: target,
         content: 'X',

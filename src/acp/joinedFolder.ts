@@ -1,0 +1,306 @@
+// Sessions in a window of VS Code: its conversations, followed and driven through the window's socket (WIRE D).
+import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import { type GivenAttachment } from '../core/agent/userText.ts';
+import { type LogEvent, readWritten } from '../protocol/event.ts';
+import { type ClientServer } from '../protocol/outside/acp.ts';
+import { type FormField } from '../protocol/page/form.ts';
+import {
+  type HostMessageOf,
+  type HostReplies,
+  LONGEST_LINE,
+  type QueryCompleteData,
+  type RequestFields,
+} from '../protocol/plugin.ts';
+import { readSettings } from '../protocol/settings.ts';
+import { notFound } from './headlessFolder.ts';
+import {
+  type ClientNotification,
+  type FolderListener,
+  type ListedSession,
+  type SessionFolder,
+  type SessionSettings,
+} from './sessionFolder.ts';
+import { type UpdateDeps } from './updates.ts';
+
+type WindowEvent = HostMessageOf<'event'>;
+
+/** A connection to a window. A request rejects if the window refuses it or is gone. */
+interface WindowConnection {
+  request<T extends keyof HostReplies>(type: T, fields: RequestFields<T>): Promise<HostReplies[T]>;
+  /** Ends the connection. */
+  end(): void;
+}
+
+interface JoinedFolderDeps extends Pick<UpdateDeps, 'snapshots' | 'effectOf' | 'traitsOf'> {
+  readonly folder: string;
+  readonly window: WindowConnection;
+  readonly listener: FolderListener;
+  /** The client can answer questions. */
+  readonly asks: boolean;
+  warn(message: string): void;
+  report(what: string, error: unknown): void;
+}
+
+const GONE = 'The window of VS Code was closed.';
+const NEXT = 'Open it again and resume the session, or start a new session without it.';
+/** Of one request: the rest of the line is small. */
+const MOST_CHARACTERS = LONGEST_LINE / 4;
+
+type Field = 'message' | 'reasoning';
+
+export class JoinedFolder implements SessionFolder {
+  readonly folder: string;
+  readonly snapshots: UpdateDeps['snapshots'];
+  readonly effectOf: UpdateDeps['effectOf'];
+  readonly traitsOf: UpdateDeps['traitsOf'];
+  readonly #deps: JoinedFolderDeps;
+  readonly #subscribed = new Set<string>();
+  /** Ends of turns by their ids, until somebody waits for them; and who waits. */
+  readonly #ended = new Map<string, QueryCompleteData>();
+  readonly #waiting = new Map<string, (end: QueryCompleteData) => void>();
+  /** Questions that the client has and nobody has answered, by session and id. */
+  readonly #asked = new Map<string, AbortController>();
+  /** Of the answer that is being written, by session: how much of each part the client has. */
+  readonly #shown = new Map<string, { readonly response: string; readonly lengths: Record<Field, number> }>();
+
+  constructor(deps: JoinedFolderDeps) {
+    this.#deps = deps;
+    this.folder = deps.folder;
+    this.snapshots = deps.snapshots;
+    this.effectOf = deps.effectOf;
+    this.traitsOf = deps.traitsOf;
+  }
+
+  /** Events of a window come without the key. */
+  keyOf(): string {
+    return '';
+  }
+
+  async settings(): Promise<SessionSettings> {
+    const { data } = await this.#deps.window.request('read_config', {});
+    const config = data as Readonly<Record<string, unknown>>;
+    return readSettings((name) => config[name]).settings;
+  }
+
+  /** Settings stay with the person: a program that is attached to a window changes none. */
+  async set(changed: Partial<SessionSettings>): Promise<Result<void>> {
+    const settings = await this.settings();
+    const names = Object.keys(changed) as (keyof SessionSettings)[];
+    if (names.every((name) => settings[name] === changed[name])) return succeeded(undefined);
+    return failed(
+      'setting',
+      'The session runs in a window of VS Code.',
+      'Change its mode and approvals in that window.',
+    );
+  }
+
+  /** A window has its own servers. */
+  addServers(servers: readonly ClientServer[]): void {
+    const names = servers.map(({ name }) => name).join(', ');
+    if (names !== '') this.#deps.warn(`MCP servers of the client are not used in a window of VS Code: ${names}`);
+  }
+
+  create(): Promise<Result<string>> {
+    return this.#try(async () => {
+      const { conversation } = await this.#deps.window.request('create', {});
+      await this.#subscribe(conversation, 0);
+      return conversation;
+    });
+  }
+
+  list(): Promise<Result<readonly ListedSession[]>> {
+    return this.#try(async () => {
+      const { data } = await this.#deps.window.request('list_conversations', {});
+      return data.map(({ id, title, last_activated_at: at }) => ({ id, title: title ?? '', at }));
+    });
+  }
+
+  async open(session: string): Promise<Result<readonly LogEvent[]>> {
+    const listed = await this.list();
+    if (!listed.ok) return listed;
+    if (!listed.value.some(({ id }) => id === session)) return notFound(session);
+    return this.#try(async () => {
+      const { data } = await this.#deps.window.request('read_events', { conversation: session });
+      const events = data.flatMap((one) => readEvent(one) ?? []);
+      await this.#subscribe(session, Number(data.at(-1)?.['seq'] ?? 0));
+      return events;
+    });
+  }
+
+  async prompt(session: string, content: string, given: readonly GivenAttachment[]) {
+    const attachments = given.flatMap((one) => (one.type === 'file' || one.type === 'file_content' ? [one] : []));
+    if (attachments.length < given.length) {
+      return failed('plugin', 'An image cannot be sent to a window of VS Code.', 'Attach it in that window.');
+    }
+    if (JSON.stringify([content, attachments]).length > MOST_CHARACTERS) {
+      return failed('too_large', 'The prompt is too long for a window of VS Code.', 'Link the files instead.');
+    }
+    return this.#try(async () => {
+      const { turn } = await this.#deps.window.request('query', { conversation: session, content, attachments });
+      const { outcome, message } = await this.#untilEnded(turn);
+      if (outcome === 'error') throw new Error(message ?? 'The turn failed.');
+      return { stopped: outcome === 'stopped' };
+    });
+  }
+
+  async stop(session: string): Promise<void> {
+    await this.#try(() => this.#deps.window.request('cancel_query', { conversation: session }));
+  }
+
+  async notify(session: string, { name, level, message }: ClientNotification): Promise<Result<void>> {
+    const kind = { source: 'client', name };
+    const sent = await this.#try(() =>
+      this.#deps.window.request('notify', { kind, level, message, conversation: session }),
+    );
+    return sent.ok ? succeeded(undefined) : sent;
+  }
+
+  async close(): Promise<void> {
+    this.#deps.window.end();
+  }
+
+  receive(event: WindowEvent): void {
+    const { conversation, data, seq, respond } = event;
+    if (respond !== undefined) this.#ask(event).catch((error: unknown) => this.#report(error));
+    else if (event.partial !== undefined) this.#showPiece(event);
+    else if (seq !== undefined) this.#log(event);
+    else if (data.type === 'resolved') this.#resolved(conversation, data);
+    else if (data.type === 'query_complete') this.#complete(data as unknown as QueryCompleteData);
+  }
+
+  /** The connection has ended. */
+  gone(): void {
+    for (const asked of this.#asked.values()) asked.abort();
+    for (const turn of this.#waiting.keys()) {
+      this.#complete({ type: 'query_complete', turn, outcome: 'error', message: `${GONE} ${NEXT}` });
+    }
+    this.#deps.listener.lost(`${GONE} ${NEXT}`);
+  }
+
+  async #subscribe(conversation: string, since: number): Promise<void> {
+    if (this.#subscribed.has(conversation)) return;
+    this.#subscribed.add(conversation);
+    try {
+      await this.#deps.window.request('subscribe', { sub_id: conversation, conversation, since });
+    } catch (error) {
+      this.#subscribed.delete(conversation);
+      throw error;
+    }
+  }
+
+  #untilEnded(turn: string): Promise<QueryCompleteData> {
+    const ended = this.#ended.get(turn);
+    this.#ended.delete(turn);
+    return ended === undefined ? new Promise((resolve) => this.#waiting.set(turn, resolve)) : Promise.resolve(ended);
+  }
+
+  #complete(end: QueryCompleteData): void {
+    const waiting = this.#waiting.get(end.turn);
+    this.#waiting.delete(end.turn);
+    if (waiting === undefined) this.#ended.set(end.turn, end);
+    else waiting(end);
+  }
+
+  /** An answer is shown as far as its pieces did not show it. */
+  #log({ conversation, data, response }: WindowEvent): void {
+    const event = readEvent(data);
+    if (event === undefined) return;
+    if (event.type === 'chat_response') {
+      const shown = this.#shown.get(conversation);
+      const lengths = shown !== undefined && shown.response === response ? shown.lengths : { message: 0, reasoning: 0 };
+      this.#show(conversation, 'reasoning', (event.reasoning ?? '').slice(lengths.reasoning));
+      this.#show(conversation, 'message', (event.message ?? '').slice(lengths.message));
+      this.#shown.delete(conversation);
+    }
+    this.#deps.listener.event(conversation, event);
+  }
+
+  /** Pieces after one that was dropped wait for the complete answer. */
+  #showPiece({ conversation, data, partial }: WindowEvent): void {
+    if (partial === undefined) return;
+    const { response, offset } = partial;
+    const field = typeof data['message'] === 'string' ? 'message' : 'reasoning';
+    const text = data[field];
+    if (typeof text !== 'string') return;
+    const known = this.#shown.get(conversation);
+    const shown = known?.response === response ? known : { response, lengths: { message: 0, reasoning: 0 } };
+    this.#shown.set(conversation, shown);
+    if (offset !== shown.lengths[field]) return;
+    shown.lengths[field] += text.length;
+    this.#show(conversation, field, text);
+  }
+
+  #show(session: string, field: Field, text: string): void {
+    if (text === '') return;
+    const part = { type: 'answer_text', id: '', field: field === 'message' ? 'text' : 'reasoning', text } as const;
+    this.#deps.listener.frontend.render(session, part);
+  }
+
+  /** The first answer counts, the client's or the window's. */
+  async #ask({ conversation, respond, data }: WindowEvent): Promise<void> {
+    const { frontend } = this.#deps.listener;
+    const id = String(data['id']);
+    const asked = new AbortController();
+    this.#asked.set(keyOf(conversation, id), asked);
+    const { signal } = asked;
+    const sub = { sub_id: conversation };
+    try {
+      if (respond === 'tool_approval') {
+        const args = data['arguments'] as Readonly<Record<string, unknown>>;
+        const call = { id, name: String(data['name']), arguments: args };
+        const { action, reason } = await frontend.approve({ conversation, call }, signal);
+        const answer = { ...sub, respond, tool_call_id: id, action, ...(reason !== undefined && { reason }) } as const;
+        await this.#deps.window.request('respond', answer);
+      } else if (respond === 'inquiry' && this.#deps.asks) {
+        const { answer } = await frontend.ask(readInquiry(conversation, id, data), signal);
+        const given = typeof answer === 'string' ? answer : [...answer];
+        await this.#deps.window.request('respond', { ...sub, respond, inquiry_id: id, answer: given });
+      }
+    } catch (error) {
+      // Answered in the window, or the window is gone.
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#asked.delete(keyOf(conversation, id));
+    }
+  }
+
+  #resolved(conversation: string, data: WindowEvent['data']): void {
+    const call = data['tool_call_id'];
+    this.#asked.get(keyOf(conversation, String(call ?? data['inquiry_id'])))?.abort();
+    if (typeof call !== 'string' || (data['action'] !== 'approve' && data['action'] !== 'modify')) return;
+    this.#deps.listener.frontend.render(conversation, { type: 'tool_started', call });
+  }
+
+  async #try<T>(work: () => Promise<T>): Promise<Result<T>> {
+    try {
+      return succeeded(await work());
+    } catch (error) {
+      return failed('plugin', describeError(error));
+    }
+  }
+
+  #report(error: unknown): void {
+    this.#deps.report('an answer of the client was not taken by the window', error);
+  }
+}
+
+function keyOf(session: string, id: string): string {
+  return `${session} ${id}`;
+}
+
+/** Undefined for an event that this version does not know. */
+function readEvent(data: Readonly<Record<string, unknown>>): LogEvent | undefined {
+  const read = readWritten({ v: 1, ...data });
+  return read.kind === 'event' ? read.event : undefined;
+}
+
+function readInquiry(conversation: string, id: string, data: WindowEvent['data']) {
+  const options = data['options'] as readonly string[] | undefined;
+  const fields = data['fields'] as readonly FormField[] | undefined;
+  return {
+    ...{ conversation, id, text: String(data['question']) },
+    ...(options && { options }),
+    ...(data['several'] === true && { several: true }),
+    ...(fields && { fields }),
+  };
+}

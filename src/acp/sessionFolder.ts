@@ -1,0 +1,62 @@
+// The port between the agent and the conversations of a folder, which run in this process or in a window of VS Code.
+import { type Result } from '../base/errors.ts';
+import { type GivenAttachment } from '../core/agent/userText.ts';
+import { type LogEvent } from '../protocol/event.ts';
+import { type Level } from '../protocol/notification.ts';
+import { type ClientServer } from '../protocol/outside/acp.ts';
+import { type Settings } from '../protocol/settings.ts';
+import { type ClientFrontend } from './frontend.ts';
+import { type UpdateDeps } from './updates.ts';
+
+/** The failure of a session that the folder does not have. */
+export const NO_CONVERSATION = 'no_conversation';
+
+/** What happens in the sessions of a folder that a client has opened. */
+export interface FolderListener {
+  /** Asks the client, and shows it answers while they are written. */
+  readonly frontend: ClientFrontend;
+  /** An event of a session's log, in order. */
+  event(session: string, event: LogEvent): void;
+  /** The folder's conversations are out of reach, for this reason. */
+  lost(reason: string): void;
+}
+
+export interface ListedSession {
+  readonly id: string;
+  readonly title: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+export interface ClientNotification {
+  readonly name: string;
+  readonly level: Level;
+  readonly message: string;
+}
+
+/** The settings that a client shows and may change. */
+export type SessionSettings = Pick<Settings, 'mode' | 'approvals.mode'>;
+
+export interface SessionFolder extends Pick<UpdateDeps, 'snapshots' | 'effectOf' | 'traitsOf'> {
+  readonly folder: string;
+  /** The key of an open session, which is for the model only; empty where events come without it. */
+  keyOf(session: string): string;
+  settings(): Promise<SessionSettings>;
+  set(changed: Partial<SessionSettings>): Promise<Result<void>>;
+  /** MCP servers that the client passes with a session. */
+  addServers(servers: readonly ClientServer[]): void;
+  create(): Promise<Result<string>>;
+  list(): Promise<Result<readonly ListedSession[]>>;
+  /** Opens a session of the folder. Resolves to its events so far; the listener gets those that follow. */
+  open(session: string): Promise<Result<readonly LogEvent[]>>;
+  /** Resolves when the turn has ended. A turn that failed is a failure. */
+  prompt(
+    session: string,
+    text: string,
+    attachments: readonly GivenAttachment[],
+  ): Promise<Result<{ readonly stopped: boolean }>>;
+  stop(session: string): Promise<void>;
+  notify(session: string, notification: ClientNotification): Promise<Result<void>>;
+  /** Ends every turn that runs in this process, and closes every file and connection. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,20 @@
+// Limits how much a server can write to the log: one that prints all the time would keep the editor busy.
+import { type Clock } from '../base/clock.ts';
+
+const MOST_LINES = 500;
+const WINDOW_MILLISECONDS = 10_000;
+
+export function boundLog(write: (line: string) => void, clock: Pick<Clock, 'now'>): (line: string) => void {
+  let since = clock.now();
+  let lines = 0;
+  return (line) => {
+    if (clock.now() - since >= WINDOW_MILLISECONDS) {
+      if (lines > MOST_LINES) write(`(${lines - MOST_LINES} lines were left out.)`);
+      since = clock.now();
+      lines = 0;
+    }
+    lines += 1;
+    if (lines <= MOST_LINES) write(line);
+    if (lines === MOST_LINES) write('It prints very much: further lines are left out for a while.');
+  };
+}

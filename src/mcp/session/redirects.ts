@@ -1,0 +1,38 @@
+// Follows redirects of an HTTP server only as far as what is sent stays with that server: requests carry tokens, configured
+// headers and arguments, which are meant for nobody else.
+import { type Fetch } from './boundedFetch.ts';
+
+const MOST_HOPS = 5;
+const REDIRECTS = [301, 302, 303, 307, 308];
+/** With these the method and the body stay the same. */
+const SAME_REQUEST = [307, 308];
+
+/** `secret`: names of the headers that the user configured. */
+export function guardRedirects(fetch: Fetch, secret: readonly string[]): Fetch {
+  return async (url, init = {}) => {
+    const method = (init.method ?? 'GET').toUpperCase();
+    const headers = new Headers(init.headers);
+    const carries = method !== 'GET' || ['authorization', ...secret].some((name) => headers.has(name));
+    let from = new URL(url);
+    for (let hop = 0; hop < MOST_HOPS; hop++) {
+      const response = await fetch(from, { ...init, redirect: 'manual' });
+      const location = response.headers.get('location');
+      if (!REDIRECTS.includes(response.status) || location === null) return response;
+      await response.body?.cancel();
+      const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
+      const mayFollow =
+        to !== undefined &&
+        /^https?:$/.test(to.protocol) &&
+        (!carries || isSameServer(from, to)) &&
+        (method === 'GET' || SAME_REQUEST.includes(response.status));
+      if (!mayFollow) throw new Error(`it redirects to ${location.slice(0, 200)}, which is not followed`);
+      from = to;
+    }
+    throw new Error('it redirects again and again');
+  };
+}
+
+/** The same origin, or the same host over TLS. */
+function isSameServer(from: URL, to: URL): boolean {
+  return to.origin === from.origin || (to.protocol === 'https:' && to.hostname === from.hostname && to.port === '');
+}

@@ -1,0 +1,33 @@
+// Cancels tasks at a server. What the server could not be told is remembered, also over restarts of the editor, and told
+// once it is connected.
+import { type McpMemory } from './serverPort.ts';
+import { type McpSession } from './session/sessionPort.ts';
+
+/** Longer keys are not remembered. */
+const MOST_KEY = 900;
+
+export class TaskCancels {
+  readonly #memory: McpMemory;
+  readonly #prefix: string;
+
+  /** `identity` of the configured server. */
+  constructor(memory: McpMemory, identity: string) {
+    this.#memory = memory;
+    this.#prefix = `cancel:${identity}:`;
+  }
+
+  /** Resolves once the server has answered, or the task is remembered. */
+  async cancel(reference: string, session: McpSession | undefined): Promise<void> {
+    const key = this.#prefix + reference;
+    const isKept = key.length <= MOST_KEY;
+    // First: the window may close before the answer.
+    if (isKept) await this.#memory.set(key, true);
+    if (session === undefined) return;
+    await session.cancelTask(reference);
+    if (isKept) await this.#memory.set(key, false);
+  }
+
+  async connected(session: McpSession): Promise<void> {
+    for (const key of this.#memory.keys(this.#prefix)) await this.cancel(key.slice(this.#prefix.length), session);
+  }
+}

@@ -1,0 +1,118 @@
+// Follows a call that its server runs as a task: the call waits for a while, then the task goes on as a handle.
+import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
+import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { describeHandleState } from '../../core/tools/handleTexts.ts';
+import { realClock } from '../../node/realClock.ts';
+import { elicit } from '../elicitation.ts';
+import { type McpServer } from '../server.ts';
+import { CallTimer } from '../session/callTimer.ts';
+import { type McpContent, type TaskAnswer } from '../session/sessionPort.ts';
+import { resultText } from './contentText.ts';
+import { mediaIn } from './resultMedia.ts';
+import { TaskProcess } from './taskProcess.ts';
+
+/** How long the call itself waits for the end of its task; questions to the user do not count. */
+const FOREGROUND_MILLISECONDS = 20_000;
+const MOST_SHOWN = 28_000;
+
+interface StartedTask {
+  /** What the model called. */
+  readonly tool: string;
+  readonly server: McpServer;
+  readonly reference: string;
+}
+
+export async function followTask(task: StartedTask, context: ToolContext): Promise<ToolOutcome> {
+  const { handles } = context;
+  if (handles !== undefined) return followAsHandle(task, context, handles);
+  await cancelTask(task.server, task.reference);
+  return refuse(`${task.tool} was stopped: it runs as a task of its server, which cannot be followed here.`);
+}
+
+async function followAsHandle(
+  task: StartedTask,
+  { signal, ask, call, progress, observe }: ToolContext,
+  handles: ConversationHandles,
+): Promise<ToolOutcome> {
+  const { server } = task;
+  const wait = new CallTimer(FOREGROUND_MILLISECONDS);
+  /** While the call waits, the user is asked. */
+  const whileWaiting = {
+    isOver: false,
+    ask: (params: unknown) =>
+      wait.paused(() => elicit(server.name, params, { ask }, (url) => server.host.openExternal(url))),
+    progress,
+  };
+  const process = createTaskProcess(task, whileWaiting);
+  const handle = await handles.adopt(call, process);
+  observe(handle.observed);
+  process.follow();
+  await handle.until((one) => one.hasEnded || one.isMoved, AbortSignal.any([signal, wait.signal]));
+  wait.dispose();
+  whileWaiting.isOver = true;
+  if (signal.aborted && !handle.hasEnded) {
+    await handle.stop('cancelled by the user');
+    return { ...refuse('Cancelled by the user.'), handles: [handle.shown(handle.name)] };
+  }
+  return outcomeOf(process, handle);
+}
+
+async function outcomeOf(process: TaskProcess, handle: Handle & { readonly name: string }): Promise<ToolOutcome> {
+  const { size, end } = process.status;
+  const handles = [handle.shown(handle.name, size)];
+  if (process.result !== undefined) return { ...resultOutcome(process.result), handles };
+  const output = await handle.lastLines(MOST_SHOWN);
+  if (end !== undefined) {
+    const content = output || `(The task ${describeHandleState(handle)}.)`;
+    return { content, isError: end.code !== 0, handles };
+  }
+  const how = `(The task goes on as the handle “${handle.name}”, ${describeHandleState(handle)}. You are notified when it ends; handle and await work with it.)`;
+  return { content: [output, how].filter((one) => one !== '').join('\n'), isError: false, handles };
+}
+
+export function resultOutcome(result: McpContent): ToolOutcome {
+  return {
+    content: resultText(result) || '(The tool returned nothing.)',
+    isError: result.isError,
+    media: mediaIn(result.blocks),
+  };
+}
+
+/** The call that waits for a task. */
+interface WaitingCall {
+  readonly isOver: boolean;
+  ask(params: unknown): Promise<TaskAnswer>;
+  progress(text: string): void;
+}
+
+/** `startedAt`: it was started before, and is only followed again. */
+export function createTaskProcess(
+  { tool, server, reference }: StartedTask,
+  call?: WaitingCall,
+  startedAt?: string,
+): TaskProcess {
+  return new TaskProcess({
+    server: server.name,
+    tool,
+    reference,
+    startedAt: startedAt ?? new Date(realClock.now()).toISOString(),
+    pid: server.session?.pid,
+    clock: realClock,
+    whyUnknown: () =>
+      server.isConnected ? undefined : `the MCP server “${server.name}” cannot be asked: ${server.absence}`,
+    resume: async (follower, signal) => (await server.whenReady(signal))?.resumeTask(reference, follower),
+    cancel: () => cancelTask(server, reference),
+    askUser: async (params) => (call?.isOver === false ? call.ask(params) : undefined),
+    openExternal: (url) => server.host.openExternal(url),
+    progress: (text) => (call?.isOver === false ? call.progress(text) : undefined),
+    report: (error) => server.noteFailure(error),
+  });
+}
+
+async function cancelTask(server: McpServer, reference: string): Promise<void> {
+  await server.cancels.cancel(reference, server.session).catch((error: unknown) => server.noteFailure(error));
+}
+
+function refuse(content: string): ToolOutcome {
+  return { content, isError: true };
+}

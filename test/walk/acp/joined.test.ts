@@ -1,0 +1,204 @@
+// The agent joined to a window of VS Code: its conversations are the sessions, and either front end may answer.
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { joinWindow } from '../../../src/bin/acp/joinWindow.ts';
+import { AcpClient, type Update } from '../../support/acp/acpClient.ts';
+import { createPluginWorld, type PluginWorld, type PluginWorldOptions } from '../../support/plugins/pluginWorld.ts';
+import { recordingLogger } from '../../support/recordingLogger.ts';
+
+const call = (id: string, name: string, args: Record<string, unknown>) => ({ calls: [{ id, name, arguments: args }] });
+const write = call('w', 'write_file', { path: 'menu.txt', content: 'Tea.\n' });
+const end = { text: ['All', ' done.'] };
+const allow = { outcome: { outcome: 'selected', optionId: 'allow-once' } };
+const never = new Promise(() => undefined);
+const ofCall = (id: string, status: string) => (update: Update) =>
+  update['toolCallId'] === id && update['status'] === status;
+
+async function start(options: PluginWorldOptions = {}) {
+  const world = await createPluginWorld({ programs: { acp: { approve: true } }, ...options });
+  const { folder } = world.headless;
+  return { world, folder, client: await connect(world) };
+}
+
+async function connect(world: PluginWorld, clientCapabilities: object = { elicitation: { form: {} } }) {
+  const { path, token } = world.listener;
+  const errors: string[] = [];
+  const deps = { logger: recordingLogger(errors), version: '1' };
+  const window = { path, ...(token !== undefined && { token }) };
+  const client = new AcpClient((cwd, listener, asks) => joinWindow(deps, window, cwd, listener, asks), errors);
+  await client.request('initialize', { protocolVersion: 1, clientCapabilities });
+  return client;
+}
+
+const textOf = (client: AcpClient) =>
+  client.updates
+    .flatMap(({ sessionUpdate, content }) =>
+      sessionUpdate === 'agent_message_chunk' ? [(content as { text: string }).text] : [],
+    )
+    .join('');
+
+test('a task in a conversation of the window: asked once for the name, the change approved by the client', async () => {
+  const { world, folder, client } = await start({ answers: [write, end] });
+  client.answer = () => allow;
+  const session = await client.newSession(folder);
+  expect(world.consents).toHaveLength(1);
+  expect(world.earshot.get(session)).toBeDefined();
+  expect((await client.prompt(session, 'Write the menu.')).result).toEqual({ stopReason: 'end_turn' });
+  expect(await readFile(join(folder, 'menu.txt'), 'utf8')).toBe('Tea.\n');
+  expect(client.asked).toMatchObject([
+    {
+      params: {
+        toolCall: { toolCallId: 'w', kind: 'edit' },
+        options: [{ kind: 'allow_once' }, { kind: 'reject_once' }],
+      },
+    },
+  ]);
+  expect((await client.update(ofCall('w', 'completed')))['content']).toMatchObject([
+    { type: 'diff', path: join(folder, 'menu.txt'), oldText: null, newText: 'Tea.\n' },
+    { type: 'content' },
+  ]);
+  expect(client.updates.some(ofCall('w', 'in_progress'))).toBe(true);
+  expect(textOf(client)).toBe('All done.');
+  const again = await connect(world);
+  await again.newSession(folder);
+  expect(world.consents).toHaveLength(1);
+  expect(client.errors).toEqual([]);
+});
+
+test('a notification is in the content of the call that delivered it, as the model got it, without the key', async () => {
+  const { world, folder, client } = await start({ answers: [write, end] });
+  const session = await client.newSession(folder);
+  client.answer = async () => {
+    const params = { sessionId: session, name: 'build', level: 'warning', message: 'The build broke.' };
+    expect((await client.request('_earshot/notify', params)).error).toBeUndefined();
+    return allow;
+  };
+  await client.prompt(session, 'Write.');
+  const { content } = await client.update(ofCall('w', 'completed'));
+  const shown = (content as { content?: { text: string } }[]).at(-1)?.content?.text ?? '';
+  expect(shown).toContain('The build broke.');
+  const key = world.earshot.get(session)?.log.state.turn.key ?? '';
+  expect(JSON.stringify(world.model.requests.at(-1))).toContain(JSON.stringify(shown.replace('•••', key)).slice(1, -1));
+  expect(client.lines.some(({ line }) => line.includes(key))).toBe(false);
+});
+
+test('the window answers first: the client’s question is cancelled, and the turn goes on', async () => {
+  const { world, folder, client } = await start({ answers: [write, end] });
+  const asked = Promise.withResolvers<void>();
+  client.answer = () => {
+    asked.resolve();
+    return never;
+  };
+  const session = await client.newSession(folder);
+  const prompted = client.prompt(session, 'Write.');
+  await asked.promise;
+  world.add({ render: () => undefined, approve: async () => ({ action: 'approve', by: 'user' }) });
+  expect((await prompted).result).toEqual({ stopReason: 'end_turn' });
+  expect(existsSync(join(folder, 'menu.txt'))).toBe(true);
+  const cancelled = client.lines.map(({ line }) => line).filter((line) => line.includes('$/cancel_request'));
+  expect(cancelled).toHaveLength(1);
+});
+
+test('without "approve" the client is not asked, and the window decides', async () => {
+  const { world, folder, client } = await start({ answers: [write, end], programs: {} });
+  const session = await client.newSession(folder);
+  world.add({ render: () => undefined, approve: async () => ({ action: 'reject', by: 'user' }) });
+  await client.prompt(session, 'Write.');
+  expect(client.asked).toEqual([]);
+  expect(existsSync(join(folder, 'menu.txt'))).toBe(false);
+});
+
+test('a question of the model is answered by the client', async () => {
+  const ask = call('q', 'ask_user', { question: 'Milk?', options: ['Yes', 'No'] });
+  const { world, folder, client } = await start({ answers: [ask, end] });
+  client.answer = () => ({ action: 'accept', content: { answer: 'Yes' } });
+  await client.prompt(await client.newSession(folder), 'Ask.');
+  expect(client.asked).toMatchObject([{ method: 'elicitation/create', params: { message: 'Milk?' } }]);
+  expect(JSON.stringify(world.model.requests.at(-1))).toContain('Yes');
+});
+
+test('conversations of the window are listed, loaded with everything, resumed, and followed', async () => {
+  const { world, folder, client } = await start({
+    answers: [end, write, end, end],
+    settings: { 'approvals.mode': 'all' },
+  });
+  const id = await world.conversation();
+  await world.turn(id, 'First.');
+  await world.turn(id, 'Write.');
+  const { result } = await client.request('session/list', { cwd: folder });
+  expect(result).toMatchObject({ sessions: [{ sessionId: id, cwd: folder }] });
+  expect((await client.request('session/load', { cwd: folder, sessionId: id, mcpServers: [] })).result).toMatchObject({
+    modes: { currentModeId: 'agent' },
+  });
+  const kinds = () =>
+    client.updates.map(({ sessionUpdate }) => sessionUpdate).filter((kind) => kind !== 'session_info_update');
+  expect(kinds()).toEqual([
+    'user_message_chunk',
+    'agent_message_chunk',
+    'user_message_chunk',
+    'tool_call',
+    'tool_call_update',
+    'agent_message_chunk',
+  ]);
+  await world.turn(id, 'Third, in the window.');
+  await expect.poll(() => textOf(client)).toBe('All done.All done.All done.');
+  const other = await connect(world);
+  await other.request('session/resume', { cwd: folder, sessionId: id, mcpServers: [] });
+  expect(other.updates).toEqual([]);
+  expect(
+    (await other.request('session/load', { cwd: folder, sessionId: 'absent', mcpServers: [] })).error,
+  ).toMatchObject({
+    code: -32002,
+  });
+});
+
+test('cancel stops the turn in the window; mode and approvals are changed only there', async () => {
+  const { world, folder, client } = await start({ answers: [{ text: ['I am', ' thinking'], hang: true }] });
+  const session = await client.newSession(folder);
+  const prompted = client.prompt(session, 'Think.');
+  await client.update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
+  expect((await client.prompt(session, 'And now?')).error?.message).toContain('A turn is running');
+  client.notify('session/cancel', { sessionId: session });
+  expect((await prompted).result).toEqual({ stopReason: 'cancelled' });
+  const set = (modeId: string) => client.request('session/set_mode', { sessionId: session, modeId });
+  expect((await set('agent')).result).toEqual({});
+  expect((await set('plan')).error?.message).toContain('Change its mode and approvals in that window.');
+  const option = { sessionId: session, configId: 'approvals', value: 'all' };
+  expect((await client.request('session/set_config_option', option)).error?.message).toContain('window');
+  expect(world.errors).toEqual([]);
+});
+
+test('a name that the user does not allow is refused with the reason', async () => {
+  const { world, folder, client } = await start();
+  world.user.approves = false;
+  const { error } = await client.request('session/new', { cwd: folder, mcpServers: [] });
+  expect(error?.message).toContain('--headless');
+});
+
+test('the window goes away in the middle of a turn: the prompt fails with the reason, and so does the session', async () => {
+  const { world, folder, client } = await start({ answers: [{ text: ['I am'], hang: true }] });
+  const session = await client.newSession(folder);
+  const prompted = client.prompt(session, 'Think.');
+  await client.update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
+  world.attached.dispose();
+  expect((await prompted).error?.message).toContain('The window of VS Code was closed.');
+  expect((await client.prompt(session, 'And now?')).error?.message).toContain('The window of VS Code was closed.');
+  // The folder is opened anew; here the window is there again.
+  expect((await client.request('session/resume', { cwd: folder, sessionId: session })).error).toBeUndefined();
+  // There the turn went on.
+  await world.earshot.stop(session);
+});
+
+test('an image, and a prompt that is too long, are refused; a linked file is attached by the window', async () => {
+  const { world, folder, client } = await start({ answers: [end] });
+  await writeFile(join(folder, 'tea.txt'), 'green');
+  const session = await client.newSession(folder);
+  const prompt = (part: object) => client.request('session/prompt', { sessionId: session, prompt: [part] });
+  expect((await prompt({ type: 'image', data: 'AAAA', mimeType: 'image/png' })).error?.message).toContain('image');
+  expect((await prompt({ type: 'text', text: 'x'.repeat(3_000_000) })).error?.message).toContain('too long');
+  const link = { type: 'resource_link', uri: `file://${join(folder, 'tea.txt')}`, name: 'tea' };
+  expect((await prompt(link)).result).toEqual({ stopReason: 'end_turn' });
+  expect(JSON.stringify(world.model.requests)).toContain('green');
+});
