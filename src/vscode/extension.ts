@@ -84,6 +84,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
       { webviewOptions: { retainContextWhenHidden: playsSound() } },
     ),
   );
+  void offerServer(context).catch((error: unknown) => logger.error('the MCP server is not offered', error));
   if (testing) return createTestApi(load('the tests'), () => alive.size);
   const recover = async () => {
     if (startsWithWindow()) await load('a program plugin');
@@ -118,6 +119,12 @@ export async function deactivate(): Promise<void> {
 async function listen(load: () => Promise<Composed | undefined>): Promise<WindowListener | undefined> {
   const { listenForPrograms } = await import('./plugins/windowListening.ts');
   return listenForPrograms(async () => (await load()) !== undefined);
+}
+
+/** The MCP server by which other agents of the editor get notifications. */
+async function offerServer(context: vscode.ExtensionContext): Promise<void> {
+  const { offerNotificationsServer } = await import('./listening/notificationsServer.ts');
+  context.subscriptions.push(...offerNotificationsServer(context));
 }
 
 async function compose(context: vscode.ExtensionContext, shell: Shell, why: string): Promise<Composed> {

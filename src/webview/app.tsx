@@ -244,7 +244,7 @@ function Welcome({ head, suggest, chooseModel }: WelcomeProperties) {
             </li>
           ))}
         </ul>
-        {isGuide && (
+        {isGuide && head.models === undefined && (
           <p class="welcome-model">
             {strings.chooseModelHint}
             <button type="button" class="secondary" onClick={chooseModel}>

@@ -5,6 +5,8 @@ import { t } from './l10n.ts';
 
 export const panelStrings = {
   modelTitle: (label: string, detail: string) => t('Model: {0} · {1}. Choose another one.', label, detail),
+  models: t('Models'),
+  lookingForModels: t('Looking for models…'),
   mode: t('Mode'),
   modes: {
     agent: { label: t('Agent'), detail: t('All tools') },

@@ -16,7 +16,7 @@ const workbench = useWorkbench(async () => {
 /** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
 const ALLOWED = [
   /^(package\.json|package\.nls(\.de)?\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
-  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|webChat\.js|acp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
+  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|notifications-(?:mcp|hook)\.js|webChat\.js|acp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
   /^media\/([a-z-]+\.(css|svg|png)|l10n\/bundle\.l10n\.de\.json)$/,
 ];
 
@@ -30,6 +30,7 @@ async function installed(): Promise<{ folder: string; files: string[] }> {
 }
 
 test('clicks alone lead from the open chat to a delivered chip, and the Explorer stays beside it', async () => {
+  const started = Date.now();
   await workbench.chat().locator('.welcome').waitFor();
   await workbench.screenshot('first-open');
   await workbench.chat().getByRole('button', { name: 'Take the tour' }).click();
@@ -39,7 +40,9 @@ test('clicks alone lead from the open chat to a delivered chip, and the Explorer
   const command = workbench.card(/^Run echo/);
   await command.getByRole('button', { name: 'Approve' }).click();
   await command.getByRole('button', { name: /File changed · README\.md/ }).waitFor();
+  expect(Date.now() - started).toBeLessThan(90_000);
   await workbench.settled();
+  await workbench.transcript().getByText('README.md was changed, and I was notified').waitFor();
   await workbench.transcript().getByText('That was the tour.').waitFor();
   expect(await workbench.page.locator('.explorer-folders-view').isVisible()).toBe(true);
   await workbench.screenshot('first-chip');
@@ -57,6 +60,8 @@ test('the package has only the allowed files and at most 2 MB', async () => {
     'dist/hub.js',
     'dist/acp.js',
     'dist/hub-mcp.js',
+    'dist/notifications-hook.js',
+    'dist/notifications-mcp.js',
     'dist/webChat.js',
     'dist/webview/web.js',
     'media/web.css',

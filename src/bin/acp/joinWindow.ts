@@ -5,7 +5,7 @@ import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
 import { attachPlugin } from '../../plugins/client/pluginClient.ts';
-import { type FoundWindow } from '../../plugins/client/windows.ts';
+import { type FoundWindow } from '../../plugins/client/windowSockets.ts';
 import { type HostMessageOf } from '../../protocol/plugin.ts';
 import { createSnapshots } from '../../storage/snapshots.ts';
 import { shippedTools } from './shippedTools.ts';
@@ -20,7 +20,7 @@ export interface JoinDeps {
 
 export async function joinWindow(
   { logger, version }: JoinDeps,
-  window: FoundWindow,
+  window: Pick<FoundWindow, 'path' | 'token'>,
   folder: string,
   listener: FolderListener,
   asks: boolean,

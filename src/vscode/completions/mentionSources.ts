@@ -53,6 +53,7 @@ function fileSource({ clock, attachFile }: MentionDeps): CompletionSource {
   return {
     name: 'files',
     trigger: '@',
+    isPortable: true,
     list: async (query) => {
       const { files } = await listPaths(clock.now());
       return bestMatches(query, files, (file) => file, MOST_OF_A_KIND).map((file) => ({

@@ -80,6 +80,8 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.restartPlugin]: { title: 'Restart Program Plugin', icon: 'debug-restart' },
   [COMMANDS.showAgents]: { title: 'Show Agents', icon: 'organization' },
   [COMMANDS.openWebChat]: { title: 'Open Web Chat', icon: 'globe' },
+  [COMMANDS.installForAgents]: { title: 'Install Notifications for Other Agents…' },
+  [COMMANDS.removeFromAgents]: { title: 'Remove Notifications for Other Agents…' },
   [COMMANDS.showPluginLog]: { title: 'Show Log of Program Plugin', icon: 'output' },
 };
 

@@ -176,12 +176,15 @@ export function Composer(properties: Properties) {
       <PickerList picker={picker} />
       {dropping && <DropHint />}
       <div class={canSend ? 'field' : 'field closed'}>
+        {actions.offers('attach_image') && !actions.offers('attach_uris') && <ImageButton attach={attach} />}
         {actions.offers('complete') && (
           <button
             type="button"
             class="icon-button composer-attach"
-            title={`${ofComposer.attach} ${ofComposer.dropShift}`}
-            aria-label={ofComposer.attach}
+            title={
+              actions.offers('attach_uris') ? `${ofComposer.attach} ${ofComposer.dropShift}` : ofComposer.attachFiles
+            }
+            aria-label={actions.offers('attach_uris') ? ofComposer.attach : ofComposer.attachFiles}
             onClick={mention}
           >
             <Icon name="add" />
@@ -225,6 +228,38 @@ export function Composer(properties: Properties) {
         )}
       </div>
     </div>
+  );
+}
+
+/** Where no images can be dragged from an editor. */
+function ImageButton({ attach }: { readonly attach: (files: readonly File[]) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        class="hidden"
+        accept="image/png,image/jpeg,image/gif,image/webp"
+        multiple
+        tabIndex={-1}
+        aria-hidden="true"
+        onChange={({ currentTarget }) => {
+          attach([...(currentTarget.files ?? [])]);
+          // The same file can be chosen again.
+          currentTarget.value = '';
+        }}
+      />
+      <button
+        type="button"
+        class="icon-button composer-attach"
+        title={ofComposer.attachImages}
+        aria-label={ofComposer.attachImages}
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="file-media" />
+      </button>
+    </>
   );
 }
 

@@ -102,6 +102,7 @@ function Action({
   readonly message: FromPage;
 }) {
   const actions = useActions();
+  if (!actions.offers(message.type)) return null;
   return (
     <button type="button" class="icon-button" title={label} aria-label={label} onClick={() => actions.post(message)}>
       <Icon name={icon} />

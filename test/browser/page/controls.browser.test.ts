@@ -1,5 +1,6 @@
 // The panel around the transcript: footer, context, conversations and drafts, on the page alone.
 import { expect, test } from 'vitest';
+import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
 import { usePages } from '../../support/page/pageAlone.ts';
 
 const open = usePages();
@@ -191,6 +192,42 @@ test('the composer says what is waited for', async () => {
   await expect.poll(placeholder).toBe('Waiting for your answer');
   await show({ running: true }, [{ ...call, state: 'running' }]);
   await expect.poll(placeholder).toBe('Earshot is working…');
+});
+
+test('earlier items page in, Alt+Up and Alt+Down jump between messages, an answer is copied as Markdown', async () => {
+  const { page, show } = await opened();
+  const items = Array.from({ length: 100 }, (_, index): readonly TranscriptItem[] => [
+    { type: 'request', id: `r${index}`, source: 'user', text: `Message ${index}` },
+    { type: 'answer', id: `a${index}`, text: `**Answer** ${index}`, reasoning: '', streaming: false, truncated: false },
+  ]);
+  await show({}, items.flat());
+  const requests = page.locator('.item-request');
+  const before = await requests.count();
+  expect(before).toBeLessThan(100);
+  await page.getByRole('button', { name: /^Show earlier/ }).click();
+  await expect.poll(() => requests.count()).toBeGreaterThan(before);
+  /** The message at the top of the transcript. */
+  const atTop = () =>
+    page.evaluate(() => {
+      const top = document.querySelector('.scroller')?.getBoundingClientRect().top ?? 0;
+      const all = [...document.querySelectorAll('.item-request')];
+      return all.find((one) => Math.abs(one.getBoundingClientRect().top - top) < 4)?.textContent.match(/\d+/)?.[0];
+    });
+  await page.getByRole('textbox', { name: 'Message to Earshot' }).press('Alt+ArrowUp');
+  await expect.poll(atTop).toBeDefined();
+  const first = Number(await atTop());
+  await page.keyboard.press('Alt+ArrowUp');
+  await expect.poll(atTop).toBe(String(first - 1));
+  await page.keyboard.press('Alt+ArrowDown');
+  await expect.poll(atTop).toBe(String(first));
+  await page.evaluate(() => {
+    const writeText = async (copied: string) => void Object.assign(window, { copied });
+    Object.defineProperty(navigator, 'clipboard', { value: { writeText } });
+  });
+  await page.getByRole('button', { name: 'Scroll to bottom' }).click();
+  await page.getByRole('button', { name: 'Copy answer' }).last().click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate(() => (window as unknown as { copied: string }).copied)).toBe('**Answer** 99');
 });
 
 test('tabs appear in a wide panel only', async () => {
