@@ -2,24 +2,22 @@
 // only the turn; the rest is shown without a browser in test/unit/webchat.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Browser, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from '../../host/browser.ts';
+import { type Page } from 'playwright-core';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { findViolations } from '../../support/accessibility.ts';
 import { startPathProxy } from '../../host/pathProxy.ts';
 import { atTestEnd, endAll } from '../../support/endings.ts';
 import { TcpProxy } from '../../support/nats/tcpProxy.ts';
+import { useBrowserOfPages } from '../../support/page/pageAlone.ts';
 import { isFull } from '../../support/runs.ts';
 import { createWebChatWorld, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
 const pictures = resolve(import.meta.dirname, '../../../.build/screenshots/web');
-let browser: Browser;
+const browserOfPages = useBrowserOfPages();
 let problems: string[] = [];
 beforeAll(async () => {
   await mkdir(pictures, { recursive: true });
-  browser = await launchChromium();
 });
-afterAll(() => browser.close());
 afterEach(async () => {
   await endAll();
   const found = problems;
@@ -28,7 +26,7 @@ afterEach(async () => {
 });
 
 async function openPage(address: string, width = 360): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width, height: 740 }, locale: 'en-US' });
+  const context = await browserOfPages().newContext({ viewport: { width, height: 740 }, locale: 'en-US' });
   atTestEnd(() => context.close());
   const page = await context.newPage();
   page.on('pageerror', (error) => problems.push(error.message));
