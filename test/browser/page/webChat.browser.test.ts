@@ -204,8 +204,8 @@ test.runIf(isFull)(
     await page.getByRole('button', { name: 'Mode: Plan' }).waitFor();
     world.chosen.settings = {};
     await say(page, 'What is this?');
-    await page.getByText('A very small picture.').waitFor();
-    await page.getByRole('button', { name: /Background/ }).click();
+    await page.getByText('A very small picture.', { exact: true }).waitFor();
+    await page.locator('.handles-head').click();
     await picture(page, 'commands');
     await page.getByRole('button', { name: /^Stop .*kettle/ }).click();
     await page.getByRole('button', { name: /^Stop .*kettle/ }).waitFor({ state: 'detached' });
