@@ -224,7 +224,8 @@ test.runIf(isFull)(
     });
     await page.getByRole('button', { name: /^Actions/ }).click();
     await page.getByRole('menuitem', { name: 'Delete…' }).click();
-    await page.getByText('There are no conversations yet.').waitFor();
+    await expect.poll(() => world.headless.ports.store.list()).toMatchObject({ ok: true, value: [] });
+    await page.screenshot({ path: join(pictures, 'deleted.png') });
     expect(world.errors).toEqual([]);
   },
 );
