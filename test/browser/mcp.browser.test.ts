@@ -251,7 +251,7 @@ inFull('an exported conversation has no secret', async () => {
     await workbench.page.locator('.editor-group-container .tab', { hasText: 'Untitled' }).waitFor();
     await workbench.page.keyboard.press('Control+s');
     const name = workbench.page.locator('.quick-input-widget input[type="text"]').first();
-    await expect.poll(() => name.inputValue()).toContain('Untitled');
+    await expect.poll(() => name.inputValue()).toContain(workbench.folder);
     await name.fill(file);
     await name.press('Enter');
     await expect.poll(() => readFile(file, 'utf8').catch(() => '')).toContain('vault__open');
