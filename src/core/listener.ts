@@ -169,12 +169,13 @@ export class Listener implements Disposable {
     return this.log.append({ type: 'chat_request', content: '', source: 'system', ...carried });
   }
 
+  /** The newest one may hold the agent's own edit besides. */
   #hasOtherChange(path: string, hash: string): boolean {
     const { pending } = this.log.state;
-    return ['changed', 'deleted'].some((name) => {
-      const [id = ''] = pending.idsOf({ source: 'file', name }, fileScope(path)).slice(-1);
-      const newest = pending.newest(id);
-      return newest !== undefined && fileStatesOf(newest).every((state) => state.hash !== hash);
+    const ids = ['changed', 'deleted'].flatMap((name) => pending.idsOf({ source: 'file', name }, fileScope(path)));
+    return ids.some((id) => {
+      const known = pending.newest(id);
+      return known !== undefined && fileStatesOf(known).every((state) => state.hash !== hash);
     });
   }
 

@@ -96,6 +96,15 @@ test('the hook notifies of a change against what was read, not of the agent’s 
   await write('src/menu.txt', MENU.replace('coffee', 'juice'));
   await back;
   expect(await useTool(world, { event: 'UserPromptSubmit' })).toBe('');
+
+  // Its own edit on top of somebody else's change, which it has not seen.
+  await write('src/menu.txt', `${MENU}soda\n`);
+  await event(changedTo('+soda'));
+  await write('src/menu.txt', `${MENU}soda\ncider\n`);
+  await event(changedTo('+cider'));
+  const edited = await useTool(world, { tool: 'Edit', input: { file_path: join(folder, 'src/menu.txt') } });
+  expect(edited).toContain('+soda');
+  expect(await useTool(world)).toBe('');
   expect(world.window.errors).toEqual([]);
 });
 
