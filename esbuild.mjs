@@ -74,8 +74,8 @@ export const programs = {
 };
 
 /**
- * Programs in Node: the hub on its own, the MCP server by which other agents join one, the web chat, and the agent for
- * editors that speak ACP; what joins hubs of several machines is a chunk.
+ * Programs in Node: the hub on its own, the MCP servers by which other agents join one and get notifications, the web chat,
+ * and the agent for editors that speak ACP; what joins hubs of several machines is a chunk.
  *
  * @type {esbuild.BuildOptions}
  */
@@ -84,6 +84,7 @@ export const nodePrograms = {
   entryPoints: {
     hub: 'src/bin/hub.ts',
     'hub-mcp': 'src/bin/hubMcp.ts',
+    'notifications-mcp': 'src/bin/notificationsMcp.ts',
     webChat: 'src/webchat/main.ts',
     acp: 'src/bin/acp.ts',
   },
@@ -93,6 +94,19 @@ export const nodePrograms = {
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   banner: host.banner ?? {},
+};
+
+/**
+ * The hook of other agents: one file, because the user's copy is run outside the extension.
+ *
+ * @type {esbuild.BuildOptions}
+ */
+const hook = {
+  ...common,
+  entryPoints: { 'notifications-hook': 'src/bin/notificationsHook.ts' },
+  outdir: output,
+  format: 'esm',
+  platform: 'node',
 };
 
 /** @type {esbuild.Plugin} */
@@ -137,7 +151,7 @@ const suites = {
 if (process.argv[1] === import.meta.filename) await run();
 
 async function run() {
-  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, nodePrograms];
+  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, nodePrograms, hook];
   if (flags.has('--watch')) {
     for (const options of wanted) await (await esbuild.context(options)).watch();
     return;

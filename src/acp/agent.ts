@@ -4,14 +4,14 @@ import { type Disposable } from '../base/disposable.ts';
 import { describeFailure, type Result } from '../base/errors.ts';
 import { INVALID_PARAMS, JsonRpcError, JsonRpcPeer, METHOD_NOT_FOUND, SERVER_ERROR } from '../base/jsonRpc.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { ACP_VERSION, type AcpMethod, type AcpParams, acpSchemas } from '../protocol/outside/acp.ts';
+import { ACP_VERSION, type AcpMethod, type AcpParams, acpSchemas, type ClientServer } from '../protocol/outside/acp.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { ClientFrontend } from './frontend.ts';
 import { readPromptParts } from './promptParts.ts';
 import { type FolderListener, NO_CONVERSATION, type SessionFolder, type SessionSettings } from './sessionFolder.ts';
 import { optionsOf, readMode, readOption, stateOf } from './sessionState.ts';
-import { type SessionUpdate, startedUpdate, updatesOf } from './updates.ts';
+import { outputUpdate, type SessionUpdate, startedUpdate, updatesOf } from './updates.ts';
 
 export interface AcpAgentDeps {
   readonly logger: Logger;
@@ -24,6 +24,9 @@ export interface AcpAgentDeps {
 /** The protocol's own code for what does not exist. */
 const NOT_FOUND = -32002;
 
+/** Characters of a call's output that are shown while it runs; its result has what the model gets. */
+const LIVE_OUTPUT = 4000;
+
 type Handlers = { readonly [M in AcpMethod]: (params: AcpParams<M>) => unknown };
 
 export class AcpAgent implements Disposable {
@@ -35,8 +38,8 @@ export class AcpAgent implements Disposable {
   readonly #lost = new Map<string, string>();
   /** Updates of a session are sent in order, although some have to be read from disk. */
   readonly #sending = new Map<string, Promise<void>>();
-  /** Calls that the client knows; those that began before it did are announced first. */
-  readonly #announced = new Set<string>();
+  /** Calls that the client knows, with the end of their output; those that began before it did are announced first. */
+  readonly #announced = new Map<string, string>();
   readonly #early = new Set<string>();
   #asks = false;
 
@@ -46,6 +49,8 @@ export class AcpAgent implements Disposable {
       send: (frame) => deps.send(frame),
       handle: (method, params) => this.#handle(method, params),
       report: (error) => deps.logger.error('a request of the client failed unexpectedly', error),
+      // The protocol has no batches.
+      maxBatch: 0,
     });
   }
 
@@ -81,6 +86,7 @@ export class AcpAgent implements Disposable {
         agentInfo: { name: 'earshot', title: 'Earshot', version: this.#deps.version },
         agentCapabilities: {
           loadSession: true,
+          mcpCapabilities: { http: true, sse: true },
           promptCapabilities: { image: true, embeddedContext: true },
           sessionCapabilities: { list: {}, resume: {}, close: {} },
         },
@@ -88,20 +94,21 @@ export class AcpAgent implements Disposable {
       };
     },
     authenticate: () => ({}),
-    'session/new': async ({ cwd }) => {
+    'session/new': async ({ cwd, mcpServers }) => {
       const folder = await this.#open(cwd);
+      folder.addServers(mcpServers);
       const session = unwrap(await folder.create());
       this.#sessions.set(session, folder);
       return { sessionId: session, ...stateOf(await folder.settings()) };
     },
-    'session/load': async ({ cwd, sessionId }) => {
-      const { folder, events } = await this.#join(cwd, sessionId);
+    'session/load': async ({ cwd, sessionId, mcpServers }) => {
+      const { folder, events } = await this.#join(cwd, sessionId, mcpServers);
       for (const event of events) this.#forward(folder, sessionId, event, true);
       await this.#sending.get(sessionId);
       return stateOf(await folder.settings());
     },
-    'session/resume': async ({ cwd, sessionId }) => {
-      const { folder } = await this.#join(cwd, sessionId);
+    'session/resume': async ({ cwd, sessionId, mcpServers }) => {
+      const { folder } = await this.#join(cwd, sessionId, mcpServers);
       return stateOf(await folder.settings());
     },
     'session/list': async ({ cwd }) => {
@@ -148,9 +155,10 @@ export class AcpAgent implements Disposable {
   };
 
   /** Opens a session of the folder. */
-  async #join(cwd: string, session: string) {
+  async #join(cwd: string, session: string, servers: readonly ClientServer[]) {
     const folder = await this.#open(cwd);
     const events = unwrap(await folder.open(session));
+    folder.addServers(servers);
     this.#sessions.set(session, folder);
     this.#lost.delete(session);
     return { folder, events };
@@ -182,6 +190,13 @@ export class AcpAgent implements Disposable {
     const client = {
       update: (session: string, update: SessionUpdate) => this.#queue(session, async () => [update]),
       started: (session: string, call: string) => this.#started(session, call),
+      output: (session: string, call: string, text: string) => {
+        const before = this.#announced.get(call);
+        if (before === undefined) return;
+        const output = (before + text).slice(-LIVE_OUTPUT);
+        this.#announced.set(call, output);
+        this.#queue(session, async () => [outputUpdate(call, output)]);
+      },
       request: (method: string, params: object, signal: AbortSignal) => this.#request(method, params, signal),
     };
     const effectOf = (tool: string) => made.folder?.effectOf(tool);
@@ -217,8 +232,9 @@ export class AcpAgent implements Disposable {
     const { snapshots, effectOf, traitsOf } = folder;
     const deps = { folder: folder.folder, snapshots, effectOf, traitsOf, key: () => folder.keyOf(session) };
     this.#queue(session, () => updatesOf(event, deps, replay));
+    if (event.type === 'tool_call_response') this.#announced.delete(event.id);
     if (event.type !== 'tool_call_request' || replay) return;
-    this.#announced.add(event.id);
+    this.#announced.set(event.id, '');
     if (this.#early.delete(event.id)) this.#started(session, event.id);
   }
 

@@ -1,4 +1,5 @@
 // The client as a front end: streams answers to it, and asks it for permissions and answers.
+import { join } from 'node:path';
 import { type AttachedFrontend } from '../core/frontend/frontends.ts';
 import {
   type ApprovalAnswer,
@@ -7,14 +8,18 @@ import {
   type InquiryRequest,
   type PartialAnswer,
 } from '../core/ports/ports.ts';
-import { elicitationAnswerSchema, permissionAnswerSchema } from '../protocol/outside/acp.ts';
-import { chunk, describeCall, type SessionUpdate, type UpdateDeps } from './updates.ts';
+import { type CallPreview, type FileDiff } from '../protocol/diffView.ts';
+import { permissionAnswerSchema } from '../protocol/outside/acp.ts';
+import { describeInquiry, readInquiryAnswer } from './elicitation.ts';
+import { chunk, describeCall, type SessionUpdate, textContent, type UpdateDeps } from './updates.ts';
 
 export interface ClientDeps {
   /** In the order of the calls. */
   update(session: string, update: SessionUpdate): void;
   /** A call runs. The client may not know of it yet. */
   started(session: string, call: string): void;
+  /** A piece of the output of a call that runs. */
+  output(session: string, call: string, text: string): void;
   /** Aborted: nobody needs the answer any more. */
   request(method: string, params: object, signal: AbortSignal): Promise<unknown>;
 }
@@ -37,17 +42,18 @@ export class ClientFrontend implements AttachedFrontend {
       this.#client.update(conversation, chunk(type, partial.text));
     } else if (partial.type === 'tool_started') {
       this.#client.started(conversation, partial.call);
+    } else if (partial.type === 'tool_output') {
+      this.#client.output(conversation, partial.call, partial.text);
     }
   }
 
   /** A client that is gone, or answers nothing that can be read, approves nothing. */
   async approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const { conversation, call, reason, always } = request;
+    const { conversation, call, reason, note, problem, always, preview } = request;
     const { id, name, arguments: args } = call;
-    const toolCall = {
-      ...describeCall(id, name, args, this.#calls),
-      ...(reason !== undefined && { content: [{ type: 'content', content: { type: 'text', text: reason } }] }),
-    };
+    const texts = [reason, note, problem, preview?.refusal].filter((text) => text !== undefined);
+    const content = [...describePreview(this.#calls.folder, preview), ...texts.map(textContent)];
+    const toolCall = { ...describeCall(id, name, args, this.#calls), ...(content.length > 0 && { content }) };
     const options = [
       { optionId: OPTIONS.once, name: 'Allow once', kind: 'allow_once' },
       ...(always === undefined
@@ -68,22 +74,10 @@ export class ClientFrontend implements AttachedFrontend {
     return { action: 'reject', by: BY, ...(outcome === 'cancelled' && { reason: 'The question was cancelled.' }) };
   }
 
-  /** Only asked of clients that support forms: others are not offered the tools that ask. */
+  /** A client that supports no forms refuses: nothing is answered. */
   async ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    const { conversation, text, options, several } = request;
-    const choice = options === undefined ? {} : { enum: [...options] };
-    const answer =
-      several === true ? { type: 'array', items: { type: 'string', ...choice } } : { type: 'string', ...choice };
-    const params = {
-      sessionId: conversation,
-      mode: 'form',
-      message: text,
-      requestedSchema: { type: 'object', properties: { answer }, required: ['answer'] },
-    };
-    const answered = elicitationAnswerSchema.safeParse(await this.#ask('elicitation/create', params, signal)).data;
-    const given = answered?.action === 'accept' ? answered.content?.['answer'] : undefined;
-    if (Array.isArray(given)) return { answer: given.map(String), by: BY };
-    return { answer: typeof given === 'string' ? given : '', by: BY };
+    const answered = await this.#ask('elicitation/create', describeInquiry(request), signal);
+    return { answer: readInquiryAnswer(request, answered), by: BY };
   }
 
   /** Rejects only when the signal is aborted; what the client refuses is undefined. */
@@ -99,4 +93,18 @@ export class ClientFrontend implements AttachedFrontend {
       signal.removeEventListener('abort', abort);
     }
   }
+}
+
+/** What a call would change: one diff for each changed part of a file. */
+function describePreview(folder: string, preview: CallPreview | undefined): object[] {
+  return (preview?.files ?? []).flatMap((file) => describeHunks(folder, file));
+}
+
+function describeHunks(folder: string, { path, kind, hunks }: FileDiff): object[] {
+  return hunks.map(({ lines }) => {
+    const side = (mark: string) =>
+      lines.flatMap((line) => (line.startsWith(' ') || line.startsWith(mark) ? [`${line.slice(1)}\n`] : [])).join('');
+    const oldText = kind === 'created' ? null : side('-');
+    return { type: 'diff', path: join(folder, path), oldText, newText: side('+') };
+  });
 }

@@ -3,6 +3,7 @@ import { type Disposable } from '../base/disposable.ts';
 import { type Failure, failed, type Result, succeeded } from '../base/errors.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type Snapshots, type Store } from '../core/ports/storage.ts';
+import { type ClientServer } from '../protocol/outside/acp.ts';
 import { scopeOf } from '../protocol/scopes.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type ClientNotification, type FolderListener, NO_CONVERSATION, type SessionFolder } from './sessionFolder.ts';
@@ -15,6 +16,9 @@ export interface FolderAgent {
   readonly snapshots: Pick<Snapshots, 'get'>;
   settings(): Settings;
   set(changed: Partial<Settings>): void;
+  addServers(servers: readonly ClientServer[]): void;
+  /** Ends the commands of a conversation. */
+  stopCommands(conversation: string): Promise<void>;
   /** Ends every turn and closes every file. */
   close(): Promise<void>;
 }
@@ -45,6 +49,7 @@ export function createHeadlessFolder(agent: FolderAgent, listener: FolderListene
       agent.set(changed);
       return succeeded(undefined);
     },
+    addServers: (servers) => agent.addServers(servers),
     create: async () => {
       const created = await earshot.create();
       if (!created.ok) return created;
@@ -85,6 +90,11 @@ export function createHeadlessFolder(agent: FolderAgent, listener: FolderListene
     },
     close: async () => {
       listening.dispose();
+      // Nobody is left who could see what goes on.
+      for (const session of opened.keys()) {
+        await earshot.stop(session);
+        await agent.stopCommands(session);
+      }
       await agent.close();
     },
   };

@@ -2,6 +2,7 @@
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
 import { type GivenAttachment } from '../core/agent/userText.ts';
 import { type LogEvent, readWritten } from '../protocol/event.ts';
+import { type ClientServer } from '../protocol/outside/acp.ts';
 import { type FormField } from '../protocol/page/form.ts';
 import {
   type HostMessageOf,
@@ -36,6 +37,7 @@ interface JoinedFolderDeps extends Pick<UpdateDeps, 'snapshots' | 'effectOf' | '
   readonly listener: FolderListener;
   /** The client can answer questions. */
   readonly asks: boolean;
+  warn(message: string): void;
   report(what: string, error: unknown): void;
 }
 
@@ -90,6 +92,12 @@ export class JoinedFolder implements SessionFolder {
       'The session runs in a window of VS Code.',
       'Change its mode and approvals in that window.',
     );
+  }
+
+  /** A window has its own servers. */
+  addServers(servers: readonly ClientServer[]): void {
+    const names = servers.map(({ name }) => name).join(', ');
+    if (names !== '') this.#deps.warn(`MCP servers of the client are not used in a window of VS Code: ${names}`);
   }
 
   create(): Promise<Result<string>> {

@@ -3,6 +3,7 @@ import { type Result } from '../base/errors.ts';
 import { type GivenAttachment } from '../core/agent/userText.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { type Level } from '../protocol/notification.ts';
+import { type ClientServer } from '../protocol/outside/acp.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type ClientFrontend } from './frontend.ts';
 import { type UpdateDeps } from './updates.ts';
@@ -42,6 +43,8 @@ export interface SessionFolder extends Pick<UpdateDeps, 'snapshots' | 'effectOf'
   keyOf(session: string): string;
   settings(): Promise<SessionSettings>;
   set(changed: Partial<SessionSettings>): Promise<Result<void>>;
+  /** MCP servers that the client passes with a session. */
+  addServers(servers: readonly ClientServer[]): void;
   create(): Promise<Result<string>>;
   list(): Promise<Result<readonly ListedSession[]>>;
   /** Opens a session of the folder. Resolves to its events so far; the listener gets those that follow. */

@@ -46,6 +46,15 @@ export function chunk(sessionUpdate: string, text: string): SessionUpdate {
   return { sessionUpdate, content: { type: 'text', text } };
 }
 
+export function textContent(text: string) {
+  return { type: 'content', content: { type: 'text', text } };
+}
+
+/** The end of the output of a call that runs. */
+export function outputUpdate(toolCallId: string, output: string): SessionUpdate {
+  return { ...startedUpdate(toolCallId), content: [textContent(output)] };
+}
+
 export function startedUpdate(toolCallId: string): SessionUpdate {
   return { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' };
 }
@@ -90,10 +99,7 @@ async function resultUpdate(event: EventOf<'tool_call_response'>, deps: UpdateDe
     sessionUpdate: 'tool_call_update',
     toolCallId: id,
     status: isError ? 'failed' : 'completed',
-    content: [
-      ...diffs.filter((diff) => diff !== undefined),
-      ...texts.map((text) => ({ type: 'content', content: { type: 'text', text } })),
-    ],
+    content: [...diffs.filter((diff) => diff !== undefined), ...texts.map(textContent)],
   };
 }
 

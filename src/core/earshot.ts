@@ -1,18 +1,18 @@
 // The live conversations of a window, joined with the dispatcher, the producers and the loop.
-import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
 import { type ShippedKind } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
-import { type AcceptedText, acceptText, type GivenAttachment } from './agent/userText.ts';
+import { type AcceptedText, acceptText, type MessageOptions, type RequestOptions } from './agent/userText.ts';
 import { Captures } from './checkpoints/captures.ts';
 import { viewAsAgent } from './conversation/agentConversation.ts';
 import { type ConversationChange, type LiveConversation, storageFailure } from './conversation/liveConversation.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type Folded } from './conversation/projections/project.ts';
-import { isBetweenCycles, type Live, viewLive } from './live.ts';
+import { isBetweenCycles, type Live, notOpen, viewLive } from './live.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Producers } from './notify/producers.ts';
 import { dismiss } from './notify/queue.ts';
@@ -26,15 +26,6 @@ import { ToolRegistry } from './tools/registry.ts';
 import { type Services } from './tools/services.ts';
 import { type MessageOutcome, Turns } from './turns.ts';
 
-interface MessageOptions {
-  readonly attachments?: readonly GivenAttachment[];
-}
-
-interface RequestOptions extends MessageOptions {
-  /** JSON Schema of the answer that is wanted. */
-  readonly schema?: Readonly<Record<string, unknown>>;
-}
-
 const TASK_ENDED = 'task.ended' satisfies ShippedKind;
 
 export class Earshot implements Disposable, Publisher {
@@ -43,6 +34,7 @@ export class Earshot implements Disposable, Publisher {
   readonly #turns: Turns;
   readonly #ownership: Ownership;
   readonly #live = new Map<string, Live>();
+  readonly #listeners = new Map<string, ConversationLog>();
   readonly #held = new DisposableStore();
   readonly #onDidChange: Emitter<ConversationChange>;
   readonly #onDidChangeLive: Emitter<string>;
@@ -258,6 +250,14 @@ export class Earshot implements Disposable, Publisher {
     return this.#subscriptions.subscribe(conversation, subscription);
   }
 
+  /** Subscribes the log of an outside agent and watches the files it has seen, until it is disposed. */
+  joinListener(log: ConversationLog): Disposable {
+    this.#listeners.set(log.id, log);
+    const held = this.#subscribeLog(log, new OwnEdits());
+    held.add(toDisposable(() => this.#listeners.delete(log.id)));
+    return held;
+  }
+
   withdraw(kind: NotificationDraft['kind'], subject: string, reason: string, to?: string): Promise<boolean> {
     return this.#subscriptions.withdraw(kind, subject, reason, to);
   }
@@ -332,17 +332,21 @@ export class Earshot implements Disposable, Publisher {
 
   /** Subscribes a conversation that this window owns, watches the files it has seen, and makes it an agent on the hub. */
   #subscribeOwned({ log, edits }: Live): Disposable {
+    const held = this.#subscribeLog(log, edits);
+    if (this.#ports.hub !== undefined) held.add(this.#ports.hub.join(viewAsAgent(log)));
+    return held;
+  }
+
+  #subscribeLog(log: ConversationLog, edits: OwnEdits): DisposableStore {
     const held = new DisposableStore();
     held.add(this.#subscriptions.join(log));
     held.add(this.#views.join(log, edits));
-    const { hub } = this.#ports;
-    if (hub !== undefined) held.add(hub.join(viewAsAgent(log)));
     return held;
   }
 
   async #repair(id: string): Promise<void> {
     const live = this.#live.get(id);
-    if (live !== undefined) await this.#turns.repair(live);
+    await (live === undefined ? this.#listeners.get(id)?.repair() : this.#turns.repair(live));
   }
 
   #appended(live: Live, folded: Folded): void {
@@ -352,8 +356,4 @@ export class Earshot implements Disposable, Publisher {
     const cycleEnded = event.type === 'tool_call_response' && live.log.state.turn.unanswered.length === 0;
     if (cycleEnded) live.handOver.cycleEnded();
   }
-}
-
-function notOpen(): { ok: false; failure: Failure } {
-  return failed('not_open', 'This conversation is not open.', 'Start a new chat.');
 }

@@ -1,5 +1,6 @@
 // What this window knows of a live conversation beyond its log: its owner, its turn, its subscriptions.
 import { type Disposable, type DisposableStore } from '../base/disposable.ts';
+import { type Failure, failed } from '../base/errors.ts';
 import { type Activator } from './agent/activator.ts';
 import { type HandOver } from './agent/handOver.ts';
 import { type TurnControl } from './agent/turnControl.ts';
@@ -53,4 +54,8 @@ export function isBetweenCycles({ turn, log }: Live): boolean {
   const { messages, turn: logged } = log.state;
   const isAnswered = messages.all.at(-1)?.role === 'assistant';
   return turn?.control.phase === 'between' && logged.isOpen && logged.unanswered.length === 0 && !isAnswered;
+}
+
+export function notOpen(): { ok: false; failure: Failure } {
+  return failed('not_open', 'This conversation is not open.', 'Start a new chat.');
 }

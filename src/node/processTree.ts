@@ -144,7 +144,7 @@ export function isSameBoot(startTime: string): boolean {
 
 /** Relative to the boot, so the boot id is part of it. */
 function linuxStartTime(pid: number): string | undefined {
-  const { ended, started } = readProcess(pid);
+  const { ended, started } = processInfo(pid);
   return ended ? undefined : `${bootId()}:${started}`;
 }
 
@@ -155,7 +155,7 @@ function bootId(): string {
 function startTicksOf(pid: number): number {
   if (process.platform !== 'linux') return 0;
   try {
-    return Number(readProcess(pid).started);
+    return Number(processInfo(pid).started);
   } catch {
     return 0;
   }
@@ -179,7 +179,8 @@ interface LinuxProcess {
   readonly ended: boolean;
 }
 
-function readProcess(pid: number): LinuxProcess {
+/** Of a process on Linux; throws if there is none. */
+export function processInfo(pid: number): LinuxProcess {
   // The name is in parentheses and may contain anything.
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const end = text.lastIndexOf(')');
@@ -203,7 +204,7 @@ export function linuxProcesses(): LinuxProcess[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.flatMap((pid) => {
     try {
-      return [readProcess(pid)];
+      return [processInfo(pid)];
     } catch {
       return [];
     }

@@ -17,11 +17,11 @@ export interface PluginTransport extends OutboxSink {
   resume(): void;
 }
 
-export interface ConnectionDeps {
+export interface ConnectionDeps<Request = PluginRequest> {
   readonly transport: PluginTransport;
-  readonly codec: PluginCodec;
+  readonly codec: PluginCodec<Request>;
   /** Resolves once the request is handled. Must not reject. */
-  handle(request: PluginRequest): Promise<void>;
+  handle(request: Request): Promise<void>;
   /** The plugin broke the rules of the framing and must be ended. */
   broke(reason: string): void;
 }
@@ -33,8 +33,8 @@ export interface SendOptions {
   readonly key?: string;
 }
 
-export class PluginConnection {
-  readonly #deps: ConnectionDeps;
+export class PluginConnection<Request = PluginRequest> {
+  readonly #deps: ConnectionDeps<Request>;
   readonly #outbox: Outbox;
   readonly #lines: LineSplitter;
   #malformed = 0;
@@ -42,7 +42,7 @@ export class PluginConnection {
   #paused = false;
   #noMoreRequests = false;
 
-  constructor(deps: ConnectionDeps) {
+  constructor(deps: ConnectionDeps<Request>) {
     this.#deps = deps;
     this.#outbox = new Outbox(deps.transport, () => this.#checkFlow());
     this.#lines = new LineSplitter(LONGEST_LINE, {

@@ -4,15 +4,31 @@ import { type Earshot } from '../core/earshot.ts';
 import { type Frontends } from '../core/frontend/frontends.ts';
 import { type KeepAlive } from '../core/keepAlive.ts';
 import { type Library } from '../core/library.ts';
-import { type Ids, type Logger } from '../core/ports/ports.ts';
-import { type Lock, type Store, type Views } from '../core/ports/storage.ts';
+import { type Ids, type Logger, type Model } from '../core/ports/ports.ts';
+import { type Lock, type Snapshots, type Store, type Views } from '../core/ports/storage.ts';
 import { type Handles } from '../core/tools/handles.ts';
+import { type Trigger } from '../protocol/page/completionsView.ts';
+import { type OfferedCompletion, type OfferedModel } from '../protocol/page/windowView.ts';
 import { type Settings } from '../protocol/settings.ts';
+
+/** What the user can choose in this window. */
+export interface WindowControls {
+  model(): Pick<Model, 'label' | 'detail' | 'contextWindow'>;
+  /** Asks the endpoints that the user has configured, and those of this machine. */
+  models(): Promise<readonly OfferedModel[]>;
+  /** False: the model was not in the last list. */
+  chooseModel(id: string): Promise<boolean>;
+  set<N extends 'mode' | 'approvals.mode'>(name: N, value: Settings[N]): Promise<void>;
+  /** The best first. */
+  complete(trigger: Trigger, query: string): Promise<readonly OfferedCompletion[]>;
+}
 
 export interface PluginPorts {
   readonly earshot: Earshot;
-  readonly library: Pick<Library, 'rename' | 'remove' | 'forkBefore'>;
-  readonly handles: Pick<Handles, 'moveToBackground' | 'byRun'>;
+  readonly library: Pick<Library, 'rename' | 'remove' | 'fork' | 'forkBefore'>;
+  readonly handles: Pick<Handles, 'moveToBackground' | 'byRun' | 'list'>;
+  readonly snapshots: Pick<Snapshots, 'put' | 'get'>;
+  readonly controls: WindowControls;
   readonly keepAlive: Pick<KeepAlive, 'hold'>;
   readonly frontends: Frontends;
   readonly store: Store;

@@ -9,6 +9,13 @@ import { Waiting } from './outbox.ts';
 import { type PluginOutput } from './output.ts';
 import { type Answer, doneIf, NOTHING, refuse, reply } from './requests/answer.ts';
 import { createConversation, listConversations, readConfig, readConversation } from './requests/baseRequests.ts';
+import {
+  deleteConversation,
+  forkConversation,
+  listCommands,
+  readMedia,
+  renameConversation,
+} from './requests/conversationRequests.ts';
 import { type PluginNotifier } from './requests/notifying.ts';
 import { type BeginTurn } from './requests/queries.ts';
 import {
@@ -19,6 +26,7 @@ import {
   stopCommand,
   withdrawQueued,
 } from './requests/turnRequests.ts';
+import { choose, complete, listModels, StoredImages } from './requests/windowRequests.ts';
 import { type SharedParts, type Subscriber } from './sharedParts.ts';
 import { Subscription } from './streams/subscription.ts';
 
@@ -33,9 +41,17 @@ type Handlers = { readonly [T in Exclude<RequestType, LifeType>]: (request: Requ
 const QUIET: ReadonlySet<string> = new Set([
   ...['respond', 'interrupt', 'cancel_query', 'deliver_now', 'dismiss'],
   ...['withdraw_queued', 'move_to_background', 'stop_command'],
+  ...['rename_conversation', 'delete_conversation', 'choose'],
 ]);
-/** Answered out of order: they wait for a turn. */
-const CONCURRENT: ReadonlySet<string> = new Set(['query', 'retry', 'interrupt', 'cancel_query']);
+/** Answered out of order: they wait for a turn, or for endpoints. */
+const CONCURRENT: ReadonlySet<string> = new Set([
+  'query',
+  'retry',
+  'interrupt',
+  'cancel_query',
+  'list_models',
+  'choose',
+]);
 
 export interface SessionDeps {
   readonly name: string;
@@ -62,6 +78,7 @@ export class PluginSession implements Subscriber, Disposable {
   readonly #by: string;
   /** Events that wait for the plugin. */
   readonly #waiting = new Waiting();
+  readonly #images = new StoredImages();
   #previous: Promise<void> = Promise.resolve();
   #ended = false;
 
@@ -149,12 +166,24 @@ export class PluginSession implements Subscriber, Disposable {
     },
     respond: (request) => this.#respond(request),
     query: (request) => this.#query(request),
-    interrupt: (request) => interruptTurn(this.#ports, request),
+    interrupt: (request) => {
+      const refused = this.#images.whyNot(request.attachments);
+      return refused === undefined ? interruptTurn(this.#ports, request) : refuse(refused);
+    },
     cancel_query: ({ conversation }) => interruptTurn(this.#ports, { conversation, action: 'stop' }),
     retry: (request) => this.#retry(request),
     withdraw_queued: (request) => withdrawQueued(this.#ports, request),
     move_to_background: (request) => moveToBackground(this.#ports, request),
     stop_command: (request) => stopCommand(this.#ports, request),
+    list_commands: (request) => listCommands(this.#ports, request),
+    rename_conversation: (request) => renameConversation(this.#ports, request),
+    fork_conversation: (request) => forkConversation(this.#ports, request),
+    delete_conversation: (request) => this.#inPlaceOfUser(() => deleteConversation(this.#ports, request)),
+    store_image: (request) => this.#images.store(this.#ports, request),
+    read_media: (request) => readMedia(this.#ports, request),
+    complete: (request) => complete(this.#ports, request),
+    list_models: (request) => listModels(this.#ports, request),
+    choose: (request) => this.#inPlaceOfUser(() => choose(this.#ports, request)),
     deliver_now: (request) => deliverNow(this.#ports, request),
     dismiss: (request) => dismissNotifications(this.#ports, request, this.#by),
     notify: (request) => this.#notifier.notify(request),
@@ -218,12 +247,17 @@ export class PluginSession implements Subscriber, Disposable {
     if (subscription === undefined) {
       return refuse(`sub_id: there is no subscription “${request.sub_id.slice(0, 100)}”.`);
     }
-    if (!this.mayAnswer()) {
-      return refuse(
-        `The plugin ${this.#deps.name} may not answer. Only the user can allow that, with "approve": true.`,
-      );
-    }
+    if (!this.mayAnswer()) return this.#notAllowed('answer');
     return doneIf(this.#deps.shared.questions.answer(subscription, request, this.#by));
+  }
+
+  /** What a plugin may do only if it may answer in the user's place, too. */
+  #inPlaceOfUser(act: () => Promise<Answer>): Promise<Answer> | Answer {
+    return this.mayAnswer() ? act() : this.#notAllowed('do this');
+  }
+
+  #notAllowed(what: string): Answer {
+    return refuse(`The plugin ${this.#deps.name} may not ${what}. Only the user can allow that, with "approve": true.`);
   }
 
   async #query(request: RequestOf<'query'>): Promise<Answer> {
@@ -266,6 +300,8 @@ export class PluginSession implements Subscriber, Disposable {
     if (!isNew && conversation === undefined) return 'conversation: it is missing; a new one is made with new.';
     if (content.trim() === '' && (attachments ?? []).length === 0) return 'content: there is nothing in it.';
     if (conversation !== undefined && !this.#isSubscribed(conversation)) return NOT_SUBSCRIBED;
+    const refused = this.#images.whyNot(attachments);
+    if (refused !== undefined) return refused;
     if (isNew || earlier !== undefined) {
       // The new conversation needs a subscription, too.
       if (sub !== undefined) return this.#whyUnusable(sub);

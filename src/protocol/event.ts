@@ -222,6 +222,13 @@ const bodies = {
   /** The conversation's name on a hub, and the cursor up to which its messages there are in this log. */
   hub_agent: { hub: z.string(), name: z.string(), cursor: z.string() },
   forked: { from: z.string(), through: z.int() },
+  /** This is the log of an outside agent: it has carriers, and no turns. */
+  listener_started: { agent: z.string() },
+  /** Files that an outside agent has read or written. */
+  files_seen: { seen: seenSchema },
+  watch_changed: { add: z.array(z.string()), remove: z.array(z.string()) },
+  /** An outside agent has what these carriers deliver. */
+  carriers_accepted: { carriers: z.array(z.int()).min(1) },
 };
 
 type Bodies = { [T in keyof typeof bodies]: z.infer<z.ZodObject<(typeof bodies)[T]>> };

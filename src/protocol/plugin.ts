@@ -1,6 +1,9 @@
 // The messages between Earshot and program plugins (WIRE A and D): one JSON object a line.
 import * as z from 'zod';
 import { levelSchema } from './notification.ts';
+import { TRIGGERS } from './page/completionsView.ts';
+import { APPROVAL_MODES, MODES } from './page/controlsView.ts';
+import { commandSchema, completionSchema, modelSchema, offeredModelSchema } from './page/windowView.ts';
 
 /** The version of the protocol that this host speaks. */
 export const PLUGIN_PROTOCOL = 1;
@@ -19,6 +22,13 @@ const seq = z.int().min(0);
 const attachmentSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('file_content'), path: z.string(), content: z.string() }),
   z.object({ type: z.literal('file'), path: z.string() }),
+  /** One that this plugin has stored with `store_image`. */
+  z.object({
+    type: z.literal('image'),
+    media_type: z.string().max(100),
+    hash: z.string().max(200),
+    name: z.string().max(300).optional(),
+  }),
 ]);
 const attachments = z.array(attachmentSchema).max(100).optional();
 
@@ -113,6 +123,33 @@ export const requestSchemas = {
   move_to_background: z.object({ type: z.literal('move_to_background'), conversation, tool_call_id: z.string(), id }),
   /** A command is named by the call that started it. */
   stop_command: z.object({ type: z.literal('stop_command'), conversation, tool_call_id: z.string(), id }),
+  /** With their last output; the newest last. */
+  list_commands: z.object({ type: z.literal('list_commands'), conversation, id }),
+  rename_conversation: z.object({ type: z.literal('rename_conversation'), conversation, title: z.string(), id }),
+  /** A new conversation with the history so far. */
+  fork_conversation: z.object({ type: z.literal('fork_conversation'), conversation, id }),
+  delete_conversation: z.object({ type: z.literal('delete_conversation'), conversation, id }),
+  store_image: z.object({
+    type: z.literal('store_image'),
+    media_type: z.string().max(100),
+    /** Base64. */
+    data: z.string(),
+    id,
+  }),
+  /** An image or a recording that a result of the conversation names, by its hash. */
+  read_media: z.object({ type: z.literal('read_media'), conversation, hash: z.string().max(200), id }),
+  /** What the user can write after `@` (files to attach) or `/` (texts to insert). */
+  complete: z.object({ type: z.literal('complete'), trigger: z.enum(TRIGGERS), query: z.string().max(300), id }),
+  /** The model that answers, and with `all` every model that can be chosen, which asks endpoints. */
+  list_models: z.object({ type: z.literal('list_models'), all: z.boolean().optional(), id }),
+  /** For every conversation of this window. `model` is an id of `list_models`. */
+  choose: z.object({
+    type: z.literal('choose'),
+    model: z.string().max(5000).optional(),
+    mode: z.enum(MODES).optional(),
+    approvals: z.enum(APPROVAL_MODES).optional(),
+    id,
+  }),
   cancel_query: z.object({ type: z.literal('cancel_query'), conversation, id }),
   deliver_now: z.object({ type: z.literal('deliver_now'), conversation, id }),
   dismiss: z.object({
@@ -140,16 +177,17 @@ export type PluginRequest = PluginRequests[RequestType];
 export type RequestOf<T extends RequestType> = PluginRequests[T];
 export type PluginDescription = Omit<RequestOf<'describe'>, 'type'>;
 
-export function isRequestType(type: string): type is RequestType {
-  return Object.hasOwn(requestSchemas, type);
-}
-
-/** The first line on the window's socket (WIRE D). `token`: on Windows, where a pipe has no mode. */
+/**
+ * The first line on the window's socket (WIRE D). `token`: on Windows, where a pipe has no mode. `listener`: the agent
+ * that wants notifications, with its own name of its session and a name of its process.
+ */
 export const attachSchema = z.object({
   type: z.literal('attach'),
   name: pluginNameSchema,
   version: z.string().max(100),
-  listener: z.unknown().optional(),
+  listener: pluginNameSchema.optional(),
+  session: z.string().min(1).max(500).optional(),
+  client: z.string().min(1).max(500).optional(),
   token: z.string().optional(),
 });
 export type Attach = z.infer<typeof attachSchema>;
@@ -206,7 +244,18 @@ export const hostMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('subscribed'), id, sub_id: z.string(), seq: lastSeq }),
   z.strictObject({ type: z.literal('unsubscribed'), id, sub_id: z.string() }),
   z.strictObject({ type: z.literal('created'), id, conversation }),
+  z.strictObject({ type: z.literal('forked'), id, conversation }),
+  z.strictObject({ type: z.literal('image'), id, hash: z.string() }),
+  /** Without `data`: it is not stored any more. */
+  z.strictObject({ type: z.literal('media'), id, hash: z.string(), data: z.string().optional() }),
+  z.strictObject({ type: z.literal('commands'), id, data: z.array(commandSchema) }),
+  z.strictObject({ type: z.literal('completions'), id, data: z.array(completionSchema) }),
+  z.strictObject({ type: z.literal('models'), id, current: modelSchema, data: z.array(offeredModelSchema) }),
   z.strictObject({ type: z.literal('query_started'), id, conversation, turn: z.string() }),
+  z.strictObject({ type: z.literal('watching'), id, scopes: z.array(z.string()) }),
+  z.strictObject({ type: z.literal('pending'), id, text: z.string(), through: z.int().min(0) }),
+  z.strictObject({ type: z.literal('pending_changed'), id, count: z.int().min(0) }),
+  z.strictObject({ type: z.literal('notifications'), id, text: z.string() }),
   z.strictObject({
     type: z.literal('event'),
     sub_id: z.string(),
@@ -238,6 +287,15 @@ export interface HostReplies {
   readonly withdraw_queued: HostMessageOf<'done'>;
   readonly move_to_background: HostMessageOf<'done'>;
   readonly stop_command: HostMessageOf<'done'>;
+  readonly list_commands: HostMessageOf<'commands'>;
+  readonly rename_conversation: HostMessageOf<'done'>;
+  readonly fork_conversation: HostMessageOf<'forked'>;
+  readonly delete_conversation: HostMessageOf<'done'>;
+  readonly store_image: HostMessageOf<'image'>;
+  readonly read_media: HostMessageOf<'media'>;
+  readonly complete: HostMessageOf<'completions'>;
+  readonly list_models: HostMessageOf<'models'>;
+  readonly choose: HostMessageOf<'done'>;
   readonly deliver_now: HostMessageOf<'done'>;
   readonly dismiss: HostMessageOf<'done'>;
   readonly notify: HostMessageOf<'done'>;

@@ -17,5 +17,8 @@ export const webChatOptionsSchema = z.object({
 });
 export type WebChatOptions = z.infer<typeof webChatOptionsSchema>;
 
+/** The path that proves, with a keyed hash of `text`, that an address leads here. */
+export const WEB_CHAT_PROBE = 'probe';
+
 /** The name of the plugin that ships; settings cannot configure another one with it. */
 export const WEB_CHAT = 'web-chat';

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type ChangesView, changesMessages } from './changesView.ts';
 import { type CompletionsMessage, completionsMessages } from './page/completionsView.ts';
-import { type ContextView, type Controls, controlsMessages } from './page/controlsView.ts';
+import { type ContextView, type Controls, controlsMessages, type ModelChoice } from './page/controlsView.ts';
 import {
   type ConversationsMessage,
   conversationId,
@@ -155,6 +155,8 @@ export interface ChatState {
   readonly hostVersion: string;
   /** The model's name and a short description: `Guide`, `offline, no AI`. */
   readonly model: { readonly label: string; readonly detail: string };
+  /** The page offers them in a menu of its own; null: not listed yet. Absent: the host asks the user. */
+  readonly models?: readonly ModelChoice[] | null;
   readonly title: string;
   readonly running: boolean;
   /** False if nothing can be sent (no storage, no folder); an obstacle says why. */

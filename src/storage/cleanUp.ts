@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
-import { type Places } from './places.ts';
+import { LOG_FOLDERS, type Places } from './places.ts';
 import { REMOVED } from './store.ts';
 
 export interface CleanUpDeps {
@@ -58,10 +58,10 @@ async function isOld({ files, clock }: CleanUpDeps, path: string): Promise<boole
 /** Searches all logs of all storages, including damaged lines: a conversation may name bytes in another storage. */
 async function namedInLogs({ files, places }: CleanUpDeps, pattern: RegExp): Promise<Set<string>> {
   const named = new Set<string>();
-  for (const storage of await places.allStorages()) {
-    const conversations = join(storage, 'conversations');
-    for (const id of await files.list(conversations)) {
-      const bytes = await files.read(join(conversations, id, 'events.jsonl'));
+  const storages = await places.allStorages();
+  for (const folder of storages.flatMap((storage) => LOG_FOLDERS.map((name) => join(storage, name)))) {
+    for (const id of await files.list(folder)) {
+      const bytes = await files.read(join(folder, id, 'events.jsonl'));
       if (bytes === undefined) continue;
       for (const hash of matchesIn(bytes, pattern)) named.add(hash);
     }
@@ -92,8 +92,9 @@ export function namedCheckpoints(deps: CleanUpDeps): Promise<ReadonlySet<string>
 }
 
 async function removeLeftovers({ files, folder }: CleanUpDeps): Promise<void> {
-  const conversations = join(folder, 'conversations');
-  for (const name of await files.list(conversations)) {
-    if (name.startsWith(REMOVED)) await files.remove(join(conversations, name));
+  for (const logs of LOG_FOLDERS.map((name) => join(folder, name))) {
+    for (const name of await files.list(logs)) {
+      if (name.startsWith(REMOVED)) await files.remove(join(logs, name));
+    }
   }
 }

@@ -26,7 +26,7 @@ export interface WindowStorage {
 
 /**
  * True in doubt: if a folder cannot be listed, or a workspace folder had another storage before. The newest conversation
- * is live from the start, since it gets notifications.
+ * is live from the start, since it gets notifications, and so are outside agents.
  */
 export async function mayHaveConversations({
   folder,
@@ -37,6 +37,7 @@ export async function mayHaveConversations({
   const places = workspaceFolders.map((one) => join(indexRoot(globalFolder), folderKey(one)));
   const found = await Promise.all([
     hasEntry(join(folder, 'conversations'), () => true),
+    hasEntry(join(folder, 'listeners'), () => true),
     ...places.map((place) => hasEntry(place, (name) => name !== own)),
   ]);
   return found.includes(true);

@@ -1,9 +1,12 @@
-// Locates a workspace's conversations: in its own storage and in storages that its folders had before.
+// Locates a workspace's logs, those of conversations or of listeners: in its own storage and in storages that its folders had before.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Logger } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import { folderKey, indexFile, indexRoot } from './folderIndex.ts';
+
+/** The folders of a storage that have logs. */
+export const LOG_FOLDERS = ['conversations', 'listeners'] as const;
 
 export interface PlacesDeps {
   readonly files: FileSystem;
@@ -15,6 +18,8 @@ export interface PlacesDeps {
 }
 
 export interface Places {
+  /** The folder of a storage that these logs are in. */
+  readonly name: (typeof LOG_FOLDERS)[number];
   /** Storages that this window's conversations may be in, its own first. */
   storages(): Promise<readonly string[]>;
   /** Every storage that any window ever had. */
@@ -25,7 +30,7 @@ export interface Places {
 
 const entrySchema = z.strictObject({ workspace_folder: z.string(), storage: z.string() });
 
-export function createPlaces(deps: PlacesDeps): Places {
+export function createPlaces(deps: PlacesDeps, name: Places['name'] = 'conversations'): Places {
   const { files, folder, logger } = deps;
   const index = deps.index && { ...deps.index, root: indexRoot(deps.index.folder) };
   const known = new Map<string, string>();
@@ -55,6 +60,7 @@ export function createPlaces(deps: PlacesDeps): Places {
   };
 
   const places: Places = {
+    name,
     storages: () =>
       indexed(async (root) => {
         const folders = index?.workspaceFolders() ?? [];
@@ -70,12 +76,12 @@ export function createPlaces(deps: PlacesDeps): Places {
       const before = known.get(conversation);
       if (before !== undefined) return before;
       for (const storage of await places.storages()) {
-        const place = join(storage, 'conversations', conversation);
+        const place = join(storage, name, conversation);
         if ((await files.stat(join(place, 'events.jsonl'))) === undefined) continue;
         known.set(conversation, place);
         return place;
       }
-      return join(folder, 'conversations', conversation);
+      return join(folder, name, conversation);
     },
   };
   return places;

@@ -9,7 +9,7 @@ import { createCheckpoints, type StoredCheckpoints } from './checkpoints/checkpo
 import { type CaptureFirst } from './checkpoints/firstCapture.ts';
 import { cleanUp, namedCheckpoints } from './cleanUp.ts';
 import { createLock } from './lock.ts';
-import { createPlaces, type PlacesDeps } from './places.ts';
+import { createPlaces, type Places, type PlacesDeps } from './places.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createStore } from './store.ts';
 import { createViews } from './viewFiles.ts';
@@ -30,6 +30,8 @@ export interface StorageDeps extends PlacesDeps {
 export interface Storage {
   readonly store: Store;
   readonly lock: Lock;
+  /** The logs of outside agents. */
+  readonly listeners: { readonly store: Store; readonly lock: Lock };
   readonly snapshots: Snapshots;
   readonly checkpoints: StoredCheckpoints;
   readonly views: Views;
@@ -52,11 +54,11 @@ export function createStorage(deps: StorageDeps): Storage {
     logger,
     ...(captureFirst && { captureFirst }),
   });
-  return {
-    store: createStore({ files, places, clock, logger }),
+  const logsAt = (at: Places) => ({
+    store: createStore({ files, places: at, clock, logger }),
     lock: createLock({
       files,
-      places,
+      places: at,
       clock,
       logger,
       tryLock: deps.tryLock ?? tryKernelLock,
@@ -65,6 +67,10 @@ export function createStorage(deps: StorageDeps): Storage {
       isAlive,
       startTimeOf: knownStartTime,
     }),
+  });
+  return {
+    ...logsAt(places),
+    listeners: logsAt(createPlaces(deps, 'listeners')),
     snapshots,
     checkpoints,
     views: createViews({

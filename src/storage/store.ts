@@ -55,7 +55,7 @@ export function createStore(deps: StoreDeps): Store {
       attempt(async () => {
         const sizes = new Map<string, number>();
         for (const storage of await places.storages()) {
-          const folder = join(storage, 'conversations');
+          const folder = join(storage, places.name);
           for (const id of (await files.list(folder)).filter((name) => ULID_PATTERN.test(name))) {
             const stat = await files.stat(join(folder, id, 'events.jsonl'));
             if (stat !== undefined) sizes.set(id, stat.size);
@@ -81,7 +81,7 @@ export function createStore(deps: StoreDeps): Store {
     list: () =>
       attempt(async () => {
         const found = await Promise.all(
-          (await places.storages()).map((storage) => listIn(deps, join(storage, 'conversations'))),
+          (await places.storages()).map((storage) => listIn(deps, join(storage, places.name))),
         );
         return found.flat().sort((a, b) => b.lastActivity - a.lastActivity || (a.id < b.id ? 1 : -1));
       }),

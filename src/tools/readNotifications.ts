@@ -1,7 +1,8 @@
 // The tool read_notifications: returns notifications in full, delivered or not, newest first and in pages. Changes no state.
 import * as z from 'zod';
-import { describeFailure } from '../base/errors.ts';
+import { describeFailure, failed, type Result, succeeded } from '../base/errors.ts';
 import { type NotificationRecord, type NotificationState } from '../core/ports/notificationRecord.ts';
+import { describeIssue } from '../protocol/describeIssue.ts';
 import { printKind, READ_NOTIFICATIONS } from '../protocol/notification.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
@@ -18,40 +19,63 @@ const STATES: Readonly<Record<NotificationState, string>> = {
   withdrawn: 'withdrawn before delivery',
 };
 
+const shape = {
+  kind: z.string().min(1).optional().describe('Only this kind, such as file.changed, or this source, such as file'),
+  subject: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Only notifications whose subject contains this, for example src/app.ts'),
+  since: z
+    .union([z.iso.datetime(), z.string().regex(TIME_OF_DAY)])
+    .optional()
+    .describe('Only from this time on: 12:03:04 (UTC, as in notifications) or 2026-01-31T12:03:04Z'),
+  before: z.string().min(1).optional().describe('Id of the last notification of the previous page'),
+};
+const schema = z.strictObject(shape);
+
+type ReadRecords = () => Promise<Result<readonly NotificationRecord[]>>;
+
 export const readNotificationsTool = defineTool({
   name: READ_NOTIFICATIONS,
   description:
     'Returns the notifications of this conversation in full, newest first, in pages of at most 50; also those that were only counted, merged or shortened when they were delivered. Reading does not mark them as delivered.',
   effect: 'read',
-  arguments: {
-    kind: z.string().min(1).optional().describe('Only this kind, such as file.changed, or this source, such as file'),
-    subject: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Only notifications whose subject contains this, for example src/app.ts'),
-    since: z
-      .union([z.iso.datetime(), z.string().regex(TIME_OF_DAY)])
-      .optional()
-      .describe('Only from this time on: 12:03:04 (UTC, as in notifications) or 2026-01-31T12:03:04Z'),
-    before: z.string().min(1).optional().describe('Id of the last notification of the previous page'),
-  },
-  run: async ({ kind, subject, since, before }, { notifications }) => {
-    const read = await notifications();
-    if (!read.ok) return refuse(describeFailure(read.failure));
-    const newestFirst = [...read.value].reverse();
-    const from = since === undefined ? undefined : momentOf(since, newestFirst[0]?.notification.at);
-    const start =
-      before === undefined ? 0 : newestFirst.findIndex(({ notification }) => notification.id === before) + 1;
-    if (before !== undefined && start === 0) return refuse(`before: there is no notification ${before}.`);
-    const wanted = newestFirst
-      .slice(start)
-      .filter(({ notification }) => isOfKind(notification, kind))
-      .filter(({ notification }) => subject === undefined || (notification.subject ?? '').includes(subject))
-      .filter(({ notification }) => from === undefined || Date.parse(notification.at) >= from);
-    return answer(printPage(wanted));
+  arguments: shape,
+  run: async (args, { notifications }) => {
+    const page = await readPage(notifications, args);
+    return page.ok ? answer(page.value) : refuse(describeFailure(page.failure));
   },
 });
+
+/** The same for an outside agent, with arguments that nobody has checked. */
+export async function readNotificationsOf(
+  records: ReadRecords,
+  args: Readonly<Record<string, unknown>>,
+): Promise<Result<string>> {
+  const parsed = schema.safeParse(args);
+  return parsed.success ? readPage(records, parsed.data) : failed('bad_arguments', `${describeIssue(parsed.error)}.`);
+}
+
+async function readPage(
+  records: ReadRecords,
+  { kind, subject, since, before }: z.infer<typeof schema>,
+): Promise<Result<string>> {
+  const read = await records();
+  if (!read.ok) return read;
+  const newestFirst = [...read.value].reverse();
+  const from = since === undefined ? undefined : momentOf(since, newestFirst[0]?.notification.at);
+  const start = before === undefined ? 0 : newestFirst.findIndex(({ notification }) => notification.id === before) + 1;
+  if (before !== undefined && start === 0) {
+    return failed('bad_arguments', `before: there is no notification ${before}.`);
+  }
+  const wanted = newestFirst
+    .slice(start)
+    .filter(({ notification }) => isOfKind(notification, kind))
+    .filter(({ notification }) => subject === undefined || (notification.subject ?? '').includes(subject))
+    .filter(({ notification }) => from === undefined || Date.parse(notification.at) >= from);
+  return succeeded(printPage(wanted));
+}
 
 function isOfKind({ kind }: NotificationRecord['notification'], wanted: string | undefined): boolean {
   return wanted === undefined || kind.source === wanted || printKind(kind) === wanted;

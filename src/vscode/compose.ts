@@ -139,8 +139,12 @@ export function compose(
     keepAlive: chatting.keepAlive,
     handles,
     storage,
+    workspace,
     tree: pluginsTree,
     model,
+    ...{ hub, chat },
+    completions: completing.completions,
+    offeredModels: models.offered,
     listener: windowListener,
   });
   return {

@@ -69,17 +69,22 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     vscode.languages.registerCodeActionsProvider('*', problemActions, {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
-    vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
-      resolveWebviewView: async (view, ...rest) => {
-        const open = new Set([view]);
-        const closing = view.onDidDispose(() => open.clear());
-        const composed = await load('the chat view');
-        closing.dispose();
-        // The view may have been closed during loading.
-        if (open.has(view)) await composed?.view.resolveWebviewView(view, ...rest);
+    vscode.window.registerWebviewViewProvider(
+      CHAT_VIEW,
+      {
+        resolveWebviewView: async (view, ...rest) => {
+          const open = new Set([view]);
+          const closing = view.onDidDispose(() => open.clear());
+          const composed = await load('the chat view');
+          closing.dispose();
+          // The view may have been closed during loading.
+          if (open.has(view)) await composed?.view.resolveWebviewView(view, ...rest);
+        },
       },
-    }),
+      { webviewOptions: { retainContextWhenHidden: playsSound() } },
+    ),
   );
+  void offerServer(context).catch((error: unknown) => logger.error('the MCP server is not offered', error));
   if (testing) return createTestApi(load('the tests'), () => alive.size);
   const recover = async () => {
     if (startsWithWindow()) await load('a program plugin');
@@ -88,6 +93,11 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   void recover().catch((error: unknown) => shell.logger.error('could not search for conversations', error));
   void showOnce(context).catch((error: unknown) => shell.logger.error('the chat could not be shown', error));
   return undefined;
+}
+
+/** A hidden view has no page otherwise, and the page plays the sound. */
+function playsSound(): boolean {
+  return vscode.workspace.getConfiguration('earshot').get('attention.sound') === true;
 }
 
 /** On the first run VS Code opens the secondary side bar without any view in it, unless the user starts with it hidden. */
@@ -109,6 +119,12 @@ export async function deactivate(): Promise<void> {
 async function listen(load: () => Promise<Composed | undefined>): Promise<WindowListener | undefined> {
   const { listenForPrograms } = await import('./plugins/windowListening.ts');
   return listenForPrograms(async () => (await load()) !== undefined);
+}
+
+/** The MCP server by which other agents of the editor get notifications. */
+async function offerServer(context: vscode.ExtensionContext): Promise<void> {
+  const { offerNotificationsServer } = await import('./listening/notificationsServer.ts');
+  context.subscriptions.push(...offerNotificationsServer(context));
 }
 
 async function compose(context: vscode.ExtensionContext, shell: Shell, why: string): Promise<Composed> {

@@ -7,6 +7,7 @@ export const COMMANDS = {
   deliverNow: 'earshot.deliverNow',
   sendSelection: 'earshot.sendSelection',
   attachFile: 'earshot.attachFile',
+  attachFolder: 'earshot.attachFolder',
   attachProblems: 'earshot.attachProblems',
   attachTerminal: 'earshot.attachTerminal',
   explainProblem: 'earshot.explainProblem',
@@ -58,6 +59,8 @@ export const COMMANDS = {
   restartPlugin: 'earshot.restartPlugin',
   showPluginLog: 'earshot.showPluginLog',
   openWebChat: 'earshot.openWebChat',
+  installForAgents: 'earshot.installForAgents',
+  removeFromAgents: 'earshot.removeFromAgents',
   showAgents: 'earshot.showAgents',
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
@@ -71,6 +74,8 @@ export const AGENTS_CONTAINER = 'earshot-agents';
 export const AGENTS_VIEW = 'earshot.agents';
 /** The context key that is set while this window is on a hub. */
 export const ON_HUB = 'earshot.onHub';
+/** The MCP server that is offered to the editor's own agents. */
+export const NOTIFICATIONS_SERVER = 'earshot.notifications';
 export const PLUGINS_VIEW = 'earshot.plugins';
 /** The context key that says whether there are program plugins to show. */
 export const HAS_PLUGINS = 'earshot.hasPlugins';

@@ -1,6 +1,7 @@
 // The files of the web chat's page: its HTML, and the scripts and style sheets of the extension's folder that it may ask for.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HANDLED } from './handled.ts';
 import { PAGE_STYLES } from '../core/frontend/pageStyles.ts';
 
 export interface PageFile {
@@ -56,6 +57,7 @@ ${STYLES.map((name) => `<link rel="stylesheet" href="media/${name}">`).join('\n'
 </head>
 <body class="web">
 <div id="root"></div>
+<script type="application/json" id="offers">${JSON.stringify(HANDLED)}</script>
 <script type="application/json" id="l10n">${JSON.stringify(bundle).replaceAll('<', '\\u003c')}</script>
 <script type="module" src="webview/web.js"></script>
 </body>

@@ -9,6 +9,10 @@ import { type WebChatOptions } from '../protocol/webChat.ts';
 import { type FromPage, type ToPage } from '../protocol/webview.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import { type Conversations } from './conversations.ts';
+import { type PageHandlers } from './handled.ts';
+import { PageAttachments, type TakenAttachments } from './pageAttachments.ts';
+import { type ControlType, createPageControls } from './pageControls.ts';
+import { PageCommands } from './pageCommands.ts';
 import { type ConversationFollower, type FollowedConversation, type OpenQuestion } from './followedConversation.ts';
 import { raiseQueued, withdrawQueued } from './queuedMessages.ts';
 import { SentLines } from './sentLines.ts';
@@ -16,7 +20,7 @@ import { type LineSink } from './webServer.ts';
 
 /** Counting pending notifications is expensive, and events come in bursts. */
 const REFRESH_AFTER = 50;
-const MOST_LISTED = 300;
+const NO_ATTACHMENTS: TakenAttachments = { giveBack: () => undefined };
 
 export interface PageSessionDeps {
   readonly clock: Clock;
@@ -24,38 +28,14 @@ export interface PageSessionDeps {
   readonly conversations: Conversations;
   readonly options: WebChatOptions;
   settings(): Settings;
+  /** The model that answers now. */
+  model(): WebChatOptions['model'];
+  /** Settings or the model may be others now. */
+  chosen(): Promise<void>;
   /** Unsent texts by conversation; the key is empty for a new chat. */
   readonly drafts: ReadonlyMap<string, string>;
   ulid(): string;
 }
-
-/** The messages that the web chat handles; `webview/web/offers.ts` lists the same for the page. */
-export const HANDLED = [
-  'ready',
-  'draft',
-  'send',
-  'interrupt',
-  'stop',
-  'new_chat',
-  'deliver_now',
-  'dismiss_notifications',
-  'answer_approval',
-  'answer_question',
-  'list_conversations',
-  'open_conversation',
-  'read_diff',
-  'take_back',
-  'send_queued',
-  'raise_queued',
-  'resend',
-  'retry_turn',
-  'move_to_background',
-  'failed',
-] as const satisfies readonly FromPage['type'][];
-type HandledType = (typeof HANDLED)[number];
-type Handlers = {
-  readonly [T in HandledType]: (message: Extract<FromPage, { type: T }>) => Promise<void> | void;
-};
 
 export class PageSession implements Disposable {
   readonly #deps: PageSessionDeps;
@@ -64,6 +44,9 @@ export class PageSession implements Disposable {
   /** Cancel the requests that the page shows, by the question's id. */
   readonly #open = new Map<string, AbortController>();
   readonly #drafts: Map<string, string>;
+  readonly #attachments: PageAttachments;
+  readonly #commands: PageCommands;
+  readonly #handlers: PageHandlers;
   #sink: LineSink | undefined;
   #shown: FollowedConversation | undefined;
   /** What the page wants to show; it is shown once it is read. */
@@ -76,10 +59,27 @@ export class PageSession implements Disposable {
   constructor(deps: PageSessionDeps) {
     this.#deps = deps;
     this.#drafts = new Map(deps.drafts);
-    const { version, hostVersion, model } = deps.options;
-    this.#frontend = new ChatFrontend(deps.clock, emptyChatHead({ version, hostVersion }, model), (error) =>
-      deps.client.log('error', describeError(error)),
-    );
+    const { version, hostVersion } = deps.options;
+    const head = { ...emptyChatHead({ version, hostVersion }, deps.model()), models: null };
+    this.#frontend = new ChatFrontend(deps.clock, head, (error) => deps.client.log('error', describeError(error)));
+    this.#attachments = new PageAttachments(deps.client, (attachments) => this.#frontend.setHead({ attachments }));
+    this.#commands = new PageCommands({
+      clock: deps.clock,
+      client: deps.client,
+      isConnected: () => this.isConnected,
+      show: (handles) => this.#frontend.setHead({ handles }),
+    });
+    const controls = createPageControls({
+      ...deps,
+      frontend: this.#frontend,
+      attachments: this.#attachments,
+      commands: this.#commands,
+      show: (conversation) => this.show(conversation),
+      shown: () => this.#shown,
+      forget: (conversation) => this.#drafts.delete(conversation),
+      send: (text) => this.#send(text, 'queue', NO_ATTACHMENTS),
+    });
+    this.#handlers = { ...this.#chatHandlers, ...controls };
     this.#frontend.attach((message) => this.#post(message));
   }
 
@@ -104,6 +104,7 @@ export class PageSession implements Disposable {
   connect(sink: LineSink, since: number): Disposable {
     this.#sink?.end();
     this.#sink = sink;
+    this.#commands.refresh(0);
     const missing = this.#sent.after(since);
     if (missing === undefined) this.#frontend.attach((message) => this.#post(message));
     else for (const line of missing) sink.write(line);
@@ -142,11 +143,12 @@ export class PageSession implements Disposable {
   dispose(): void {
     this.#sink?.end();
     this.#refreshing?.dispose();
+    this.#commands.dispose();
     this.#leave();
     this.#frontend.dispose();
   }
 
-  readonly #handlers: Handlers = {
+  readonly #chatHandlers: Omit<PageHandlers, ControlType> = {
     ready: () => this.#frontend.attach((message) => this.#post(message)),
     draft: ({ conversation, text }) => {
       this.#drafts.set(conversation ?? '', text);
@@ -174,22 +176,16 @@ export class PageSession implements Disposable {
       const respond = { sub_id: conversation, respond: 'inquiry', inquiry_id: question, answer } as const;
       await this.#answer(question, () => this.#deps.client.request('respond', respond));
     },
-    list_conversations: async ({ query }) => {
-      const wanted = query.trim();
-      const all = await this.#deps.conversations.list();
-      const items = all.filter(({ title }) => title.toLowerCase().includes(wanted.toLowerCase())).slice(0, MOST_LISTED);
-      this.#frontend.reply({ type: 'conversations', query: wanted, items, searching: false });
-    },
     open_conversation: async ({ id }) => {
       await this.show(id);
       this.#frontend.focusComposer();
     },
     read_diff: ({ call }) => this.#frontend.reply({ type: 'diff', call, files: [] }),
     take_back: ({ id }) => this.#withQueued(id, (text) => this.#frontend.restoreDraft(text)),
-    send_queued: ({ id }) => this.#withQueued(id, (text) => this.#send(text, 'reply')),
+    send_queued: ({ id }) => this.#withQueued(id, (text) => this.#send(text, 'reply', NO_ATTACHMENTS)),
     raise_queued: async ({ id }) => {
       if (this.#shown === undefined) return;
-      await raiseQueued(this.#deps.client, this.#shown, id, (text) => this.#send(text, 'queue'));
+      await raiseQueued(this.#deps.client, this.#shown, id, (text) => this.#send(text, 'queue', NO_ATTACHMENTS));
     },
     resend: ({ request, text }) =>
       this.#change(async () => {
@@ -228,6 +224,8 @@ export class PageSession implements Disposable {
     this.#leave();
     this.#wanted = id;
     const draft = this.#drafts.get(id ?? '') ?? '';
+    this.#attachments.showOf(id);
+    this.#commands.showOf(id);
     if (id === undefined) {
       this.#frontend.show(undefined, [], draft);
       this.#refreshNow();
@@ -268,23 +266,25 @@ export class PageSession implements Disposable {
   }
 
   /** Whether the message starts a turn or is queued depends on what runs now. */
-  async #send(text: string, how: 'queue' | 'reply'): Promise<void> {
+  async #send(text: string, how: 'queue' | 'reply', taken: TakenAttachments = this.#attachments.take()): Promise<void> {
     const { client } = this.#deps;
+    const message = { content: text, ...(taken.attachments && { attachments: taken.attachments }) };
     try {
       await this.#change(async () => {
         const conversation = this.#shown?.id;
         if (conversation === undefined) {
-          const started = await client.request('query', { content: text, new: true });
+          const started = await client.request('query', { ...message, new: true });
           await this.#show(started.conversation, true);
         } else if (this.#shown?.running === true) {
-          await client.request('interrupt', { conversation, action: how, content: text });
+          await client.request('interrupt', { conversation, action: how, ...message });
         } else {
-          await client.request('query', { conversation, content: text });
+          await client.request('query', { conversation, ...message });
         }
       });
     } catch (error) {
       // The typed text must not be lost.
       this.#frontend.restoreDraft(text);
+      taken.giveBack();
       this.#notice(describeError(error));
     }
   }
@@ -302,7 +302,11 @@ export class PageSession implements Disposable {
   }
 
   readonly #follower: ConversationFollower = {
-    appended: (folded) => this.#shown && this.#frontend.appended(this.#shown.id, folded),
+    appended: (folded) => {
+      if (this.#shown === undefined) return;
+      this.#frontend.appended(this.#shown.id, folded);
+      this.#commands.appended(folded.event);
+    },
     render: (partial) => this.#shown && this.#frontend.render(this.#shown.id, partial),
     opened: (question) => this.#shown && this.#opened(question),
     closed: ({ id }) => {
@@ -329,8 +333,8 @@ export class PageSession implements Disposable {
   }
 
   #refreshNow(): void {
-    const { conversations, options, settings } = this.#deps;
-    const { model } = options;
+    const { conversations, settings } = this.#deps;
+    const model = this.#deps.model();
     const live = this.#shown && { log: this.#shown, running: this.#shown.running };
     this.#frontend.setHead(
       conversationHead({

@@ -9,6 +9,7 @@ import { type HostMessageOf } from '../protocol/plugin.ts';
 import { readSettings, type Settings } from '../protocol/settings.ts';
 import { type WebChatOptions, webChatOptionsSchema } from '../protocol/webChat.ts';
 import { fromPageSchema } from '../protocol/webview.ts';
+import { type AccessRules } from './access.ts';
 import { Conversations } from './conversations.ts';
 import { type PluginEvent } from './followedConversation.ts';
 import { createPageFiles } from './pageFiles.ts';
@@ -29,14 +30,18 @@ export class WebChat {
   /** The least recently connected first. */
   readonly #pages = new Map<string, { readonly session: PageSession; leaving?: Disposable }>();
   #settings: Settings;
+  #model: WebChatOptions['model'];
+  #reading: Promise<void> | undefined;
 
   constructor(client: Client, init: HostMessageOf<'init'>) {
     this.#client = client;
     this.#options = webChatOptionsSchema.parse(init.options);
     this.#settings = readConfig(init.config);
+    this.#model = this.#options.model;
     this.#conversations = new Conversations({ client, changed: () => this.#changed() });
     this.#server = new WebServer({
-      rules: this.#options,
+      rules: new Rules(this.#options, () => this.#settings),
+      refreshRules: () => this.#readSettings(),
       file: createPageFiles(this.#options),
       openStream: (request, sink) => this.#openStream(request, sink),
       receive: (page, message) => this.#receive(page, message),
@@ -53,7 +58,7 @@ export class WebChat {
 
   event(event: PluginEvent): void {
     this.#conversations.receive(event);
-    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') this.#readSettings();
+    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') this.#refreshSettings();
   }
 
   error(error: HostMessageOf<'error'>): void {
@@ -72,12 +77,16 @@ export class WebChat {
 
   #openStream({ page, previous, since, conversation }: StreamRequest, sink: LineSink): Disposable {
     const known = this.#pages.get(page) ?? this.#adopt(previous);
+    if (known === undefined && !this.#hasRoom()) {
+      // It tries again, ever more slowly.
+      sink.end();
+      return { dispose: () => undefined };
+    }
     known?.leaving?.dispose();
     const session = known?.session ?? this.#newSession(this.#pages.get(previous)?.session.drafts);
     this.#pages.delete(page);
     this.#pages.set(page, { session });
-    this.#dropOldest();
-    this.#readSettings();
+    this.#refreshSettings();
     let isOpen = true;
     let connected: Disposable | undefined;
     const connect = () => {
@@ -111,13 +120,19 @@ export class WebChat {
       conversations: this.#conversations,
       options: this.#options,
       settings: () => this.#settings,
+      model: () => this.#model,
+      chosen: () => this.#readSettings(),
       ulid: () => realIds.ulid(),
     });
   }
 
-  #dropOldest(): void {
-    const [oldest] = this.#pages.keys();
-    if (this.#pages.size > MOST_PAGES && oldest !== undefined) this.#drop(oldest);
+  /** Pages that nobody sees make room. Those that are open are never closed for others, which would come back at once. */
+  #hasRoom(): boolean {
+    if (this.#pages.size < MOST_PAGES) return true;
+    const [oldest] = [...this.#pages].find(([, { session }]) => !session.isConnected) ?? [];
+    if (oldest === undefined) return false;
+    this.#drop(oldest);
+    return true;
   }
 
   #drop(page: string): void {
@@ -139,15 +154,41 @@ export class WebChat {
     for (const { session } of this.#pages.values()) session.refresh();
   }
 
-  /** Settings have no event. */
-  #readSettings(): void {
-    this.#client.request('read_config', {}).then(
-      ({ data }) => {
-        this.#settings = readConfig(data as Readonly<Record<string, unknown>>);
-        this.#changed();
-      },
-      (error: unknown) => this.#client.log('warn', describeError(error)),
-    );
+  #refreshSettings(): void {
+    this.#readSettings().catch((error: unknown) => this.#client.log('error', describeError(error)));
+  }
+
+  /** Settings and the model have no event. Never rejects. */
+  #readSettings(): Promise<void> {
+    this.#reading ??= Promise.all([this.#client.request('read_config', {}), this.#client.request('list_models', {})])
+      .then(
+        ([{ data }, { current }]) => {
+          const { context_window: contextWindow, ...rest } = current;
+          this.#settings = readConfig(data as Readonly<Record<string, unknown>>);
+          this.#model = { ...rest, contextWindow };
+          this.#changed();
+        },
+        (error: unknown) => this.#client.log('warn', describeError(error)),
+      )
+      .finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+}
+
+/** Hosts that the extension has named, and those of the settings as they are now. */
+class Rules implements AccessRules {
+  readonly token: string;
+  readonly #named: readonly string[];
+  readonly #settings: () => Settings;
+
+  constructor({ token, hosts }: WebChatOptions, settings: () => Settings) {
+    this.token = token;
+    this.#named = hosts;
+    this.#settings = settings;
+  }
+
+  get hosts(): readonly string[] {
+    return [...this.#named, ...this.#settings()['webChat.allowedHosts']];
   }
 }
 

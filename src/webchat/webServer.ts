@@ -1,8 +1,16 @@
 // The HTTP server of the web chat on 127.0.0.1: the page and its files, one stream of lines to each page, and its messages.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type Disposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
-import { type AccessRules, refusePlace, refuseToken } from './access.ts';
+import { keyedHash } from '../plugins/keyedHash.ts';
+import { WEB_CHAT_PROBE } from '../protocol/webChat.ts';
+import { type AccessRules, type Refusal, refusePlace, refuseToken, type Wanted } from './access.ts';
 import { type PageFile } from './pageFiles.ts';
 
 /** A message may contain a text of 1,000,000 characters. */
@@ -11,6 +19,9 @@ const LONGEST_BODY = 8 * 1024 * 1024;
 const MOST_WAITING = 16 * 1024 * 1024;
 /** Proxies close what is silent for long. */
 const BEAT_MILLISECONDS = 15_000;
+/** Whoever sends a request slowly holds a connection no longer than this. A stream is an answer and has no limit. */
+const SENT_WITHIN = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 5000 };
+const MOST_CONNECTIONS = 500;
 
 /** The lines to one page. */
 export interface LineSink {
@@ -30,6 +41,8 @@ export interface StreamRequest {
 
 export interface WebServerDeps {
   readonly rules: AccessRules;
+  /** The user may have allowed the host meanwhile. Resolves once `rules` has it. */
+  refreshRules(): Promise<void>;
   file(path: string): Promise<PageFile | undefined>;
   /** The disposable is disposed when the page is gone. */
   openStream(request: StreamRequest, sink: LineSink): Disposable;
@@ -44,6 +57,7 @@ const POLICY = [
   `style-src 'self'`,
   `img-src 'self' data:`,
   `connect-src 'self'`,
+  `worker-src 'none'`,
   `base-uri 'none'`,
   `form-action 'none'`,
   `frame-ancestors 'none'`,
@@ -67,13 +81,14 @@ export class WebServer {
 
   constructor(deps: WebServerDeps) {
     this.#deps = deps;
-    this.#server = createServer((request, response) => {
+    this.#server = createServer(SENT_WITHIN, (request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
         deps.report(error);
         if (response.headersSent) response.destroy();
         else sendRefusal(response, 500, 'An error occurred.');
       });
     });
+    this.#server.maxConnections = MOST_CONNECTIONS;
     this.#beat = setInterval(() => {
       for (const response of this.#streams) response.write('\n');
     }, BEAT_MILLISECONDS);
@@ -104,11 +119,14 @@ export class WebServer {
     // With two slashes it would name another host.
     if (url?.host !== '127.0.0.1') return refuse(response, 404, 'There is no such file.');
     const path = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
-    const refusal = refusePlace(request.headers, path === 'index.html' ? 'page' : 'part', rules);
+    // Also of a refused host: the window that asks must know that its address leads here.
+    if (path === WEB_CHAT_PROBE) response.setHeader('x-earshot', proof(url, rules));
+    const refusal = await this.#refusePlace(request.headers, path === 'index.html' ? 'page' : 'part');
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.reason);
     const isApi = path === 'stream' || path === 'messages';
     const method = path === 'messages' ? 'POST' : 'GET';
     if (request.method !== method) return refuse(response, 405, `Only ${method} is allowed here.`, { allow: method });
+    if (path === WEB_CHAT_PROBE) return void response.writeHead(204, HEADERS).end();
     if (!isApi) return this.#sendFile(path, response);
     const wrongToken = refuseToken(request.headers.authorization, rules);
     if (wrongToken !== undefined) return refuse(response, wrongToken.status, wrongToken.reason);
@@ -120,6 +138,13 @@ export class WebServer {
       (name) => url.searchParams.get(name) ?? '',
     );
     this.#openStream({ page, previous, since: Number.isSafeInteger(since) ? since : 0, conversation }, response);
+  }
+
+  async #refusePlace(...place: [headers: IncomingHttpHeaders, wanted: Wanted]): Promise<Refusal | undefined> {
+    const { rules } = this.#deps;
+    if (refusePlace(...place, rules) === undefined) return undefined;
+    await this.#deps.refreshRules();
+    return refusePlace(...place, rules);
   }
 
   async #sendFile(path: string, response: ServerResponse): Promise<void> {
@@ -164,6 +189,10 @@ export class WebServer {
     if (reason !== undefined) return refuse(response, 400, reason);
     response.writeHead(204, HEADERS).end();
   }
+}
+
+function proof(url: URL, { token }: AccessRules): string {
+  return keyedHash(token, (url.searchParams.get('text') ?? '').slice(0, 100));
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

@@ -142,7 +142,8 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
           queued={head.queued}
           attachments={head.attachments}
           returned={head.returned === true}
-          approvals={openApprovals(state)}
+          approvals={openCalls(state, 'approval')}
+          asked={openCalls(state, 'question').length > 0}
           onSent={() => setSent(sent + 1)}
           recall={() => earlierRequests(state)}
           sendKey={head.controls.sendKey}
@@ -159,12 +160,12 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
 }
 
 /** All of them belong to the turn at the end of the transcript. */
-function openApprovals(state: PageState): string[] {
+function openCalls(state: PageState, wanted: 'approval' | 'question'): string[] {
   const open: string[] = [];
   for (const chunk of state.items.chunks.toReversed()) {
     for (const item of chunk.toReversed()) {
       if (item.type === 'request' && item.meanwhile !== true) return open.reverse();
-      if (item.type === 'tool' && item.state === 'approval') open.push(item.id);
+      if (item.type === 'tool' && item.state === wanted) open.push(item.id);
     }
   }
   return open.reverse();
@@ -245,7 +246,7 @@ function Welcome({ head, suggest, chooseModel }: WelcomeProperties) {
             </li>
           ))}
         </ul>
-        {isGuide && (
+        {isGuide && head.models === undefined && (
           <p class="welcome-model">
             {strings.chooseModelHint}
             <button type="button" class="secondary" onClick={chooseModel}>

@@ -133,7 +133,8 @@ export function startPage(host: PageHost): void {
 
   function receive(message: ToPage): void {
     if (message.type === 'sound') {
-      playSound();
+      // The editor keeps messages to a page that is gone for the next one, where the sound would come too late.
+      if (state.head !== null) playSound();
       return;
     }
     if (message.type === 'diff') {

@@ -4,9 +4,9 @@ import type { ConversationActivity } from '../protocol/page/conversationsView.ts
 import { t } from './l10n.ts';
 
 export const panelStrings = {
-  moreActions: t('More Actions'),
-
   modelTitle: (label: string, detail: string) => t('Model: {0} · {1}. Choose another one.', label, detail),
+  models: t('Models'),
+  lookingForModels: t('Looking for models…'),
   mode: t('Mode'),
   modes: {
     agent: { label: t('Agent'), detail: t('All tools') },
@@ -41,7 +41,7 @@ export const panelStrings = {
   tokensIn: t('Input'),
   tokensOut: t('Output'),
   tokensCached: t('of it cached'),
-  tokensWoken: t('of it for automatic runs'),
+  tokensWoken: t('For automatic runs'),
   cost: t('Cost'),
   costUnknown: t('unknown'),
   costUnknownTitle: t('Add prices for the model to the setting earshot.models.'),
@@ -56,7 +56,6 @@ export const panelStrings = {
   newChat: t('New Chat'),
   emptyTitle: t('Empty conversation'),
   damagedTitle: t('Damaged conversation'),
-  shownHere: t('shown'),
   activities: {
     approval: t('Needs approval'),
     question: t('Needs an answer'),

@@ -5,6 +5,8 @@ const SECONDS = 0.12;
 
 export function playSound(): void {
   const context = new AudioContext();
+  // Suspended until the user has done something on the page.
+  void context.resume().catch(() => undefined);
   NOTES.forEach((frequency, index) => {
     const tone = context.createOscillator();
     const volume = context.createGain();

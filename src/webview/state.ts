@@ -9,6 +9,7 @@ import { appendTo, type Chunked, chunked, removeAt, replaceAt, valueAt } from '.
 import { type Growing, grow, growing, wholeText } from './growing.ts';
 import { notificationStrings as ofNotifications } from './notificationStrings.ts';
 import { strings } from './strings.ts';
+import { spokenText } from './render/markdown/spokenText.ts';
 import { toolTitle } from './toolTitle.ts';
 
 type ItemOf<T extends TranscriptItem['type']> = Extract<TranscriptItem, { type: T }>;
@@ -195,11 +196,11 @@ function announcementFor(before: PageItem | undefined, item: PageItem): string |
   switch (item.type) {
     case 'answer': {
       const ended = !item.streaming && (before?.type !== 'answer' || before.streaming);
-      return ended && item.text.length > 0 ? strings.announceAnswer(wholeText(item.text)) : undefined;
+      return ended && item.text.length > 0 ? strings.announceAnswer(spokenText(wholeText(item.text))) : undefined;
     }
     case 'tool': {
       const opened = before?.type !== 'tool' || before.state !== item.state;
-      if (opened && item.state === 'question') return strings.announceQuestion(item.question?.text ?? '');
+      if (opened && item.state === 'question') return strings.announceQuestion(spokenText(item.question?.text ?? ''));
       const asks = opened && item.state === 'approval';
       return asks ? strings.announceApproval(toolTitle(item.name, item.arguments)) : undefined;
     }

@@ -1,7 +1,6 @@
 // All UI strings of the page, in one place for translation.
 import type { FileDiff } from '../protocol/diffView.ts';
 import type { HandleView } from '../protocol/handlesView.ts';
-import type { Level } from '../protocol/notification.ts';
 import type { TodoItem } from '../protocol/todo.ts';
 import type { ToolState } from '../protocol/transcript.ts';
 import { t } from './l10n.ts';
@@ -57,13 +56,6 @@ export const strings = {
     interrupted: t('Interrupted'),
   } satisfies Record<ToolState, string>,
 
-  levels: {
-    info: t('Information'),
-    warning: t('Warning'),
-    error: t('Error'),
-    critical: t('Critical'),
-  } satisfies Record<Level, string>,
-
   verbs: {
     read: t('Read'),
     list: t('List files'),
@@ -93,11 +85,13 @@ export const strings = {
       find: t('Find the symbol'),
     } as Readonly<Record<string, string>>,
     watch: t('Watch'),
+    unwatch: t('Stop watching'),
+    loadSkill: t('Load skill'),
     sendMessage: t('Send to other agents:'),
     readMessage: t('Read message'),
     listAgents: t('List agents'),
     readNotifications: t('Read notifications'),
-    ask: t('Ask'),
+    ask: t('Question:'),
     quickFix: t('Quick fix'),
   },
 
@@ -198,6 +192,7 @@ export const strings = {
     return plugin === undefined ? t('Answered by {0}', by) : t('Answered by program plugin {0}', plugin);
   },
   rejectReason: t('Reason for rejecting (optional)'),
+  rejectReasonBrief: t('Reason (optional)'),
   questionLabel: (text: string) => t('Question: {0}', text),
   questionProblem: (problem: string) => t('The answer was not accepted: {0}', problem),
   questionSkipped: t('Skipped: no answer was given.'),
@@ -266,11 +261,11 @@ export const strings = {
   ],
   /** Requests that the built-in Guide understands. */
   guideSuggestions: [
-    'tour',
-    'list the files',
-    'read README.md',
-    'run npm test',
-    'fix the problems then run task check',
+    'Take the tour',
+    'List the files',
+    'Read README.md',
+    'Run npm test',
+    'Fix the problems, then run task check',
   ],
   guide: 'Guide',
   chooseModelHint: t('The Guide works by rules and uses no AI. For everything else, choose a model.'),
@@ -280,6 +275,8 @@ export const strings = {
   composer: t('Message to Earshot'),
   placeholder: t('Ask or describe a task'),
   placeholderRunning: t('Earshot is working…'),
+  placeholderApproval: t('Waiting for your approval'),
+  placeholderQuestion: t('Waiting for your answer'),
   placeholderClosed: t('Messages cannot be sent right now'),
   closedHint: t('Messages cannot be sent right now; see the message at the top. Your text is kept.'),
   runningHint: t('Enter queues this message for the next tool result or request. Ctrl+Enter interrupts.'),

@@ -28,7 +28,9 @@ const KNOWN = new Map<string, Known>(
     diagnostics: { icon: 'warning', subject: 'path', verb: strings.verbs.diagnostics },
     fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },
     todo: { icon: 'check', subject: '', verb: strings.verbs.todo },
-    watch: { icon: 'bell', subject: 'path', verb: strings.verbs.watch },
+    watch: { icon: 'bell', subject: 'add', verb: strings.verbs.watch },
+    symbols: { icon: 'search', subject: 'name', verb: strings.verbs.symbols['find'] ?? '' },
+    load_skill: { icon: 'file', subject: 'name', verb: strings.verbs.loadSkill },
     ask_user: { icon: 'question', subject: 'question', verb: strings.verbs.ask },
     quick_fix: { icon: 'edit', subject: 'path', verb: strings.verbs.quickFix },
     send_message: { icon: 'bell', subject: 'content', verb: strings.verbs.sendMessage },
@@ -42,14 +44,56 @@ export function toolIcon(name: string): IconName {
   return KNOWN.get(name)?.icon ?? 'tools';
 }
 
+/** The name of a tool in words: the `order` of the MCP server `kitchen` is called `kitchen__order` by models. */
+export function toolName(name: string): string {
+  const end = name.indexOf('__', 1);
+  return end === -1 || end + 2 >= name.length ? name : `${name.slice(0, end)}: ${name.slice(end + 2)}`;
+}
+
 export function toolTitle(name: string, values: Arguments): string {
   const known = KNOWN.get(name);
-  const argument = known === undefined ? firstText(values) : textOf(values[known.subject]);
-  const subject =
-    name === 'apply_patch' ? patchedFiles(argument) : name === 'ask_user' ? argument?.replaceAll('`', '') : argument;
-  const verb =
-    (name === 'handle' ? strings.verbs.handle[textOf(values['action']) ?? ''] : undefined) ?? known?.verb ?? name;
+  const subject = known === undefined ? firstText(values) : subjectOf(name, values, known.subject);
+  const byAction = ACTIONS.get(name)?.[textOf(values['action']) ?? ''];
+  const verb = stopsWatching(name, values) ? strings.verbs.unwatch : (byAction ?? known?.verb ?? toolName(name));
   return subject === undefined ? verb : `${verb} ${firstLine(subject)}`;
+}
+
+const ACTIONS = new Map([
+  ['handle', strings.verbs.handle],
+  ['symbols', strings.verbs.symbols],
+]);
+
+/** The file at the end of the title, if the call leaves one there. */
+export function titlePath(name: string, values: Arguments): string | undefined {
+  if (KNOWN.get(name)?.subject !== 'path' || name === 'list_files' || name === 'delete_file' || name === 'move_file')
+    return undefined;
+  return textOf(values['path']);
+}
+
+function subjectOf(name: string, values: Arguments, key: string): string | undefined {
+  const argument = textOf(values[key]);
+  switch (name) {
+    case 'apply_patch':
+      return patchedFiles(argument);
+    case 'ask_user':
+      return argument?.replaceAll('`', '');
+    case 'move_file':
+      return [argument, textOf(values['to'])].filter((path) => path !== undefined).join(' → ') || undefined;
+    case 'symbols':
+      return argument ?? textOf(values['path']);
+    case 'watch':
+      return listOf(values[stopsWatching(name, values) ? 'remove' : 'add']);
+    default:
+      return argument;
+  }
+}
+
+function stopsWatching(name: string, values: Arguments): boolean {
+  return name === 'watch' && listOf(values['add']) === undefined && listOf(values['remove']) !== undefined;
+}
+
+function listOf(value: unknown): string | undefined {
+  return Array.isArray(value) ? value.flatMap((one) => textOf(one) ?? []).join(', ') || undefined : undefined;
 }
 
 /** The first file named in the patch, and the number of others. */

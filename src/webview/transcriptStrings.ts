@@ -1,5 +1,6 @@
 // UI strings of the transcript's actions: requests, code blocks, groups of calls, find.
 import { t } from './l10n.ts';
+import { toolName } from './toolTitle.ts';
 
 const GROUPS: Readonly<Record<string, (count: number) => string>> = {
   read_file: (count) => t('Read {0} files', count),
@@ -14,14 +15,14 @@ const GROUPS: Readonly<Record<string, (count: number) => string>> = {
 
 export const transcriptStrings = {
   groupTitle: (name: string, count: number, failed: number) => {
-    const title = GROUPS[name]?.(count) ?? t('Called {0} {1} times', name, count);
+    const title = GROUPS[name]?.(count) ?? t('Called {0} {1} times', toolName(name), count);
     return failed > 0 ? t('{0}, {1} failed', title, failed) : title;
   },
   duration: (milliseconds: number) => {
     const seconds = Math.round(milliseconds / 1000);
     return seconds < 60 ? t('{0} s', seconds) : t('{0} min {1} s', Math.floor(seconds / 60), seconds % 60);
   },
-  notRun: t('Not run'),
+  question: t('Question'),
   openDiff: t('Open diff'),
 
   edit: t('Edit and resend'),

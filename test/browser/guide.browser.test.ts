@@ -19,9 +19,9 @@ beforeEach(async () => {
 });
 
 test('the tour: a question survives a reload and is answered from the keyboard, and the change is delivered with the answer', async () => {
-  await workbench.chat().getByRole('button', { name: 'tour', exact: true }).click();
+  await workbench.chat().getByRole('button', { name: 'Take the tour' }).click();
   await keyboard('Enter');
-  const question = workbench.card(/^Ask Open README\.md/);
+  const question = workbench.card(/^Question: Open README\.md/);
   await question.getByText('Needs an answer').waitFor();
   await expect.poll(() => workbench.statusBar().innerText()).toContain('waiting for answer');
   await workbench.reload();
@@ -34,7 +34,7 @@ test('the tour: a question survives a reload and is answered from the keyboard, 
   }
 
   await writeFile(file('README.md'), `${await readFile(file('README.md'), 'utf8')}\nOpen until six.\n`);
-  await workbench.chat().getByText('1 pending notification').waitFor();
+  await workbench.chat().getByText('1 pending').waitFor();
   const group = question.getByRole('group', { name: /^Question: Open README\.md/ });
   await group.focus();
   // A key pressed in the moment the card appears must not answer.

@@ -83,21 +83,29 @@ async function seesAgent(name: string, page: Page): Promise<void> {
   await expect.poll(() => pages.count()).toBe(1);
 }
 
+/** A message to the user is counted on the view's badge until its thread is opened. */
+async function seesUnread(outside: HubMcpClient, page: Page): Promise<void> {
+  await outside.call('send_message', { content: 'Tea is ready.', to: ['user'] });
+  await workbench.command('Earshot: Show Agents', page);
+  const badge = page.locator('.part.panel .badge-content', { hasText: /^1$/ });
+  await badge.waitFor();
+  const pages = page.locator('iframe.webview');
+  const view = pages.last().contentFrame().frameLocator('#active-frame');
+  await view.locator('.thread-open', { hasText: 'Tea is ready.' }).click();
+  await view.locator('.thread-messages').getByText('Tea is ready.').waitFor();
+  await badge.waitFor({ state: 'detached' });
+  await workbench.command('View: Hide Panel', page);
+  await expect.poll(() => pages.count()).toBe(1);
+}
+
 /** The web chat opens beside the window and shows the same conversation: a turn from there is in both. */
 async function usesWebChat(message: string, page: Page): Promise<void> {
   const opened = page.context().waitForEvent('page');
   await workbench.startCommand('Earshot: Open Web Chat', page);
   const web = await opened;
-  await web.waitForURL(/\/proxy\/\d+\/#[\w-]+$/);
-  // The forwarded address is served by the front end of code-server, which tests do without.
-  const [, port = '', token = ''] = /\/proxy\/(\d+)\/#([\w-]+)$/.exec(web.url()) ?? [];
-  await web.goto(`http://127.0.0.1:${port}/#${token}`);
   await web.getByRole('button', { name: 'Conversations' }).click();
   // The newest: conversations of other tests have the same title.
-  await web
-    .getByRole('button', { name: /A title/ })
-    .first()
-    .click();
+  await web.locator('.conversation-open', { hasText: 'A title' }).first().click();
   await web.getByRole('log').getByText(message).waitFor();
   server.script({ text: ['Also in the browser.'] });
   await web.getByRole('textbox', { name: 'Message' }).fill('From the browser.');
@@ -213,6 +221,7 @@ test.runIf(isFull)(
     const second = await nameOf('I am second.');
     const outside = await startHubMcp({ home: join(workbench.dataFolder, 'home'), folder: workbench.folder });
     await untilListed(outside, first);
+    await seesUnread(outside, one);
 
     // The question of one model is in the other's next tool result.
     const pipe = await startWork();

@@ -39,7 +39,7 @@ test('a question, an approval and a review by keyboard alone', async () => {
   await workbench.page.keyboard.type('Make tea.');
   await press('Enter');
 
-  await workbench.card('Ask Which tea?').waitFor();
+  await workbench.card('Question: Which tea?').waitFor();
   if ((await tabTo('Green', 'Black')) === 'Green') await press('ArrowDown');
   else await press('Space');
   await tabTo('Answer');

@@ -154,7 +154,7 @@ inFull('a call is approved with what its server says, a form is filled in, an im
   await first.getByText('It does not say what the tool may change.').waitFor();
   await picture('call-approval');
   await first.getByRole('button', { name: 'Always for kitchen' }).click();
-  const question = workbench.card(/kitchen__ask/);
+  const question = workbench.card(/kitchen: ask/);
   await question.getByText('The MCP server “kitchen” asks: What shall I order?').waitFor();
   await picture('elicitation');
   await question.getByRole('radio', { name: 'Oolong' }).check();
@@ -162,12 +162,12 @@ inFull('a call is approved with what its server says, a form is filled in, an im
   await question.getByRole('button', { name: 'Submit' }).click();
   await workbench.settled();
   await workbench
-    .card(/kitchen__picture/)
+    .card(/kitchen: picture/)
     .getByRole('button')
     .first()
     .click();
   await workbench
-    .card(/kitchen__picture/)
+    .card(/kitchen: picture/)
     .getByRole('img', { name: 'Image 1 of the result' })
     .waitFor();
   await picture('image');
@@ -194,7 +194,7 @@ inFull('a task that ends while the window is reloaded is reported once, and its 
   model.script(call('stove__brew'), done);
   await workbench.say('Brew.');
   await workbench
-    .card(/stove__brew/)
+    .card(/stove: brew/)
     .getByRole('button', { name: 'Approve' })
     .click();
   await expect
@@ -229,7 +229,7 @@ inFull('no secret is in a log, a conversation or any other file, nor in a reques
   model.restart(call('vault__open'), done);
   await workbench.say('Open the vault.');
   await workbench
-    .card(/vault__open/)
+    .card(/vault: open/)
     .getByRole('button', { name: 'Approve' })
     .click();
   await workbench.settled();
@@ -251,7 +251,7 @@ inFull('an exported conversation has no secret', async () => {
     await workbench.page.locator('.editor-group-container .tab', { hasText: 'Untitled' }).waitFor();
     await workbench.page.keyboard.press('Control+s');
     const name = workbench.page.locator('.quick-input-widget input[type="text"]').first();
-    await expect.poll(() => name.inputValue()).toContain('Untitled');
+    await expect.poll(() => name.inputValue()).toContain(workbench.folder);
     await name.fill(file);
     await name.press('Enter');
     await expect.poll(() => readFile(file, 'utf8').catch(() => '')).toContain('vault__open');

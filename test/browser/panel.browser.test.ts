@@ -82,7 +82,7 @@ test('a changed file is pending in the drawer, dismissed, and listed in the Noti
   await appendFile(join(workbench.folder, 'src/menu.ts'), '// more\n');
   const drawer = workbench.chat().getByRole('region', { name: 'Pending notifications' });
   await drawer.getByText('File changed · src/menu.ts').waitFor();
-  await drawer.getByRole('button', { name: /1 pending notification/ }).click();
+  await drawer.getByRole('button', { name: /1 pending/ }).click();
   await workbench.screenshot('panel-drawer');
   await drawer.getByRole('button', { name: 'Show all notifications' }).click();
   const tree = workbench.page.locator('.pane-body .monaco-list').filter({ hasText: /Pending|Dismissed/ });

@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { cacheFolder, newTemporaryFolder } from './cache.mjs';
 import { UserError } from './errors.mjs';
 import { createExtensionHosts, type ExtensionHostExit } from './extensionHosts.ts';
+import { startPathProxy } from './pathProxy.ts';
 import { lastLines, spawnNode } from './runCommand.mjs';
 import { serverEnvironment } from './serverEnvironment.ts';
 import { defaultSettings, mergeSettings, type Settings } from './serverSettings.ts';
@@ -63,6 +64,7 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   await Promise.all([home, extensionsDir].map((folder) => mkdir(folder, { recursive: true })));
   await writeMachineSettings(dataDir, options.settings ?? {});
   const { token, tokenFile } = await connectionToken(dataDir);
+  const proxy = await startPathProxy();
 
   const flags = ['--host', host, '--port', String(options.port ?? 0), '--connection-token-file', tokenFile]
     .concat('--server-data-dir', dataDir, '--extensions-dir', extensionsDir)
@@ -70,7 +72,12 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
     .concat(options.workspaceTrust === true ? [] : '--disable-workspace-trust');
   const { child, end } = spawnNode(node, [join(vscode, 'out', 'server-main.js'), ...flags], {
     cwd: home,
-    env: serverEnvironment(process.env, { home, runtimeFolder, node }, options.env),
+    // Without it VS Code names addresses that only the front end of code-server serves.
+    env: serverEnvironment(
+      process.env,
+      { home, runtimeFolder, node },
+      { VSCODE_PROXY_URI: proxy.address('{{port}}'), ...options.env },
+    ),
     output: 'pipe',
   });
 
@@ -84,6 +91,7 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   const stop = async () => {
     await end();
     await ended;
+    await proxy.close();
     await rm(runtimeFolder, { recursive: true, force: true });
   };
 

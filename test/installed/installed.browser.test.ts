@@ -15,7 +15,7 @@ const workbench = useWorkbench(async () => {
 /** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
 const ALLOWED = [
   /^(package\.json|package\.nls(\.de)?\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
-  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|webChat\.js|acp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
+  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|notifications-(?:mcp|hook)\.js|webChat\.js|acp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
   /^media\/([a-z-]+\.(css|svg|png)|l10n\/bundle\.l10n\.de\.json)$/,
 ];
 
@@ -40,6 +40,8 @@ test('the package has only the allowed files and at most 2 MB', async () => {
     'dist/hub.js',
     'dist/acp.js',
     'dist/hub-mcp.js',
+    'dist/notifications-hook.js',
+    'dist/notifications-mcp.js',
     'dist/webChat.js',
     'dist/webview/web.js',
     'media/web.css',

@@ -6,16 +6,20 @@ import { formCases } from '../support/growth/formCases.ts';
 import { hostCases } from '../support/growth/hostCases.ts';
 import { superlinear } from '../support/growth/measure.ts';
 import { modelCases } from '../support/growth/modelCases.ts';
+import { outsideAgentCases } from '../support/growth/outsideAgentCases.ts';
 import { pageCases } from '../support/growth/pageCases.ts';
 import { attacksOn, regExpsIn } from '../support/growth/regExpAttacks.ts';
 import { runs } from '../support/runs.ts';
 
-describe.each(Object.entries({ ...hostCases, ...formCases, ...modelCases, ...pageCases }))('%s', (_area, cases) => {
-  test.each(Object.entries(cases))('%s takes linear time', async (_name, { prepare, size }) => {
-    // Half the size by day: quadratic work is as visible, and the suite is limited by the processor.
-    expect(await superlinear(prepare, runs(Math.ceil(size / 2), size))).toBeUndefined();
-  });
-});
+describe.each(Object.entries({ ...hostCases, ...outsideAgentCases, ...formCases, ...modelCases, ...pageCases }))(
+  '%s',
+  (_area, cases) => {
+    test.each(Object.entries(cases))('%s takes linear time', async (_name, { prepare, size }) => {
+      // Half the size by day: quadratic work is as visible, and the suite is limited by the processor.
+      expect(await superlinear(prepare, runs(Math.ceil(size / 2), size))).toBeUndefined();
+    });
+  },
+);
 
 test('every regular expression takes linear time on repetitions of what it matches', async () => {
   const found = regExpsIn(resolve(import.meta.dirname, '../..'));

@@ -27,7 +27,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
-  plugins: { folders: [...pure, 'node', 'plugins'], packages: ['zod'], node: true },
+  plugins: { folders: [...pure, 'node', 'plugins'], packages: ['@modelcontextprotocol/server', 'zod'], node: true },
   acp: { folders: [...pure, 'node', 'acp'], packages: [], node: true },
   hooks: { folders: [...pure, 'node', 'hooks'], packages: [], node: true },
   mcp: {

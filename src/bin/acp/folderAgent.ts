@@ -30,6 +30,7 @@ import { type Settings } from '../../protocol/settings.ts';
 import { createPermissions } from '../../storage/permissions.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { createUserFiles } from '../../storage/userFiles.ts';
+import { createFolderServers } from './folderServers.ts';
 import { shippedTools } from './shippedTools.ts';
 
 export interface FolderAgentDeps {
@@ -78,7 +79,8 @@ export async function openFolderAgent(
     userShell: () => ({ shell, env: userEnvironment(process.env) }),
     unownedMilliseconds: () => settings['handles.ownerTimeout'] * 1000,
   });
-  const handles = new Handles({ supervision, tasks: undefined, clock: realClock, logger });
+  const servers = createFolderServers({ logger, folder, storage: place, settings: () => settings });
+  const handles = new Handles({ supervision, tasks: servers.tasks, clock: realClock, logger });
   const frontends = new Frontends({ clock: realClock, logger });
   const attached = frontends.add(frontend);
   const gate = new GitGate();
@@ -111,12 +113,14 @@ export async function openFolderAgent(
       approve: async () => false,
       notice: (text) => logger.warn(text),
     }),
+    ...servers.ports,
     processes: processObserver,
     shell: () => shell.path,
     settings: () => settings,
     onDidChangeSettings: changed.event,
     model: () => deps.model(settings),
   });
+  servers.start(earshot);
   return succeeded({
     folder,
     earshot,
@@ -127,8 +131,11 @@ export async function openFolderAgent(
       settings = { ...settings, ...values };
       changed.fire();
     },
+    addServers: (given) => servers.add(given),
+    stopCommands: (conversation) => handles.stopAll(conversation, 'its client is gone'),
     close: async () => {
       await earshot.shutDown();
+      await servers.close();
       await checkpoints.close();
       handles.dispose();
       attached.dispose();

@@ -5,7 +5,7 @@ import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
 import { attachPlugin } from '../../plugins/client/pluginClient.ts';
-import { type FoundWindow } from '../../plugins/client/windows.ts';
+import { type FoundWindow } from '../../plugins/client/windowSockets.ts';
 import { type HostMessageOf } from '../../protocol/plugin.ts';
 import { createSnapshots } from '../../storage/snapshots.ts';
 import { shippedTools } from './shippedTools.ts';
@@ -20,7 +20,7 @@ export interface JoinDeps {
 
 export async function joinWindow(
   { logger, version }: JoinDeps,
-  window: FoundWindow,
+  window: Pick<FoundWindow, 'path' | 'token'>,
   folder: string,
   listener: FolderListener,
   asks: boolean,
@@ -62,6 +62,7 @@ export async function joinWindow(
     snapshots: createSnapshots({ files: realFileSystem, folder: init.workspace.storage }),
     effectOf: (tool) => tools.get(tool)?.effect,
     traitsOf: (tool) => tools.get(tool)?.traits,
+    warn: (message) => logger.warn(message),
     report: (what, error) => logger.error(what, error),
   });
   made.folder = joined;

@@ -1,5 +1,7 @@
 // Compares state that is not watched at every delivery point, before the carrier is made.
+import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
+import { type Ports } from '../ports/ports.ts';
 import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
 import { bodyOf } from '../prompt/instructions.ts';
 import { type Prompting } from '../prompt/prompting.ts';
@@ -58,7 +60,11 @@ async function readSamples(
   return sampling.sample(point);
 }
 
-async function applySample({ log, ports }: TurnDeps, { kind, subject, draft, keep, replaces }: Sample): Promise<void> {
+/** Queues what a sample found, and withdraws what it replaces. */
+export async function applySample(
+  { log, ports }: { readonly log: ConversationLog; readonly ports: Pick<Ports, 'ids' | 'clock'> },
+  { kind, subject, draft, keep, replaces }: Sample,
+): Promise<void> {
   if (keep === true) return;
   const { pending } = log.state;
   const [id = ''] = pending.idsOf(kind, subject).toReversed();

@@ -15,6 +15,15 @@ export type GivenAttachment =
   /** As it was read when it was attached. */
   | Extract<Attachment, { type: 'resource' }>;
 
+export interface MessageOptions {
+  readonly attachments?: readonly GivenAttachment[];
+}
+
+export interface RequestOptions extends MessageOptions {
+  /** JSON Schema of the answer that is wanted. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
 export interface AcceptedText {
   readonly content: string;
   readonly attachments?: readonly Attachment[];

@@ -7,7 +7,11 @@ import { estimateTokens } from '../conversation/tokens.ts';
 import { type Model } from '../ports/ports.ts';
 
 /** The parts are estimated and scaled; what the endpoint counted beyond them is the fixed part. */
-export function readContext({ usage, messages }: Projections, model: Model, settings: Settings): ContextView {
+export function readContext(
+  { usage, messages }: Projections,
+  model: Pick<Model, 'contextWindow'>,
+  settings: Settings,
+): ContextView {
   const parts = { requests: 0, answers: 0, results: 0, notifications: 0 };
   const all = messages.all;
   for (const message of all) {

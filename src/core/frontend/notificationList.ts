@@ -8,6 +8,7 @@ import { notificationHistory } from '../conversation/projections/history.ts';
 import { estimateTokens } from '../conversation/tokens.ts';
 import { DISMISSED_BY } from '../notify/queue.ts';
 import { type NotificationRecord } from '../ports/notificationRecord.ts';
+import { FRAME_TOKENS } from './pendingView.ts';
 
 export const LISTED_STATES = ['pending', 'delivered', 'filtered', 'withdrawn', 'dismissed'] as const;
 export type ListedState = (typeof LISTED_STATES)[number];
@@ -81,7 +82,7 @@ function listed({ notification, state, receipt, reason }: NotificationRecord): L
     at,
     message,
     // Merged and counted ones are not in the block with their own text.
-    tokens: state === 'shown' ? estimateTokens(message) : 0,
+    tokens: state === 'shown' ? estimateTokens(message) + FRAME_TOKENS : 0,
     receipt,
     ...(path !== undefined && { path }),
   };

@@ -108,7 +108,7 @@ async function keepChanges(snapshots: Snapshots, changes: ToolOutcome['changes']
 }
 
 /** Withdraws pending notifications of states that the call has shown or started from: they would be reported twice. */
-async function withdrawShown(log: ConversationLog, seen: Views, changes: Changes): Promise<void> {
+export async function withdrawShown(log: ConversationLog, seen: Views, changes: Changes = []): Promise<void> {
   const ids = seen.flatMap(({ path, hash, part }) => {
     if (part !== undefined) return [];
     const shown = new Set([

@@ -85,7 +85,7 @@ function follow(
       // Text before this result was already shown.
       [reports, notified] = [[], describeBlock(result.block?.text)];
       if (wasRefused(result.content)) return { text: join(stopping(reasonIn(result.content)), notified) };
-      taken.push({ step, result: result.content, failed: result.failed === true });
+      taken.push({ step, result: result.content, failed: result.failed === true, block: result.block?.text });
       waiting.push(...userTextsIn(result.block?.text).flatMap(goalFor));
     }
   }

@@ -10,6 +10,8 @@ export interface Taken {
   readonly step: Step;
   readonly result: string;
   readonly failed: boolean;
+  /** The block of notifications that was delivered with the result. */
+  readonly block?: string | undefined;
 }
 
 export type Decision =

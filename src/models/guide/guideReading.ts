@@ -1,4 +1,5 @@
 // Parses tool results and notification blocks for the Guide. What it cannot parse is shown verbatim.
+import { type Kind } from '../../protocol/notification.ts';
 import { SYSTEM_REQUEST } from '../../core/conversation/projections/messages.ts';
 
 /** Recognizes results of rejected calls. */
@@ -29,14 +30,14 @@ export function userTextsIn(block: string | undefined): string[] {
 }
 
 export interface NotifiedEntry {
-  readonly kind: string;
+  readonly kind: Kind;
   readonly body: string;
 }
 
 export function entriesIn(block: string): NotifiedEntry[] {
   return elementsIn(block, 'notification').flatMap(({ attributes, body }) => {
     const [, source, name] = /^ source="([^"]*)" name="([^"]*)"/.exec(attributes) ?? [];
-    return source === undefined || name === undefined ? [] : [{ kind: `${source}.${name}`, body }];
+    return source === undefined || name === undefined ? [] : [{ kind: { source, name }, body }];
   });
 }
 

@@ -1,5 +1,6 @@
 // Texts of the Guide: its introduction, suggestions, reports of steps, and notifications.
 import { fenceAround } from '../../base/text.ts';
+import { kindLabel } from '../../protocol/kindLabels.ts';
 import { entriesIn, exitCodeIn, moreIn, type NotifiedEntry, userTextsIn } from './guideReading.ts';
 
 const LONGEST_EXCERPT = 1500;
@@ -70,11 +71,12 @@ export function describeBlock(block: string | undefined): string {
 
 function describeEntry({ kind, body }: NotifiedEntry): string {
   const [first = '', ...rest] = body.split('\n');
-  if (rest.length === 0) return `- \`${kind}\`: ${first}`;
+  const label = kindLabel(kind);
+  if (rest.length === 0) return `- **${label}**: ${first}`;
   const isDiff =
     rest.some((line) => line.startsWith('@@')) ||
     (rest.some((line) => /^[+-]/.test(line)) && rest.every((line) => /^[+ -]/.test(line)));
-  return `- \`${kind}\`: ${first}\n\n${fence(rest.join('\n'), isDiff ? 'diff' : '')}`;
+  return `- **${label}**: ${first}\n\n${fence(rest.join('\n'), isDiff ? 'diff' : '')}`;
 }
 
 /** A code fence that the text cannot close; a long text keeps its end, which is most relevant. */

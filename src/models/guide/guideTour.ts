@@ -35,7 +35,7 @@ export const tour: Goal = ([listed, ...after]) => {
   }
   if (asked === undefined) return askForChange(file);
   if (changed === undefined && asked.result.includes(FOR_ME)) return changeIt(file);
-  return conclude(file, asked);
+  return conclude(file, changed === undefined ? [asked] : [asked, changed]);
 };
 
 function choose(listing: string): string | undefined {
@@ -72,12 +72,15 @@ function changeIt(file: string): Decision {
   };
 }
 
-/** The notification is delivered with the answer, so the caller describes it. */
-function conclude(file: string, { result }: Taken): Decision {
-  const explained =
-    result.includes(CHANGED) || result.includes(FOR_ME)
-      ? `If you changed \`${file}\`, the card above has a chip: that is the notification, word for word as a model would read it. It is delivered once, with the result of whatever was running.`
-      : 'Skipped. You can change a file I have read at any time: the next result delivers the notification.';
+/** Says what was observed; the caller describes the notification itself. */
+function conclude(file: string, steps: readonly Taken[]): Decision {
+  const notified = steps.some(({ block }) => block?.includes(file) === true);
+  const claimed = steps.some(({ result }) => result.includes(CHANGED) || result.includes(FOR_ME));
+  const explained = notified
+    ? `\`${file}\` was changed, and I was notified: the card above has the chip. Open it to read the notification word for word as a model reads it. It was delivered once, with the result of what was running.`
+    : claimed
+      ? `I was not notified: \`${file}\` still has the text that I have read. When you save a change, it is listed above the message field, and the next result or request delivers it.`
+      : 'Skipped. You can change a file I have read at any time: the next result or request delivers the notification.';
   const next = SUGGESTIONS.slice(1, 6).map(([text]) => `- \`${text}\``);
   return {
     type: 'done',

@@ -1,11 +1,14 @@
 // Programs that run by themselves and attach to the window's socket (WIRE D): they speak the same lines as plugins.
 import { type Socket } from 'node:net';
 import { type Disposable } from '../../base/disposable.ts';
-import { describeFailure } from '../../base/errors.ts';
+import { describeFailure, failed } from '../../base/errors.ts';
 import { parseObject } from '../../base/outsideJson.ts';
+import { type Listeners } from '../../core/listeners.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type Attach, attachSchema, type HostMessageOf } from '../../protocol/plugin.ts';
+import { type PluginTransport } from '../connection.ts';
 import { jsonCodec } from '../jsonCodec.ts';
+import { ListenerPeer, type ReadNotifications } from '../listeners/listenerPeer.ts';
 import { PluginOutput, type OutputSink } from '../output.ts';
 import { type PluginEnd, PluginPeer } from '../peer.ts';
 import { type SharedParts } from '../sharedParts.ts';
@@ -27,12 +30,20 @@ export interface AttachedProgramsDeps extends Pick<ConsentDeps, 'programs'> {
   init(options: Readonly<Record<string, unknown>>, args: readonly string[]): HostMessageOf<'init'>;
   openOutput(name: string): OutputSink;
   changed(): void;
+  /** Absent: there are no outside agents. */
+  readonly listeners?: Listeners | undefined;
+  readonly readNotifications?: ReadNotifications;
 }
+
+type AttachedPeer = Pick<PluginPeer, 'receive' | 'closed' | 'shutDown' | 'flushed' | 'waiting' | 'dispose'>;
 
 interface AttachedProgram {
   readonly name: string;
   readonly version: string;
-  readonly peer: PluginPeer;
+  readonly listens: boolean;
+  /** Hooks come and go with every tool call: nobody is shown them. */
+  readonly passing?: boolean;
+  readonly peer: AttachedPeer;
   readonly socket: Socket;
   readonly closed: Promise<void>;
 }
@@ -47,12 +58,13 @@ export class AttachedPrograms implements Disposable {
 
   /** One for each attached program. */
   get statuses(): readonly PluginStatus[] {
-    return [...this.#attached].map(({ name, version }) => ({
+    const shown = [...this.#attached].filter(({ passing }) => passing !== true);
+    return shown.map(({ name, version, listens }) => ({
       name,
       state: 'running',
-      detail: `Attached, version ${version}.`,
+      detail: listens ? `Gets notifications, version ${version}.` : `Attached, version ${version}.`,
       command: [],
-      approve: this.#mayAnswer(name),
+      approve: !listens && this.#mayAnswer(name),
       startsWithWindow: false,
       attached: true,
     }));
@@ -92,7 +104,7 @@ export class AttachedPrograms implements Disposable {
   }
 
   /** One that reads nothing is not waited for. */
-  async #flushed(peer: PluginPeer): Promise<void> {
+  async #flushed(peer: AttachedPeer): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = this.#deps.shared.ports.clock.after(ENDS_WITHIN, resolve);
     await Promise.race([peer.flushed(), late]);
@@ -105,7 +117,7 @@ export class AttachedPrograms implements Disposable {
 
   /** The first line is `attach`; what follows it waits until the user has answered. */
   serve(socket: Socket): void {
-    let peer: PluginPeer | undefined;
+    let peer: AttachedPeer | undefined;
     let asked = false;
     let ended = false;
     /** What has arrived and is not read yet. */
@@ -152,7 +164,7 @@ export class AttachedPrograms implements Disposable {
     socket.resume();
   }
 
-  async #attach(line: string, socket: Socket, refuse: (message: string) => void): Promise<PluginPeer | undefined> {
+  async #attach(line: string, socket: Socket, refuse: (message: string) => void): Promise<AttachedPeer | undefined> {
     const request = readAttach(line);
     if (typeof request === 'string') {
       refuse(request);
@@ -162,44 +174,75 @@ export class AttachedPrograms implements Disposable {
       refuse('token: it is not the one in the window’s file.');
       return undefined;
     }
-    if (request.listener !== undefined) {
-      refuse('listener: this version of Earshot has no outside listeners.');
+    const { name, version, listener: agent } = request;
+    const { consent, listeners } = this.#deps;
+    if (agent !== undefined && listeners === undefined) {
+      refuse('listener: this window has no outside agents.');
       return undefined;
     }
-    const allowed = await this.#deps.consent.allowAttach(request.name, request.version);
+    const allowed = await (agent === undefined
+      ? consent.allowAttach(name, version)
+      : consent.allowListen({ agent, version }));
     if (!allowed.ok) {
       refuse(describeFailure(allowed.failure));
       return undefined;
     }
-    return socket.destroyed ? undefined : this.#connect(request, socket);
+    if (socket.destroyed) return undefined;
+    if (agent === undefined || listeners === undefined) return this.#connect(request, socket);
+    return this.#listen({ ...request, listener: agent }, listeners, socket);
   }
 
-  #connect({ name, version }: Attach, socket: Socket): PluginPeer {
-    const { shared, init, openOutput, programs, changed } = this.#deps;
+  #connect({ name, version }: Attach, socket: Socket): AttachedPeer {
+    const { shared, init, openOutput, programs } = this.#deps;
     const output = new PluginOutput(openOutput(name), shared.ports.clock);
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
-    const ended = (end: PluginEnd) => {
-      output.note(end.failure === undefined ? 'info' : 'warn', end.failure ?? describeEnd(end));
-      void this.#flushed(peer)
-        .then(() => socket.end())
-        .catch((error: unknown) => shared.ports.logger.error('a program could not be detached', error));
-    };
-    const peer = new PluginPeer({
+    const peer: PluginPeer = new PluginPeer({
       name,
-      transport: {
-        write: (bytes, accepted) => void socket.write(bytes, (error) => accepted(error ?? undefined)),
-        pause: () => void socket.pause(),
-        resume: () => void socket.resume(),
-      },
+      transport: transportOf(socket),
       codec: jsonCodec,
       shared,
       output,
       init: init(programs().get(name)?.options ?? {}, []),
       config: () => init({}, []).config,
       mayAnswer: () => this.#mayAnswer(name),
-      ended,
+      ended: (end) => this.#detach(peer, socket, output, end),
     });
-    const attached: AttachedProgram = { name, version, peer, socket, closed };
+    output.note('info', `${name} ${version} is attached.`);
+    return this.#add({ name, version, listens: false, peer, socket });
+  }
+
+  /** It can request notifications, and nothing that plugins can. */
+  #listen(
+    { listener: agent, version, session, client }: Attach & { readonly listener: string },
+    listeners: Listeners,
+    socket: Socket,
+  ): AttachedPeer {
+    const { shared, init, readNotifications } = this.#deps;
+    const { clock, logger } = shared.ports;
+    const peer: ListenerPeer = new ListenerPeer({
+      identity: { agent, session, client },
+      listeners,
+      transport: transportOf(socket),
+      clock,
+      logger,
+      init: { ...init({}, []), config: {} },
+      read: readNotifications ?? (async () => failed('plugin', 'Earlier notifications cannot be read here.')),
+      ended: (end) => this.#detach(peer, socket, undefined, end),
+    });
+    return this.#add({ name: agent, version, listens: true, passing: session !== undefined, peer, socket });
+  }
+
+  #detach(peer: AttachedPeer, socket: Socket, output: PluginOutput | undefined, end: PluginEnd): void {
+    output?.note(end.failure === undefined ? 'info' : 'warn', end.failure ?? describeEnd(end));
+    void this.#flushed(peer)
+      .then(() => socket.end())
+      .catch((error: unknown) => this.#deps.shared.ports.logger.error('a program could not be detached', error));
+  }
+
+  #add(program: Omit<AttachedProgram, 'closed'>): AttachedPeer {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const { peer, socket, passing } = program;
+    const changed = () => passing === true || this.#deps.changed();
+    const attached: AttachedProgram = { ...program, closed };
     this.#attached.add(attached);
     socket.on('close', () => {
       peer.dispose();
@@ -207,10 +250,17 @@ export class AttachedPrograms implements Disposable {
       resolve();
       changed();
     });
-    output.note('info', `${name} ${version} is attached.`);
     changed();
     return peer;
   }
+}
+
+function transportOf(socket: Socket): PluginTransport {
+  return {
+    write: (bytes, accepted) => void socket.write(bytes, (error) => accepted(error ?? undefined)),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+  };
 }
 
 function encodeRefusal(message: string): string {

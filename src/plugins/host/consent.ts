@@ -27,6 +27,12 @@ export interface AttachConsent {
   readonly approve: boolean;
 }
 
+/** An outside agent that wants to be notified of what happens in the workspace. */
+export interface ListenConsent {
+  readonly agent: string;
+  readonly version: string;
+}
+
 export interface ConsentDeps {
   readonly approved: ApprovedPrograms;
   /** As the settings of user and workspace together allow it. */
@@ -37,6 +43,7 @@ export interface ConsentDeps {
   folder(): string | undefined;
   confirmRun(consent: RunConsent): Promise<boolean>;
   confirmAttach(consent: AttachConsent): Promise<boolean>;
+  confirmListen(consent: ListenConsent): Promise<boolean>;
 }
 
 /** A program as its files are now. */
@@ -50,6 +57,8 @@ export class ProgramConsent {
   readonly #deps: ConsentDeps;
   /** Open questions by name: a program that connects again and again is asked for once. */
   readonly #attaching = new Map<string, Promise<boolean>>();
+  /** Outside agents that the user was asked about in this window. */
+  readonly #listening = new Map<string, 'asking' | 'refused'>();
 
   constructor(deps: ConsentDeps) {
     this.#deps = deps;
@@ -125,6 +134,54 @@ export class ProgramConsent {
     if (isAllowed) await this.#deps.approved.add(key);
     return isAllowed;
   }
+
+  /**
+   * An outside agent that wants notifications: asked for once for each name, and once in each window if it is refused.
+   * Nobody waits for the answer: a hook would delay its agent, and comes again anyway.
+   */
+  async allowListen({ agent, version }: ListenConsent): Promise<Result<void>> {
+    const { approved, isTrusted, programs, confirmListen } = this.#deps;
+    if (!isTrusted()) {
+      return failed('untrusted', 'Other agents get no notifications of an untrusted workspace.', 'Trust it first.');
+    }
+    const run = programs().get(agent)?.run;
+    const refused = failed(
+      'not_approved',
+      `The user has not allowed ${agent} to get notifications.`,
+      'The user can do that with the command Earshot: Install Notifications for Other Agents.',
+    );
+    if (run === 'deny') return refused;
+    const key = listenKey(agent);
+    if (run === 'allow' || (await approved.has(key))) return succeeded(undefined);
+    if (this.#listening.get(agent) === 'refused') return refused;
+    if (!this.#listening.has(agent)) {
+      this.#listening.set(agent, 'asking');
+      const decide = async () => {
+        if (!(await confirmListen({ agent, version }))) {
+          this.#listening.set(agent, 'refused');
+          return;
+        }
+        await approved.add(key);
+        this.#listening.delete(agent);
+      };
+      void decide().catch(() => this.#listening.delete(agent));
+    }
+    return failed(
+      'not_approved',
+      `The user is asked in VS Code whether ${agent} may get notifications.`,
+      'Try again later.',
+    );
+  }
+
+  /** The user has installed it for this agent. */
+  async approveListen(agent: string): Promise<void> {
+    await this.#deps.approved.add(listenKey(agent));
+  }
+}
+
+/** Where the approval of an outside agent is remembered. */
+function listenKey(agent: string): string {
+  return `listen:${agent}`;
 }
 
 function untrusted() {

@@ -16,7 +16,8 @@ export async function interruptTurn(
   { conversation, action, content = '', attachments }: Omit<RequestOf<'interrupt'>, 'type'>,
 ): Promise<Answer> {
   const { earshot } = ports;
-  if (action !== 'stop' && content.trim() === '') return refuse(`content: “${action}” needs it.`);
+  if (action !== 'stop' && content.trim() === '' && (attachments ?? []).length === 0)
+    return refuse(`content: “${action}” needs it.`);
   if (!runsHere(ports, conversation)) {
     const elsewhere = earshot.get(conversation)?.owned === false && earshot.get(conversation)?.log.state.turn.isOpen;
     if (elsewhere === true) return workingElsewhere();

@@ -17,6 +17,16 @@ const contentSchema = z.union([
 ]);
 export type PromptPart = z.infer<typeof contentSchema>;
 
+const pairs = z.array(z.object({ name: z.string().max(200), value: z.string().max(10_000) })).max(200);
+
+/** An MCP server that a client passes with a session. */
+const mcpServerSchema = z.union([
+  z.object({ name: z.string(), type: z.enum(['http', 'sse']), url: z.string(), headers: pairs.default([]) }),
+  z.object({ name: z.string(), command: z.string(), args: z.array(z.string()).default([]), env: pairs.default([]) }),
+]);
+export type ClientServer = z.infer<typeof mcpServerSchema>;
+const mcpServers = z.array(mcpServerSchema).max(100).default([]);
+
 export const acpSchemas = {
   initialize: z.object({
     protocolVersion: z.number(),
@@ -26,9 +36,9 @@ export const acpSchemas = {
       .nullish(),
   }),
   authenticate: z.object({}),
-  'session/new': z.object({ cwd }),
-  'session/load': z.object({ cwd, sessionId }),
-  'session/resume': z.object({ cwd, sessionId }),
+  'session/new': z.object({ cwd, mcpServers }),
+  'session/load': z.object({ cwd, sessionId, mcpServers }),
+  'session/resume': z.object({ cwd, sessionId, mcpServers }),
   'session/list': z.object({ cwd: cwd.nullish() }),
   'session/prompt': z.object({ sessionId, prompt: z.array(contentSchema).max(1000) }),
   'session/cancel': z.object({ sessionId }),

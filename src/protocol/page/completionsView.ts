@@ -1,7 +1,7 @@
 // The `@` and `/` pickers of the composer, and what is dropped on it: messages of the page and answers of the host.
 import * as z from 'zod';
 
-const TRIGGERS = ['@', '/'] as const;
+export const TRIGGERS = ['@', '/'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 export const completionsMessages = [

@@ -5,7 +5,11 @@ export const MODES = ['agent', 'plan'] as const;
 export const APPROVAL_MODES = ['ask', 'reads', 'edits', 'all'] as const;
 
 export const controlsMessages = [
+  /** The host asks the user. */
   z.strictObject({ type: z.literal('choose_model') }),
+  /** Requests the models that the page offers itself; answered with `models` of the head. */
+  z.strictObject({ type: z.literal('list_models') }),
+  z.strictObject({ type: z.literal('pick_model'), model: z.string().max(5000) }),
   z.strictObject({ type: z.literal('set_api_key') }),
   z.strictObject({ type: z.literal('set_mode'), mode: z.enum(MODES) }),
   z.strictObject({ type: z.literal('set_approvals'), mode: z.enum(APPROVAL_MODES) }),
@@ -14,6 +18,14 @@ export const controlsMessages = [
   /** Requests what fills the context; answered with `context`. */
   z.strictObject({ type: z.literal('read_context') }),
 ] as const;
+
+/** A model that the page offers. */
+export interface ModelChoice {
+  readonly id: string;
+  readonly label: string;
+  readonly detail: string;
+  readonly current: boolean;
+}
 
 export interface Controls {
   readonly mode: (typeof MODES)[number];

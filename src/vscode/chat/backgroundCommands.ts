@@ -5,8 +5,8 @@ import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Handles } from '../../core/tools/handles.ts';
-import { BY_USER, describeHandleState, isSuccess } from '../../core/tools/handleTexts.ts';
-import { type HandleView } from '../../protocol/handlesView.ts';
+import { askAboutHandle, viewHandles } from '../../core/frontend/handleViews.ts';
+import { BY_USER, describeHandleState } from '../../core/tools/handleTexts.ts';
 import { type HandlesHandlers, type ShownChat } from './pageHandlers.ts';
 import { type TerminalMirrors } from './terminalMirror.ts';
 
@@ -26,10 +26,7 @@ export interface HandlesControllerDeps {
 const REFRESH_AFTER = 200;
 /** For the time that a command has been running. */
 const TICK = 5000;
-const SHOWN_OUTPUT = 4000;
 const SENT_OUTPUT = 2000;
-/** The newest ones. */
-const MOST_LISTED = 20;
 
 export class HandlesController implements Disposable {
   readonly #deps: HandlesControllerDeps;
@@ -87,8 +84,7 @@ export class HandlesController implements Disposable {
 
   async #sendState(handle: Handle): Promise<void> {
     const lines = await handle.lastLines(SENT_OUTPUT);
-    const state = `Look at the background command “${handle.name ?? ''}”: ${describeHandleState(handle)}.`;
-    await this.#deps.send(lines === '' ? state : `${state}\nIts last lines:\n\n${quoteLines(lines)}`);
+    await this.#deps.send(askAboutHandle(handle.name ?? '', describeHandleState(handle), lines));
   }
 
   #refreshIn(milliseconds: number): void {
@@ -107,39 +103,13 @@ export class HandlesController implements Disposable {
     const { handles, frontend } = this.#deps;
     const shown = this.#deps.chat.shown;
     const all = shown === undefined ? [] : handles.list(shown);
-    const listed = all.filter((handle) => isListed(handle) && !this.#hidden.has(handle)).slice(-MOST_LISTED);
-    const views = await Promise.all(listed.map(viewHandle));
+    const views = await viewHandles(all.filter((handle) => !this.#hidden.has(handle)));
     // Another conversation may be shown by now: it is drawn soon.
     if (this.#deps.chat.shown !== shown) return;
     this.#shown = shown;
     const drawn = JSON.stringify(views);
     if (drawn !== this.#drawn) frontend.setHead({ handles: views });
     this.#drawn = drawn;
-    if (listed.some((handle) => !handle.hasEnded)) this.#refreshIn(TICK);
+    if (views.some(({ state }) => state === 'running' || state === 'waiting')) this.#refreshIn(TICK);
   }
-}
-
-/** Handles that only keep output were never in the background. */
-function isListed(handle: Handle): boolean {
-  return !handle.isOutputOnly;
-}
-
-async function viewHandle(handle: Handle & { readonly name: string }): Promise<HandleView> {
-  const { state, run: call, name } = handle;
-  return {
-    call,
-    name,
-    command: handle.process.command,
-    state: state !== 'stopped' ? state : isSuccess(handle.process.status) ? 'stopped' : 'failed',
-    detail: describeHandleState(handle),
-    output: await handle.lastLines(SHOWN_OUTPUT),
-  };
-}
-
-/** Indented, so that the output cannot end the quote. */
-function quoteLines(lines: string): string {
-  return lines
-    .split('\n')
-    .map((line) => `    ${line}`)
-    .join('\n');
 }

@@ -48,11 +48,10 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
 
   /** Shows the view and focuses its composer, at once or as soon as its page is ready. */
   async reveal(): Promise<void> {
-    // A hidden view has no page.
-    const isHidden = this.#view?.visible !== true;
-    if (isHidden) this.#deps.frontend.focusNextPage();
+    // A hidden view has no page, unless it is retained for the sound.
+    if (this.#view?.visible !== true) this.#deps.frontend.focusNextPage();
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    if (!isHidden) this.#deps.frontend.focusComposer();
+    this.#deps.frontend.focusComposer();
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {

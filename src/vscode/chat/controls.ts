@@ -19,6 +19,9 @@ export interface ControlsDeps {
 export function createControlsHandlers({ frontend, settings, model, shown }: ControlsDeps): ControlsHandlers {
   return {
     choose_model: async () => vscode.commands.executeCommand(COMMANDS.chooseModel),
+    // The page asks the host to choose.
+    list_models: () => undefined,
+    pick_model: () => undefined,
     set_api_key: async () => vscode.commands.executeCommand(COMMANDS.setApiKey),
     set_mode: ({ mode }) => updateSetting('mode', mode),
     set_approvals: async ({ mode }) => {

@@ -68,6 +68,7 @@ export function promptSource(workspace: Workspace, userFiles: UserFiles | undefi
   return {
     name: 'prompts',
     trigger: '/',
+    isPortable: true,
     list: async (query) => {
       const prompts = await listPrompts(workspace, userFiles);
       return prompts
@@ -88,6 +89,7 @@ export function skillSource(workspace: Workspace, userFiles: UserFiles | undefin
   return {
     name: 'skills',
     trigger: '/',
+    isPortable: true,
     list: async (query) => {
       const [skills, prompts] = await Promise.all([
         listSkills(workspace, userFiles),

@@ -1,6 +1,7 @@
 // The open list of sources behind the `@` and `/` pickers: each offers entries and acts on the one that was chosen.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type CompletionsMessage, type CompletionView, type Trigger } from '../../protocol/page/completionsView.ts';
+import { type OfferedCompletion } from '../../protocol/page/windowView.ts';
 
 const MOST_SHOWN = 40;
 
@@ -16,6 +17,8 @@ export interface CompletionSource {
   /** Unique; also how a choice finds its source again. */
   readonly name: string;
   readonly trigger: Trigger;
+  /** Its entries are files to attach, or have `insert`: front ends outside the editor can use them, too. */
+  readonly isPortable?: true;
   /** The best first. May reject: then it offers nothing. */
   list(query: string): Promise<readonly Completion[]>;
   /** For entries without `insert`. */
@@ -36,8 +39,12 @@ export class Completions {
     return toDisposable(() => this.#sources.delete(source.name));
   }
 
-  async list(trigger: Trigger, query: string): Promise<CompletionsMessage> {
-    const sources = [...this.#sources.values()].filter((source) => source.trigger === trigger);
+  async list(
+    trigger: Trigger,
+    query: string,
+    fits: (source: CompletionSource) => boolean = () => true,
+  ): Promise<CompletionsMessage> {
+    const sources = [...this.#sources.values()].filter((source) => source.trigger === trigger && fits(source));
     const listed = await Promise.all(
       sources.map(async (source) => {
         try {
@@ -50,6 +57,15 @@ export class Completions {
       }),
     );
     return { type: 'completions', trigger, query, items: listed.flat().slice(0, MOST_SHOWN) };
+  }
+
+  /** What a front end outside the editor can use. */
+  async listPortable(trigger: Trigger, query: string): Promise<readonly OfferedCompletion[]> {
+    const { items } = await this.list(trigger, query, ({ isPortable }) => isPortable === true);
+    return items.map(({ id: name, label, detail, insert }) => ({
+      ...{ name, label, detail },
+      ...(insert !== undefined && { insert }),
+    }));
   }
 
   async choose(source: string, id: string): Promise<void> {

@@ -8,14 +8,20 @@ import { pathOf } from './workspacePaths.ts';
 
 export interface EditorCommandDeps {
   reveal(): Promise<void>;
-  attachFile(path: string): Promise<void>;
+  /** A file or a folder. */
+  attach(uri: vscode.Uri): Promise<void>;
   attachText(text: AttachedText): Promise<void>;
   /** Sends a message as the user. */
   send(text: string): Promise<void>;
 }
 
-export function editorCommands({ reveal, attachFile, attachText, send }: EditorCommandDeps) {
-  const attach = async (text: AttachedText | undefined) => {
+export function editorCommands({ reveal, attach, attachText, send }: EditorCommandDeps) {
+  const attachChosen = async (first: unknown, all: unknown) => {
+    const chosen = Array.isArray(all) ? all : [first ?? vscode.window.activeTextEditor?.document.uri];
+    await reveal();
+    for (const uri of chosen) if (uri instanceof vscode.Uri) await attach(uri);
+  };
+  const attachOrSay = async (text: AttachedText | undefined) => {
     if (text === undefined) {
       await vscode.window.showInformationMessage(vscode.l10n.t('There is nothing to attach.'));
       return;
@@ -24,14 +30,11 @@ export function editorCommands({ reveal, attachFile, attachText, send }: EditorC
     await attachText(text);
   };
   return {
-    [COMMANDS.sendSelection]: () => attach(selectionText()),
-    [COMMANDS.attachFile]: async (first: unknown, all: unknown) => {
-      const chosen = Array.isArray(all) ? all : [first ?? vscode.window.activeTextEditor?.document.uri];
-      await reveal();
-      for (const uri of chosen) if (uri instanceof vscode.Uri) await attachFile(pathOf(uri));
-    },
-    [COMMANDS.attachProblems]: () => attach(problemsText(vscode.window.activeTextEditor?.document.uri)),
-    [COMMANDS.attachTerminal]: async () => attach(await terminalText()),
+    [COMMANDS.sendSelection]: () => attachOrSay(selectionText()),
+    [COMMANDS.attachFile]: attachChosen,
+    [COMMANDS.attachFolder]: attachChosen,
+    [COMMANDS.attachProblems]: () => attachOrSay(problemsText(vscode.window.activeTextEditor?.document.uri)),
+    [COMMANDS.attachTerminal]: async () => attachOrSay(await terminalText()),
     [COMMANDS.explainProblem]: async (given: unknown) => {
       await reveal();
       await send(`${vscode.l10n.t('Explain this problem:')}\n${problemIn(given)}`);

@@ -53,6 +53,7 @@ function fileSource({ clock, attachFile }: MentionDeps): CompletionSource {
   return {
     name: 'files',
     trigger: '@',
+    isPortable: true,
     list: async (query) => {
       const { files } = await listPaths(clock.now());
       return bestMatches(query, files, (file) => file, MOST_OF_A_KIND).map((file) => ({
@@ -80,14 +81,27 @@ function folderSource({ clock, attachText }: MentionDeps): CompletionSource {
         icon: 'list-tree',
       }));
     },
-    choose: async (folder) => {
-      const { files } = await listPaths(clock.now());
-      const inside = files.filter((file) => file.startsWith(`${folder}/`));
-      const more = inside.length > MOST_IN_FOLDER ? [`… and ${inside.length - MOST_IN_FOLDER} more`] : [];
-      const text = [...inside.slice(0, MOST_IN_FOLDER), ...more].join('\n');
-      await attachText({ name: vscode.l10n.t('Files in {0}', folder), text });
-    },
+    choose: async (folder) => attachText(await folderText(folder, clock.now())),
   };
+}
+
+/** The names of the files in a folder of the workspace. */
+async function folderText(folder: string, now: number): Promise<AttachedText> {
+  const { files } = await listPaths(now);
+  const inside = files.filter((file) => file.startsWith(`${folder}/`));
+  const more = inside.length > MOST_IN_FOLDER ? [`… and ${inside.length - MOST_IN_FOLDER} more`] : [];
+  const text = [...inside.slice(0, MOST_IN_FOLDER), ...more].join('\n');
+  return { name: vscode.l10n.t('Files in {0}', folder), text };
+}
+
+/** A file or a folder that was dropped on the chat or chosen in the Explorer. */
+export async function attachUri(uri: vscode.Uri, { clock, attachFile, attachText }: MentionDeps): Promise<void> {
+  const type = await vscode.workspace.fs.stat(uri).then(
+    (stat) => stat.type,
+    () => vscode.FileType.Unknown,
+  );
+  const isFolder = (type & vscode.FileType.Directory) !== 0;
+  await (isFolder ? attachText(await folderText(pathOf(uri), clock.now())) : attachFile(pathOf(uri)));
 }
 
 function symbolSource({ attachText, attachFile }: MentionDeps): CompletionSource {

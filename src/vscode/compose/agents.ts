@@ -5,7 +5,7 @@ import { realClock } from '../../node/realClock.ts';
 import { type Chat } from '../chat/chatController.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { AgentsView } from '../hub/agentsView.ts';
-import { type LiveAgent } from '../hub/agentRows.ts';
+import { liveAgents } from '../hub/agentRows.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { AGENTS_VIEW, COMMANDS, ON_HUB } from '../ids.ts';
 import { type Window } from './window.ts';
@@ -26,7 +26,7 @@ export function composeAgents({ context, logger, held, report }: Window, parts: 
       clock: realClock,
       logger,
       hub,
-      live: () => liveAgents(parts),
+      live: () => liveAgents(hub, earshot, chat.activities),
       onDidChangeLive: earshot.onDidChange,
       openConversation: async (id) => {
         await Promise.all([reveal(), chat.open(id)]);
@@ -45,20 +45,4 @@ export function composeAgents({ context, logger, held, report }: Window, parts: 
       [COMMANDS.showAgents]: async () => vscode.commands.executeCommand(`${AGENTS_VIEW}.focus`),
     } satisfies Partial<CommandHandlers>,
   };
-}
-
-/** The conversations of this window that have a name on the hub. */
-function liveAgents({ hub, earshot, chat }: AgentParts): ReadonlyMap<string, LiveAgent> {
-  return new Map(
-    hub.conversations.flatMap((id): [string, LiveAgent][] => {
-      const name = hub.nameOf(id);
-      const state = earshot.get(id)?.log.state;
-      if (name === undefined || state === undefined) return [];
-      const activity = chat.activities.activityOf(id);
-      const isBusy = activity === 'approval' || activity === 'question' || activity === 'running';
-      const { title } = state.summary;
-      const { notifications: pending } = state.pending;
-      return [[name, { conversation: id, title, pending, ...(isBusy && { activity }) }]];
-    }),
-  );
 }

@@ -15,8 +15,7 @@ import { commandSource, promptSource, skillSource } from '../completions/command
 import { writeCommitMessage } from '../completions/commitMessage.ts';
 import { type AttachedText, Completions } from '../completions/completions.ts';
 import { editorCommands } from '../completions/editorCommands.ts';
-import { mentionSources } from '../completions/mentionSources.ts';
-import { pathOf } from '../completions/workspacePaths.ts';
+import { attachUri, mentionSources } from '../completions/mentionSources.ts';
 import { CHAT_VIEW, COMMANDS } from '../ids.ts';
 import { type AskedValue, serverSources } from '../mcp/serverCompletions.ts';
 import { type Window } from './window.ts';
@@ -59,13 +58,13 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
     complete: async ({ trigger, query }) => frontend.reply(await completions.list(trigger, query)),
     choose_completion: ({ source, id }) => completions.choose(source, id),
     attach_uris: async ({ uris }) => {
-      for (const uri of uris) await attachFile(pathOf(vscode.Uri.parse(uri)));
+      for (const uri of uris) await attachUri(vscode.Uri.parse(uri), deps);
     },
   };
   const reveal = async () => vscode.commands.executeCommand<void>(`${CHAT_VIEW}.focus`);
   const send = async (text: string) => chat.handlers.send({ type: 'send', text });
   const commands = {
-    ...editorCommands({ reveal, attachFile, attachText, send }),
+    ...editorCommands({ reveal, attach: (uri) => attachUri(uri, deps), attachText, send }),
     [COMMANDS.commitMessage]: () => writeCommitMessage(parts.model()),
   } satisfies Partial<CommandHandlers>;
   return { completions, handlers, commands };

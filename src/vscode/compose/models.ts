@@ -5,6 +5,7 @@ import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
 import { LanguageModels } from '../models/languageModels.ts';
 import { createModelChooser } from '../models/modelChooser.ts';
+import { type OfferedModels } from '../models/offeredModels.ts';
 import { createApiKeys } from '../models/secrets.ts';
 import { type Window } from './window.ts';
 
@@ -16,12 +17,18 @@ export function composeModels({ context, logger, settings, held, report }: Windo
   );
   const current = () => settings.current;
   const deps = { settings: current, keys, languageModels, report: report('a message could not be shown') };
+  let offered: OfferedModels | undefined;
   const commands = {
     [COMMANDS.chooseModel]: async () => (await import('../models/modelCommands.ts')).chooseModel(deps),
     [COMMANDS.setApiKey]: async () => (await import('../models/modelCommands.ts')).setApiKey(deps),
   } satisfies Partial<CommandHandlers>;
   return {
     model: createModelChooser({ settings: current, keys, memory, languageModels }),
+    /** What front ends outside the editor can choose from. */
+    offered: async () => {
+      const { OfferedModels } = await import('../models/offeredModels.ts');
+      return (offered ??= new OfferedModels(deps));
+    },
     onDidChangeModels: languageModels.onDidChange,
     commands,
   };

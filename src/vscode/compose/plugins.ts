@@ -4,15 +4,22 @@ import { type Frontends } from '../../core/frontend/frontends.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { Library } from '../../core/library.ts';
 import { type Model } from '../../core/ports/ports.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
 import { type Handles } from '../../core/tools/handles.ts';
 import { isAlive } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
 import { type WindowListener } from '../../plugins/host/windowListener.ts';
+import { type PluginPorts, type WindowControls } from '../../plugins/pluginPorts.ts';
+import { type Chat } from '../chat/chatController.ts';
 import { type CommandHandlers } from '../commands.ts';
+import { type Completions } from '../completions/completions.ts';
+import { type WindowHub } from '../hub/windowHub.ts';
 import { COMMANDS } from '../ids.ts';
+import { type OfferedModels } from '../models/offeredModels.ts';
 import { type PluginsController } from '../plugins/pluginsController.ts';
 import { type PluginRows, type PluginsTree } from '../plugins/pluginsTree.ts';
+import { updateSetting } from '../settings.ts';
 import { type composeStorage } from './storage.ts';
 import { type Window } from './window.ts';
 
@@ -22,23 +29,29 @@ interface PluginParts {
   readonly keepAlive: KeepAlive;
   readonly handles: Handles;
   readonly storage: ReturnType<typeof composeStorage>;
+  readonly workspace: Workspace;
   readonly tree: Pick<PluginsTree, 'follow'>;
   model(): Model;
+  readonly hub: WindowHub;
+  readonly chat: Pick<Chat, 'shown' | 'newChat' | 'forget'>;
+  readonly completions: Pick<Completions, 'listPortable'>;
+  offeredModels(): Promise<OfferedModels>;
   readonly listener: Promise<WindowListener | undefined>;
 }
 
 export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
-  const { earshot, frontends, keepAlive, handles, tree, model, listener } = parts;
-  const { store, lock, views } = parts.storage;
+  const { earshot, frontends, keepAlive, handles, hub, tree, model, listener, workspace } = parts;
+  const { store, lock, views, listeners, snapshots } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
   let closed = false;
   const load = () => {
     loading ??= import('../plugins/pluginsController.ts').then(({ PluginsController: Controller }) => {
-      const library = new Library({ ...base, store, lock }, earshot);
+      const library = libraryOf(parts, new Library({ ...base, store, lock, handles, hub }, earshot));
       const ports = { ...base, earshot, library, keepAlive, handles, frontends, store, lock, views, isAlive };
-      const given = { ...ports, settings: () => settings.current };
-      const controller = held.add(new Controller({ context, listener, ports: given, model }));
+      const given = { ...ports, snapshots, controls: windowControls(parts), settings: () => settings.current };
+      const listening = { ...listeners, snapshots, workspace };
+      const controller = held.add(new Controller({ context, listener, ports: given, model, listening }));
       tree.follow(controller);
       return controller;
     });
@@ -61,10 +74,37 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
       [COMMANDS.restartPlugin]: run('restart'),
       [COMMANDS.showPluginLog]: run('showLog'),
       [COMMANDS.openWebChat]: run('openWebChat'),
+      [COMMANDS.installForAgents]: run('installForAgents'),
+      [COMMANDS.removeFromAgents]: run('removeFromAgents'),
     } satisfies Partial<CommandHandlers>,
     close: async () => {
       closed = true;
       await (await loading)?.close();
     },
+  };
+}
+
+/** The chat does not go on showing a conversation that a plugin has deleted. */
+function libraryOf({ chat }: PluginParts, library: Library): PluginPorts['library'] {
+  return {
+    rename: (id, title) => library.rename(id, title),
+    fork: (id) => library.fork(id),
+    forkBefore: (id, request) => library.forkBefore(id, request),
+    remove: async (id) => {
+      if (chat.shown === id) await chat.newChat();
+      const removed = await library.remove(id);
+      if (removed.ok) chat.forget(id);
+      return removed;
+    },
+  };
+}
+
+function windowControls({ model, completions, offeredModels }: PluginParts): WindowControls {
+  return {
+    model,
+    models: async () => (await offeredModels()).list(),
+    chooseModel: async (id) => (await offeredModels()).choose(id),
+    set: updateSetting,
+    complete: (trigger, query) => completions.listPortable(trigger, query),
   };
 }

@@ -8,6 +8,7 @@ import {
   MCP_VIEW,
   NOTIFICATIONS_FILTERED,
   NOTIFICATIONS_VIEW,
+  ON_HUB,
   PLUGINS_VIEW,
   PROPOSAL_SCHEME,
 } from '../ids.ts';
@@ -27,6 +28,7 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.deliverNow]: { title: 'Deliver Notifications Now', icon: 'bell-dot' },
   [COMMANDS.sendSelection]: { title: 'Add Selection to Chat' },
   [COMMANDS.attachFile]: { title: 'Add File to Chat' },
+  [COMMANDS.attachFolder]: { title: 'Add Folder to Chat', inPalette: false },
   [COMMANDS.attachProblems]: { title: 'Add Problems of This File to Chat' },
   [COMMANDS.attachTerminal]: { title: 'Add Last Terminal Command to Chat' },
   [COMMANDS.explainProblem]: { title: 'Explain Problem' },
@@ -78,6 +80,8 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.restartPlugin]: { title: 'Restart Program Plugin', icon: 'debug-restart' },
   [COMMANDS.showAgents]: { title: 'Show Agents', icon: 'organization' },
   [COMMANDS.openWebChat]: { title: 'Open Web Chat', icon: 'globe' },
+  [COMMANDS.installForAgents]: { title: 'Install Notifications for Other Agents…' },
+  [COMMANDS.removeFromAgents]: { title: 'Remove Notifications for Other Agents…' },
   [COMMANDS.showPluginLog]: { title: 'Show Log of Program Plugin', icon: 'output' },
 };
 
@@ -114,8 +118,12 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
     { command: COMMANDS.muteKind, when: inChat, group: '3_notifications@4' },
     { command: COMMANDS.chooseModel, when: inChat, group: '4_model@1' },
     { command: COMMANDS.setApiKey, when: inChat, group: '4_model@2' },
-    { command: COMMANDS.openWalkthrough, when: inChat, group: '5_help@1' },
-    { command: COMMANDS.showLog, when: inChat, group: '5_help@2' },
+    { command: COMMANDS.showAgents, when: `${inChat} && ${ON_HUB}`, group: '5_others@1' },
+    { command: COMMANDS.showHubState, when: `${inChat} && ${ON_HUB}`, group: '5_others@2' },
+    { command: COMMANDS.runPlugin, when: inChat, group: '5_others@3' },
+    { command: COMMANDS.openWebChat, when: inChat, group: '5_others@4' },
+    { command: COMMANDS.openWalkthrough, when: inChat, group: '6_help@1' },
+    { command: COMMANDS.showLog, when: inChat, group: '6_help@2' },
     { command: COMMANDS.showServerLog, when: inServers, group: 'navigation@1' },
     { command: COMMANDS.searchNotifications, when: inNotifications, group: 'navigation@1' },
     {
@@ -172,7 +180,10 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
     { command: COMMANDS.keepFile, when: hasChanges, group: 'navigation@1' },
     { command: COMMANDS.undoFile, when: hasChanges, group: 'navigation@2' },
   ],
-  'explorer/context': [{ command: COMMANDS.attachFile, when: '!explorerResourceIsFolder', group: '5_earshot@1' }],
+  'explorer/context': [
+    { command: COMMANDS.attachFile, when: '!explorerResourceIsFolder', group: '5_earshot@1' },
+    { command: COMMANDS.attachFolder, when: 'explorerResourceIsFolder', group: '5_earshot@1' },
+  ],
   'terminal/context': [{ command: COMMANDS.attachTerminal, when: 'terminalIsOpen', group: 'z_earshot@1' }],
   'scm/title': [{ command: COMMANDS.commitMessage, when: 'scmProvider == git', group: 'navigation@1' }],
   'editor/context': [
@@ -192,13 +203,13 @@ function paletteExclusions(): readonly MenuItem[] {
   );
 }
 
-/** Chords that VS Code and its built-in extensions leave free. */
+/** Keys that VS Code and its built-in extensions leave free on every system, where they hold. */
 export const keybindings: readonly object[] = [
   { command: COMMANDS.openChat, key: 'ctrl+alt+e', mac: 'cmd+alt+e' },
-  { command: COMMANDS.newChat, key: 'ctrl+alt+n', mac: 'cmd+alt+n', when: `focusedView == ${CHAT_VIEW}` },
-  { command: COMMANDS.keepChange, key: 'ctrl+alt+y', mac: 'cmd+alt+y', when: `editorTextFocus && ${hasChanges}` },
+  { command: COMMANDS.newChat, key: 'ctrl+alt+x', mac: 'cmd+alt+x', when: `focusedView == ${CHAT_VIEW}` },
+  { command: COMMANDS.keepChange, key: 'ctrl+alt+k', mac: 'cmd+alt+k', when: `editorTextFocus && ${hasChanges}` },
   { command: COMMANDS.undoChange, key: 'ctrl+alt+u', mac: 'cmd+alt+u', when: `editorTextFocus && ${hasChanges}` },
-  { command: COMMANDS.sendSelection, key: 'ctrl+alt+l', mac: 'cmd+alt+l', when: 'editorHasSelection' },
+  { command: COMMANDS.sendSelection, key: 'ctrl+alt+a', mac: 'cmd+alt+a', when: 'editorHasSelection' },
 ];
 
 export function contributedCommands(): readonly object[] {

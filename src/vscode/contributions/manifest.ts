@@ -7,6 +7,7 @@ import {
   HAS_PLUGINS,
   MCP_VIEW,
   NOTIFICATIONS_CONTAINER,
+  NOTIFICATIONS_SERVER,
   NOTIFICATIONS_VIEW,
   ON_HUB,
   PLUGINS_VIEW,
@@ -75,5 +76,6 @@ function contributions(): object {
     menus,
     keybindings,
     walkthroughs: [walkthrough],
+    mcpServerDefinitionProviders: [{ id: NOTIFICATIONS_SERVER, label: 'Earshot Notifications' }],
   };
 }

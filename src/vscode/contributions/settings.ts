@@ -56,7 +56,8 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   },
   'attention.sound': {
     scope: 'window',
-    markdownDescription: 'Play a short sound in the chat when an approval or a question waits, or a turn has ended.',
+    markdownDescription:
+      'Play a short sound when an approval or a question waits, or a turn has ended. Reload the window after changing it: only then a hidden chat plays it, too.',
   },
   'attention.systemNotice': {
     scope: 'machine',

@@ -7,8 +7,11 @@ import {
   type AgentView,
   type ThreadView,
 } from '../../protocol/page/agentsView.ts';
+import { type ConversationActivity } from '../../protocol/page/conversationsView.ts';
+import { type Earshot } from '../../core/earshot.ts';
 import { CONVERSATION_MODULE } from '../../hub/agents/conversationAgents.ts';
 import { type UserAgent, type UserAgentRow, USER_ROLE } from '../../hub/agents/userAgent.ts';
+import { type WindowHub } from './windowHub.ts';
 
 /** The page gets this much of a message; agents read the rest. */
 const LONGEST_TEXT = 20_000;
@@ -25,6 +28,26 @@ export interface LiveAgent {
 
 /** By the agent's name. */
 export type LiveAgents = () => ReadonlyMap<string, LiveAgent>;
+
+/** The conversations of this window that have a name on the hub. */
+export function liveAgents(
+  hub: Pick<WindowHub, 'conversations' | 'nameOf'>,
+  earshot: Pick<Earshot, 'get'>,
+  activities: { activityOf(conversation: string): ConversationActivity | undefined },
+): ReadonlyMap<string, LiveAgent> {
+  return new Map(
+    hub.conversations.flatMap((id): [string, LiveAgent][] => {
+      const name = hub.nameOf(id);
+      const state = earshot.get(id)?.log.state;
+      if (name === undefined || state === undefined) return [];
+      const activity = activities.activityOf(id);
+      const isBusy = activity === 'approval' || activity === 'question' || activity === 'running';
+      const { title } = state.summary;
+      const { notifications: pending } = state.pending;
+      return [[name, { conversation: id, title, pending, ...(isBusy && { activity }) }]];
+    }),
+  );
+}
 
 /** What the view shows now, with one thread open. Rejects while the hub cannot be reached. */
 export async function readAgents(agent: UserAgent, wanted: string | null, live: LiveAgents): Promise<AgentsState> {

@@ -60,7 +60,7 @@ function separator(label: string): Choice {
 }
 
 /** A failure must not hide the other choices. */
-async function listLanguageModels({ languageModels, report }: ModelCommandDeps) {
+export async function listLanguageModels({ languageModels, report }: ModelCommandDeps) {
   try {
     return await languageModels.list();
   } catch (error) {
@@ -154,7 +154,7 @@ async function typeName(baseUrl: string): Promise<void> {
   if (name !== undefined && name.trim() !== '') await saveModel(baseUrl, name.trim());
 }
 
-async function saveModel(baseUrl: string, model: string): Promise<void> {
+export async function saveModel(baseUrl: string, model: string): Promise<void> {
   await updateSetting('baseUrl', baseUrl === '' ? undefined : baseUrl);
   await updateSetting('model', model === '' ? undefined : model);
 }

@@ -1,7 +1,7 @@
 // The dialogs of program plugins: approval of a program, approval of an attached one, which to run and with what.
 import * as vscode from 'vscode';
 import { printPath, printWholePath, printWords } from '../../base/printPath.ts';
-import { type AttachConsent, type RunConsent } from '../../plugins/host/consent.ts';
+import { type AttachConsent, type ListenConsent, type RunConsent } from '../../plugins/host/consent.ts';
 import { type PluginStatus } from '../../plugins/host/pluginStatus.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 
@@ -40,6 +40,17 @@ export async function confirmAttach({ name, version, approve }: AttachConsent): 
   ].join('\n\n');
   const allow = vscode.l10n.t('Allow');
   return (await vscode.window.showWarningMessage(message, { modal: true, detail }, allow)) === allow;
+}
+
+/** Not modal: nobody waits for the answer. */
+export async function confirmListen({ agent, version }: ListenConsent): Promise<boolean> {
+  const message = vscode.l10n.t(
+    'The agent “{0}” (version {1}) wants notifications of this workspace: changed files with their differences, problems, tasks. Allow it?',
+    agent,
+    printPath(version),
+  );
+  const allow = vscode.l10n.t('Allow');
+  return (await vscode.window.showInformationMessage(message, allow, vscode.l10n.t('Do Not Allow'))) === allow;
 }
 
 /** Undefined: the user chose none. */

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeFailure, type Result } from '../../base/errors.ts';
+import { Listeners, type ListenersDeps } from '../../core/listeners.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
 import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
 import { AttachedPrograms } from '../../plugins/host/attachedPrograms.ts';
@@ -14,8 +15,10 @@ import { createInit } from '../../plugins/initMessage.ts';
 import { type PluginPorts } from '../../plugins/pluginPorts.ts';
 import { SharedParts } from '../../plugins/sharedParts.ts';
 import { WEB_CHAT } from '../../protocol/webChat.ts';
+import { readNotificationsOf } from '../../tools/readNotifications.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
-import { chooseArguments, choosePlugin, confirmAttach, confirmRun } from './pluginDialogs.ts';
+import { InstallCommands } from '../listening/installCommands.ts';
+import { chooseArguments, choosePlugin, confirmAttach, confirmListen, confirmRun } from './pluginDialogs.ts';
 import { pluginRow } from './pluginRows.ts';
 import { readPrograms, withUserFallback } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
@@ -29,6 +32,8 @@ export interface PluginsControllerDeps {
   readonly model: WebChatDeps['model'];
   /** The window's socket; undefined without a folder, or if it cannot be opened. */
   readonly listener: Promise<WindowListener | undefined>;
+  /** What outside agents need besides. */
+  readonly listening: Pick<ListenersDeps, 'store' | 'lock' | 'snapshots' | 'workspace'>;
 }
 
 /** What a command is given: a row of the view, or a name from elsewhere. */
@@ -46,6 +51,8 @@ export class PluginsController implements PluginRows, Disposable {
   readonly #channels: PluginChannels;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #consent: ProgramConsent;
+  readonly #listeners: Listeners;
+  readonly #installing: InstallCommands;
   #attached: AttachedPrograms | undefined;
 
   constructor(deps: PluginsControllerDeps) {
@@ -67,7 +74,11 @@ export class PluginsController implements PluginRows, Disposable {
       folder: workspaceFolder,
       confirmRun,
       confirmAttach,
+      confirmListen,
     });
+    this.#listeners = new Listeners({ ...ports, ...deps.listening });
+    const approveListen = (agent: string) => this.#consent.approveListen(agent);
+    this.#installing = this.#held.add(new InstallCommands({ context, approveListen }));
     this.#host = this.#held.add(
       new PluginHost({ ...this.#common(), consent: this.#consent, programs, isTrusted, shared: this.#shared }),
     );
@@ -75,7 +86,6 @@ export class PluginsController implements PluginRows, Disposable {
     this.#webChat = new WebChatController({
       ...this.#common(),
       ...{ context, isTrusted, shared: this.#shared, model: deps.model },
-      settings: () => ports.settings(),
       folder: workspaceFolder,
     });
     this.#held.add(this.#webChat.host);
@@ -102,7 +112,11 @@ export class PluginsController implements PluginRows, Disposable {
   /** Resolves once programs can attach; what starts with the window may still wait for the user. */
   async start(): Promise<void> {
     const listener = await this.#deps.listener;
-    if (listener !== undefined) this.#serve(listener);
+    if (listener !== undefined) {
+      await this.#listeners.start();
+      this.#serve(listener);
+    }
+    void this.#installing.refresh().catch(this.#report('the hook of other agents could not be updated'));
     await this.#host.refresh();
     void this.#host.startAll().catch(this.#report('program plugins could not be started'));
   }
@@ -140,12 +154,15 @@ export class PluginsController implements PluginRows, Disposable {
       }),
     restart: (item?: unknown) => this.#with(item, (name) => this.#show(this.#hostOf(name).restart(name), name)),
     openWebChat: () => this.#webChat.open(),
+    installForAgents: () => this.#installing.install(),
+    removeFromAgents: () => this.#installing.remove(),
     showLog: (item?: unknown) => this.#with(item, async (name) => this.#channels.show(name)),
   };
 
   /** Shuts all plugins down. */
   async close(): Promise<void> {
     await Promise.all([this.#host.close(), this.#webChat.host.close(), this.#attached?.close()]);
+    await this.#listeners.close();
   }
 
   dispose(): void {
@@ -160,6 +177,8 @@ export class PluginsController implements PluginRows, Disposable {
       consent: this.#consent,
       programs: () => readPrograms().programs,
       token: listener.token,
+      listeners: this.#listeners,
+      readNotifications: readNotificationsOf,
       changed: () => this.#changed.fire(),
     });
     this.#attached = attached;

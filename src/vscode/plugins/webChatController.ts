@@ -7,8 +7,15 @@ import { type Model } from '../../core/ports/ports.ts';
 import { ProgramConsent } from '../../plugins/host/consent.ts';
 import { PluginHost, type PluginHostDeps } from '../../plugins/host/pluginHost.ts';
 import { type Program } from '../../protocol/plugin.ts';
-import { type Settings } from '../../protocol/settings.ts';
 import { WEB_CHAT, type WebChatOptions } from '../../protocol/webChat.ts';
+import { type Probed, probeWebChat } from './webChatAddress.ts';
+
+interface Addresses {
+  /** On the machine of the extension host. */
+  readonly local: vscode.Uri;
+  /** Where the browser is. */
+  readonly external: vscode.Uri;
+}
 
 /** Until the page is served. */
 const STARTS_WITHIN = 20_000;
@@ -16,7 +23,6 @@ const LOOK_EVERY = 50;
 
 export interface WebChatDeps extends Pick<PluginHostDeps, 'shared' | 'init' | 'openOutput' | 'isTrusted'> {
   readonly context: vscode.ExtensionContext;
-  settings(): Settings;
   model(): Pick<Model, 'label' | 'detail' | 'contextWindow'>;
   folder(): string | undefined;
 }
@@ -30,7 +36,7 @@ export class WebChatController {
   readonly host: PluginHost;
   readonly #token = randomBytes(32).toString('base64url');
   #port: number | undefined;
-  #external: vscode.Uri | undefined;
+  #addresses: Addresses | undefined;
 
   constructor(deps: WebChatDeps) {
     this.#deps = deps;
@@ -47,6 +53,7 @@ export class WebChatController {
         folder,
         confirmRun: async () => false,
         confirmAttach: async () => false,
+        confirmListen: async () => false,
       }),
     });
   }
@@ -58,37 +65,48 @@ export class WebChatController {
       void vscode.window.showErrorMessage(describeFailure(started.failure));
       return;
     }
-    // No character of the token is changed when the address is encoded.
-    const link = started.value.with({ fragment: this.#token });
-    await vscode.env.openExternal(link);
-    const copy = vscode.l10n.t('Copy Link');
-    const message = vscode.l10n.t(
-      'The web chat is at {0}. Whoever has the link can use Earshot in this window.',
-      `${started.value.scheme}://${started.value.authority}`,
-    );
-    if ((await vscode.window.showInformationMessage(message, copy)) === copy) {
-      await vscode.env.clipboard.writeText(link.toString());
-    }
+    const { local, external } = started.value;
+    const { reach } = await this.#probe(external);
+    // Only in a browser does the extension host run where the address is served.
+    const isMissing = reach === 'missing' && vscode.env.uiKind === vscode.UIKind.Web;
+    // VS Code itself makes an external address of it.
+    if (!isMissing) await vscode.env.openExternal(this.#link(local));
+    const [text, ...links] = isMissing
+      ? [missingText(external, local), copying(vscode.l10n.t('Copy Link'), local)]
+      : [
+          reach === 'refused' ? refusedText(external) : servedText(external),
+          copying(vscode.l10n.t('Copy Link'), external),
+          ...(isSame(local, external) ? [] : [copying(vscode.l10n.t('Copy Local Link'), local)]),
+        ];
+    const show = reach === 'refused' || isMissing ? 'showWarningMessage' : 'showInformationMessage';
+    const chosen = await vscode.window[show](text, ...links);
+    if (chosen !== undefined) await vscode.env.clipboard.writeText(this.#link(chosen.address).toString());
   }
 
-  async #start(): Promise<Result<vscode.Uri>> {
-    if (this.#external !== undefined && (await this.#isServed())) return succeeded(this.#external);
+  /** No character of the token is changed when the address is encoded. */
+  #link(address: vscode.Uri): vscode.Uri {
+    return address.with({ fragment: this.#token });
+  }
+
+  async #start(): Promise<Result<Addresses>> {
+    if (this.#addresses !== undefined && (await this.#isServed())) return succeeded(this.#addresses);
     this.#port ??= await freePort();
+    const local = vscode.Uri.parse(`http://127.0.0.1:${this.#port}/`);
     // Forwards the port where the browser is on another machine, and says how it is reached there.
-    this.#external = await vscode.env.asExternalUri(vscode.Uri.parse(`http://127.0.0.1:${this.#port}/`));
+    this.#addresses = { local, external: await vscode.env.asExternalUri(local) };
     const ran = await this.host.run(WEB_CHAT);
     if (!ran.ok) return ran;
-    return this.#untilServed(this.#external);
+    return this.#untilServed(this.#addresses);
   }
 
-  async #untilServed(external: vscode.Uri): Promise<Result<vscode.Uri>> {
+  async #untilServed(addresses: Addresses): Promise<Result<Addresses>> {
     for (let waited = 0; waited < STARTS_WITHIN; waited += LOOK_EVERY) {
-      if (await this.#isServed()) return succeeded(external);
+      if (await this.#isServed()) return succeeded(addresses);
       const [status] = this.host.statuses;
       if (status?.state === 'failed') {
         // Somebody else may have taken the port.
         this.#port = undefined;
-        this.#external = undefined;
+        this.#addresses = undefined;
         return failed('plugin', vscode.l10n.t('The web chat could not be started: {0}', status.detail ?? ''));
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
@@ -97,23 +115,21 @@ export class WebChatController {
   }
 
   async #isServed(): Promise<boolean> {
-    if (this.#port === undefined || this.host.pidOf(WEB_CHAT) === undefined) return false;
-    return fetch(`http://127.0.0.1:${this.#port}/`).then(
-      (response) => response.ok,
-      () => false,
-    );
+    if (this.#addresses === undefined || this.host.pidOf(WEB_CHAT) === undefined) return false;
+    return (await this.#probe(this.#addresses.local)).reach === 'reached';
+  }
+
+  #probe(address: vscode.Uri): Promise<Probed> {
+    return probeWebChat(address.toString(true), this.#token);
   }
 
   #program(port: number): Program {
-    const { context, settings } = this.#deps;
+    const { context } = this.#deps;
     const { label, detail, contextWindow } = this.#deps.model();
     const options: WebChatOptions = {
       token: this.#token,
       port,
-      hosts: [
-        ...settings()['webChat.allowedHosts'],
-        ...(this.#external === undefined ? [] : [this.#external.authority]),
-      ],
+      hosts: this.#addresses === undefined ? [] : [this.#addresses.external.authority],
       root: context.extensionPath,
       language: vscode.env.language.split('-')[0] ?? 'en',
       version: String((context.extension.packageJSON as { version?: unknown }).version),
@@ -123,6 +139,40 @@ export class WebChatController {
     const program = vscode.Uri.joinPath(context.extensionUri, 'dist', 'webChat.js').fsPath;
     return { command: [process.execPath, program], run: 'allow', start: 'manual', approve: true, options };
   }
+}
+
+function copying(title: string, address: vscode.Uri) {
+  return { title, address };
+}
+
+function servedText(address: vscode.Uri): string {
+  return vscode.l10n.t(
+    'The web chat is at {0}. Whoever has the link can use Earshot in this window.',
+    withoutSlash(address),
+  );
+}
+
+function refusedText({ authority }: vscode.Uri): string {
+  return vscode.l10n.t(
+    'The web chat does not accept the host by which {0} reaches it. Add that host to earshot.webChat.allowedHosts and reload the page.',
+    authority,
+  );
+}
+
+function missingText(external: vscode.Uri, local: vscode.Uri): string {
+  return vscode.l10n.t(
+    'The web chat runs, but {0} does not lead to it: this server forwards no ports. Open {1} in a browser on the machine where Earshot runs, or forward its port.',
+    withoutSlash(external),
+    withoutSlash(local),
+  );
+}
+
+function withoutSlash(address: vscode.Uri): string {
+  return address.toString(true).replace(/\/$/, '');
+}
+
+function isSame(one: vscode.Uri, other: vscode.Uri): boolean {
+  return one.toString() === other.toString();
 }
 
 async function freePort(): Promise<number> {

@@ -5,7 +5,8 @@ import type { CompletionsMessage } from '../../protocol/page/completionsView.ts'
 import type { Controls } from '../../protocol/page/controlsView.ts';
 import type { AttachmentView, ChatHead } from '../../protocol/webview.ts';
 import { AttachmentChips, QueuedChips } from './composerChips.tsx';
-import { imagesIn, mayDrop, readImage, urisIn } from './composerImages.ts';
+import { imagesIn, readImage, urisIn } from './composerImages.ts';
+import { DropHint, useDropping } from './dropping.tsx';
 import { browse, NOT_BROWSING } from './history.ts';
 import { optionId, PICKER_ID, PickerList, usePicker } from './picker.tsx';
 import { useActions } from '../render/actions.ts';
@@ -28,6 +29,8 @@ interface Properties {
   readonly returned: boolean;
   /** Calls that wait for an approval. */
   readonly approvals: readonly string[];
+  /** A question waits for an answer. */
+  readonly asked: boolean;
   readonly onSent: () => void;
   /** The user's messages, the newest first. */
   readonly recall: () => readonly string[];
@@ -134,18 +137,21 @@ export function Composer(properties: Properties) {
       );
     }
   };
-  const onDrop = (event: DragEvent) => {
-    const uris = urisIn(event.dataTransfer);
-    if (uris.length === 0 || !actions.offers('attach_uris')) onImages(event, imagesIn(event.dataTransfer));
-    else {
-      event.preventDefault();
-      actions.post({ type: 'attach_uris', uris });
-    }
+  const drop = (data: DataTransfer) => {
+    const uris = actions.offers('attach_uris') ? urisIn(data) : [];
+    const images = actions.offers('attach_image') ? imagesIn(data) : [];
+    const [other] = data.files;
+    if (uris.length > 0) actions.post({ type: 'attach_uris', uris });
+    else if (images.length > 0) attach(images);
+    else if (other !== undefined) setProblem(ofComposer.notDropped(other.name));
+    field.current?.focus();
   };
-  const onImages = (event: Event, files: readonly File[]) => {
-    if (files.length === 0 || !actions.offers('attach_image')) return;
+  const dropping = useDropping(drop);
+  const onPaste = (event: ClipboardEvent) => {
+    const images = imagesIn(event.clipboardData);
+    if (images.length === 0 || !actions.offers('attach_image')) return;
     event.preventDefault();
-    attach(files);
+    attach(images);
   };
 
   return (
@@ -168,19 +174,17 @@ export function Composer(properties: Properties) {
         </p>
       )}
       <PickerList picker={picker} />
-      <div
-        class={canSend ? 'field' : 'field closed'}
-        onDragOver={(event) => {
-          if (event.dataTransfer !== null && mayDrop(event.dataTransfer)) event.preventDefault();
-        }}
-        onDrop={onDrop}
-      >
+      {dropping && <DropHint />}
+      <div class={canSend ? 'field' : 'field closed'}>
+        {actions.offers('attach_image') && !actions.offers('attach_uris') && <ImageButton attach={attach} />}
         {actions.offers('complete') && (
           <button
             type="button"
             class="icon-button composer-attach"
-            title={`${ofComposer.attach} ${ofComposer.dropShift}`}
-            aria-label={ofComposer.attach}
+            title={
+              actions.offers('attach_uris') ? `${ofComposer.attach} ${ofComposer.dropShift}` : ofComposer.attachFiles
+            }
+            aria-label={actions.offers('attach_uris') ? ofComposer.attach : ofComposer.attachFiles}
             onClick={mention}
           >
             <Icon name="add" />
@@ -191,7 +195,7 @@ export function Composer(properties: Properties) {
           dir="auto"
           rows={1}
           value={draft}
-          placeholder={placeholderFor(running, canSend)}
+          placeholder={placeholderFor(properties)}
           aria-label={strings.composer}
           {...(hint === undefined ? {} : { 'aria-describedby': 'composer-hint' })}
           {...(picker.open && {
@@ -204,7 +208,7 @@ export function Composer(properties: Properties) {
           }}
           onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
           onKeyDown={onKeyDown}
-          onPaste={(event) => onImages(event, imagesIn(event.clipboardData))}
+          onPaste={onPaste}
         />
         {running && !empty && !awaitsApproval && (
           <ComposerButton
@@ -224,6 +228,38 @@ export function Composer(properties: Properties) {
         )}
       </div>
     </div>
+  );
+}
+
+/** Where no images can be dragged from an editor. */
+function ImageButton({ attach }: { readonly attach: (files: readonly File[]) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        class="hidden"
+        accept="image/png,image/jpeg,image/gif,image/webp"
+        multiple
+        tabIndex={-1}
+        aria-hidden="true"
+        onChange={({ currentTarget }) => {
+          attach([...(currentTarget.files ?? [])]);
+          // The same file can be chosen again.
+          currentTarget.value = '';
+        }}
+      />
+      <button
+        type="button"
+        class="icon-button composer-attach"
+        title={ofComposer.attachImages}
+        aria-label={ofComposer.attachImages}
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="file-media" />
+      </button>
+    </>
   );
 }
 
@@ -268,7 +304,9 @@ export function hintFor({
   return awaitsApproval ? strings.awaitsApprovalHint : strings.runningHint;
 }
 
-function placeholderFor(running: boolean, canSend: boolean): string {
+function placeholderFor({ running, canSend, approvals, asked }: Properties): string {
   if (!canSend) return strings.placeholderClosed;
+  if (approvals.length > 0) return strings.placeholderApproval;
+  if (asked) return strings.placeholderQuestion;
   return running ? strings.placeholderRunning : strings.placeholder;
 }

@@ -5,6 +5,9 @@ import { strings } from '../strings.ts';
 const LARGEST = 10_000_000;
 const TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const PREVIEW_SIZE = 96;
+/** Photos of a phone are larger than models use: beyond this they are made smaller. */
+const SHRUNK_ABOVE = 4_000_000;
+const LONGEST_SIDE = 2400;
 
 type AttachImage = Extract<FromPage, { type: 'attach_image' }>;
 
@@ -19,7 +22,9 @@ const URI_TYPES = ['application/vnd.code.uri-list', 'text/uri-list'];
 export function urisIn(data: DataTransfer | null): string[] {
   const text = URI_TYPES.map((type) => data?.getData(type) ?? '').find((one) => one !== '') ?? '';
   const lines = text.split(/\r?\n/, 10 * MOST_URIS).map((line) => line.trim());
-  return lines.filter((line) => line !== '' && !line.startsWith('#') && line.length <= 5000).slice(0, MOST_URIS);
+  // A link or an image of a page is not a file of the workspace.
+  const isFile = (line: string) => line !== '' && line.length <= 5000 && !/^(?:#|https?:|data:|blob:)/i.test(line);
+  return lines.filter(isFile).slice(0, MOST_URIS);
 }
 
 export function mayDrop({ types }: DataTransfer): boolean {
@@ -27,8 +32,9 @@ export function mayDrop({ types }: DataTransfer): boolean {
 }
 
 /** The message to the host, or an error message. */
-export async function readImage(file: File): Promise<AttachImage | string> {
-  if (!TYPES.has(file.type)) return strings.imageType(file.name);
+export async function readImage(chosen: File): Promise<AttachImage | string> {
+  if (!TYPES.has(chosen.type)) return strings.imageType(chosen.name);
+  const file = chosen.size > SHRUNK_ABOVE ? await shrink(chosen) : chosen;
   if (file.size > LARGEST) return strings.imageTooLarge(file.name);
   const [data, preview] = await Promise.all([toBase64(file), drawPreview(file)]);
   return {
@@ -38,6 +44,15 @@ export async function readImage(file: File): Promise<AttachImage | string> {
     data,
     ...(preview === undefined ? {} : { preview }),
   };
+}
+
+/** The image itself if the browser cannot decode it. */
+async function shrink(file: File): Promise<File> {
+  const canvas = await draw(file, LONGEST_SIDE);
+  if (canvas === undefined) return file;
+  const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.9));
+  if (blob === null || blob.size >= file.size) return file;
+  return new File([blob], file.name.replace(/\.\w{1,5}$/, '.jpg'), { type: blob.type });
 }
 
 function toBase64(file: File): Promise<string> {
@@ -54,13 +69,17 @@ function toBase64(file: File): Promise<string> {
 
 /** Undefined for images that the browser cannot decode; the endpoint may still accept them. */
 async function drawPreview(file: File): Promise<string | undefined> {
+  return (await draw(file, PREVIEW_SIZE))?.toDataURL('image/png');
+}
+
+async function draw(file: File, longestSide: number): Promise<HTMLCanvasElement | undefined> {
   const bitmap = await createImageBitmap(file).catch(() => undefined);
   if (bitmap === undefined) return undefined;
-  const scale = Math.min(1, PREVIEW_SIZE / Math.max(bitmap.width, bitmap.height));
+  const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));
   const canvas = document.createElement('canvas');
   canvas.width = Math.max(1, Math.round(bitmap.width * scale));
   canvas.height = Math.max(1, Math.round(bitmap.height * scale));
   canvas.getContext('2d')?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   bitmap.close();
-  return canvas.toDataURL('image/png');
+  return canvas;
 }

@@ -31,6 +31,8 @@ export interface Picker {
   readonly open: boolean;
   readonly items: readonly CompletionView[];
   readonly active: number;
+  /** Nothing is typed after `@` yet: says that files can also be dropped. */
+  readonly hintsAtDrop: boolean;
   /** Whether the key was for the picker. */
   onKey(event: KeyboardEvent): boolean;
   choose(index: number): void;
@@ -82,7 +84,8 @@ export function usePicker({ text, caret, completions, replace }: Options): Picke
     event.stopPropagation();
     return true;
   };
-  return { open, items, active: Math.min(active, Math.max(0, items.length - 1)), onKey, choose };
+  const hintsAtDrop = token?.trigger === '@' && token.query === '' && offers('attach_uris');
+  return { open, items, active: Math.min(active, Math.max(0, items.length - 1)), hintsAtDrop, onKey, choose };
 }
 
 export const PICKER_ID = 'composer-picker';
@@ -95,23 +98,26 @@ export function PickerList({ picker }: { readonly picker: Picker }) {
   }, [picker.active]);
   if (!picker.open) return null;
   return (
-    <ul class="picker" id={PICKER_ID} role="listbox" aria-label={strings.picker} ref={list}>
-      {picker.items.map((item, index) => (
-        <li
-          key={`${item.source} ${item.id}`}
-          id={optionId(index)}
-          class="picker-item"
-          role="option"
-          aria-selected={index === picker.active}
-          // The text field keeps the focus.
-          onMouseDown={(event) => event.preventDefault()}
-          onClick={() => picker.choose(index)}
-        >
-          <Icon name={item.icon} />
-          <span class="picker-label">{visibleText(item.label)}</span>
-          <span class="picker-detail">{visibleText(item.detail)}</span>
-        </li>
-      ))}
-    </ul>
+    <div class="picker">
+      <ul id={PICKER_ID} role="listbox" aria-label={strings.picker} ref={list}>
+        {picker.items.map((item, index) => (
+          <li
+            key={`${item.source} ${item.id}`}
+            id={optionId(index)}
+            class="picker-item"
+            role="option"
+            aria-selected={index === picker.active}
+            // The text field keeps the focus.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => picker.choose(index)}
+          >
+            <Icon name={item.icon} />
+            <span class="picker-label">{visibleText(item.label)}</span>
+            <span class="picker-detail">{visibleText(item.detail)}</span>
+          </li>
+        ))}
+      </ul>
+      {picker.hintsAtDrop && <p class="picker-hint">{strings.dropShift}</p>}
+    </div>
   );
 }

@@ -90,7 +90,7 @@ function Filled({ context, currency }: { readonly context: ContextView; readonly
       <table class="context-table">
         <tbody>
           <Row label={strings.tokensIn} value={total.input.toLocaleString()} />
-          {total.cached > 0 && <Row label={strings.tokensCached} value={total.cached.toLocaleString()} />}
+          {total.cached > 0 && <Row share label={strings.tokensCached} value={total.cached.toLocaleString()} />}
           <Row label={strings.tokensOut} value={total.output.toLocaleString()} />
           {woken > 0 && <Row label={strings.tokensWoken} value={woken.toLocaleString()} />}
           <Row
@@ -108,13 +108,16 @@ function Row({
   label,
   value,
   title = '',
+  share = false,
 }: {
   readonly label: string;
   readonly value: string;
   readonly title?: string;
+  /** A part of the row before it. */
+  readonly share?: boolean;
 }) {
   return (
-    <tr title={title}>
+    <tr title={title} class={share ? 'context-share' : ''}>
       <th scope="row">{label}</th>
       <td>{value}</td>
     </tr>

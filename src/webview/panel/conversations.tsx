@@ -165,12 +165,16 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
               icon: 'fork',
               run: fork,
             },
-            {
-              id: 'export',
-              label: strings.export,
-              icon: 'export',
-              run: () => post({ type: 'export_conversation', id }),
-            },
+            ...(offers('export_conversation')
+              ? [
+                  {
+                    id: 'export',
+                    label: strings.export,
+                    icon: 'export' as const,
+                    run: () => post({ type: 'export_conversation', id }),
+                  },
+                ]
+              : []),
             {
               id: 'delete',
               label: strings.delete,

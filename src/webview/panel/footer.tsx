@@ -6,6 +6,7 @@ import { ContextPanel } from './contextPanel.tsx';
 import { formatCost, panelStrings as strings } from '../panelStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
+import { visibleText } from '../render/visibleText.ts';
 import { MenuButton } from './menu.tsx';
 
 interface Properties {
@@ -35,7 +36,7 @@ export function Footer({ head, context }: Properties) {
     if (!open) post({ type: 'read_context' });
     setOpen(!open);
   };
-  if (!offers('choose_model')) {
+  if (!offers('choose_model') && !offers('pick_model')) {
     return (
       <footer class="footer">
         <span class="footer-text">{[mode, model.label, model.detail].filter((part) => part !== '').join(' · ')}</span>
@@ -49,18 +50,7 @@ export function Footer({ head, context }: Properties) {
         {mode}
         <Icon name="chevron-down" />
       </MenuButton>
-      <button
-        type="button"
-        class="footer-button footer-model"
-        title={strings.modelTitle(model.label, model.detail)}
-        aria-label={strings.modelTitle(model.label, model.detail)}
-        onClick={() => post({ type: 'choose_model' })}
-      >
-        <span class="model">
-          {model.label} · {model.detail}
-        </span>
-        <Icon name="chevron-down" />
-      </button>
+      <ModelButton head={head} />
       <MenuButton
         class={controls.approvals === 'all' ? 'footer-button footer-risky' : 'footer-button'}
         label={strings.approvals}
@@ -86,6 +76,52 @@ export function Footer({ head, context }: Properties) {
       )}
       {open && <ContextPanel context={context} currency={controls.currency} close={() => setOpen(false)} />}
     </footer>
+  );
+}
+
+/** A menu of the page, or a button for the host's own. */
+function ModelButton({ head: { model, models } }: { readonly head: ChatHead }) {
+  const { post } = useActions();
+  const title = strings.modelTitle(model.label, model.detail);
+  const shown = (
+    <>
+      <span class="model">
+        {model.label} · {model.detail}
+      </span>
+      <Icon name="chevron-down" />
+    </>
+  );
+  if (models === undefined) {
+    return (
+      <button
+        type="button"
+        class="footer-button footer-model"
+        title={title}
+        aria-label={title}
+        onClick={() => post({ type: 'choose_model' })}
+      >
+        {shown}
+      </button>
+    );
+  }
+  const choices = (models ?? []).map(({ id, label, detail, current }) => ({
+    id,
+    label: visibleText(label),
+    detail: visibleText(detail),
+    checked: current,
+    run: () => post({ type: 'pick_model', model: id }),
+  }));
+  const looking = [{ id: '', label: strings.lookingForModels, run: () => undefined }];
+  return (
+    <MenuButton
+      class="footer-button footer-model"
+      label={strings.models}
+      title={title}
+      choices={models === null ? looking : choices}
+      onOpen={() => post({ type: 'list_models' })}
+    >
+      {shown}
+    </MenuButton>
   );
 }
 

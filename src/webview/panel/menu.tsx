@@ -19,12 +19,18 @@ interface Properties {
   readonly class: string;
   readonly choices: readonly MenuChoice[];
   readonly children: ComponentChildren;
+  /** Called when it is opened. */
+  readonly onOpen?: () => void;
 }
 
 const MARGIN = 6;
 
-export function MenuButton({ label, title = label, class: name, choices, children }: Properties) {
+export function MenuButton({ label, title = label, class: name, choices, children, onOpen }: Properties) {
   const [open, setOpen] = useState(false);
+  const show = () => {
+    setOpen(true);
+    onOpen?.();
+  };
   const button = useRef<HTMLButtonElement>(null);
   const close = (withFocus: boolean) => {
     setOpen(false);
@@ -33,7 +39,7 @@ export function MenuButton({ label, title = label, class: name, choices, childre
   const onKeyDown = (event: KeyboardEvent) => {
     if (open || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return;
     event.preventDefault();
-    setOpen(true);
+    show();
   };
   return (
     <>
@@ -45,7 +51,7 @@ export function MenuButton({ label, title = label, class: name, choices, childre
         aria-label={title}
         aria-haspopup="menu"
         aria-expanded={open}
-        onClick={() => setOpen(!open)}
+        onClick={() => (open ? setOpen(false) : show())}
         onKeyDown={onKeyDown}
       >
         {children}
@@ -67,11 +73,12 @@ function Menu({ label, anchor, choices, close }: MenuProperties) {
   useLayoutEffect(() => {
     if (menu.current === null || anchor === null) return;
     // In the top layer nothing around the button clips it.
-    menu.current.showPopover();
+    if (!menu.current.matches(':popover-open')) menu.current.showPopover();
     place(menu.current, anchor.getBoundingClientRect());
     const items = itemsOf(menu.current);
     (items.find((item) => item.getAttribute('aria-checked') === 'true') ?? items[0])?.focus();
-  }, []);
+    // Choices may come after it was opened.
+  }, [choices.length]);
   useEffect(() => {
     const outside = (event: Event) => {
       const target = event.target as Node;

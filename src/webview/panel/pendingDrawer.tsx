@@ -36,7 +36,9 @@ export function PendingDrawer({ pending, heldBack }: Pick<ChatHead, 'pending' | 
         <span class="drawer-bell">
           <Icon name="bell" />
         </span>
-        <span class="drawer-count">{strings.pendingCount(pending.count)}</span>
+        <span class="drawer-count">
+          {(open || first === undefined ? strings.pendingCount : strings.pendingBrief)(pending.count)}
+        </span>
         {!open && first !== undefined && <span class="drawer-first">{describeLabel(first)}</span>}
       </button>
       {heldBack !== null && (
@@ -108,7 +110,7 @@ function Entry({ entry }: { readonly entry: PendingEntry }) {
               formatAge(Date.now() - Date.parse(at)),
               ...(count > 1 ? [strings.times(count)] : []),
               strings.tokens(tokens),
-            ].join(' · ')}
+            ].map((part, index) => [index > 0 && ' · ', <span key={part}>{part}</span>])}
           </span>
         </button>
         <button

@@ -138,20 +138,22 @@ function Buttons({ always, alwaysServer, sent, answer, modify }: ButtonsProperti
       <button type="button" class="secondary" aria-disabled={sent} title={strings.modifyTitle} onClick={modify}>
         {strings.modify}
       </button>
-      <button type="button" class="secondary" aria-disabled={sent} onClick={reject}>
-        {strings.reject}
-      </button>
-      <input
-        type="text"
-        class="reason"
-        value={reason}
-        maxLength={10_000}
-        readOnly={sent}
-        placeholder={strings.rejectReason}
-        aria-label={strings.rejectReason}
-        onInput={(event) => setReason(event.currentTarget.value)}
-        onKeyDown={onReasonKey}
-      />
+      <div class="reject">
+        <button type="button" class="secondary" aria-disabled={sent} onClick={reject}>
+          {strings.reject}
+        </button>
+        <input
+          type="text"
+          class="reason"
+          value={reason}
+          maxLength={10_000}
+          readOnly={sent}
+          placeholder={strings.rejectReasonBrief}
+          aria-label={strings.rejectReason}
+          onInput={(event) => setReason(event.currentTarget.value)}
+          onKeyDown={onReasonKey}
+        />
+      </div>
     </div>
   );
 }

@@ -30,7 +30,9 @@ export const HandleList = memo(function HandleList({ handles }: { readonly handl
         <Icon name="terminal" />
         <span>{strings.handles}</span>
         <span class="handles-count">{summary}</span>
-        {newest !== undefined && <span class="handles-newest">{visibleText(`${newest.name}: ${newest.detail}`)}</span>}
+        {!open && newest !== undefined && (
+          <span class="handles-newest">{visibleText(`${newest.name}: ${newest.detail}`)}</span>
+        )}
       </button>
       <ul id={id} class="handles-items" hidden={!open}>
         {open && handles.map((handle) => <Row key={handle.call} handle={handle} />)}
@@ -100,6 +102,7 @@ function Action({
   readonly message: FromPage;
 }) {
   const actions = useActions();
+  if (!actions.offers(message.type)) return null;
   return (
     <button type="button" class="icon-button" title={label} aria-label={label} onClick={() => actions.post(message)}>
       <Icon name={icon} />

@@ -3,7 +3,7 @@ import { unreachable } from '../../base/errors.ts';
 import { t } from '../l10n.ts';
 import { memo } from '../memo.ts';
 import type { NoticeItem, PageItem } from '../state.ts';
-import { strings } from '../strings.ts';
+import { notificationStrings as ofNotifications } from '../notificationStrings.ts';
 import { useActions } from './actions.ts';
 import { Answer } from './answer.tsx';
 import { Icon } from './icons.tsx';
@@ -44,7 +44,7 @@ function Notice({ item }: { readonly item: NoticeItem }) {
       <Icon name={item.level} />
       <div>
         <p>
-          <span class="hidden">{strings.levels[item.level]}: </span>
+          <span class="hidden">{ofNotifications.levels[item.level]}: </span>
           {item.text}
         </p>
         {item.nextStep !== undefined && <p class="next-step">{item.nextStep}</p>}

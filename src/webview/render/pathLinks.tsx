@@ -40,14 +40,15 @@ export function linkPaths(text: string): ComponentChildren {
   const nodes: ComponentChildren[] = [];
   let plain = '';
   let links = 0;
-  for (const part of parts) {
+  for (const [index, part] of parts.entries()) {
     const word = withoutPunctuation(part);
     const end = part.slice(word.length);
-    const place = links < MOST_LINKS && word.length > 2 ? readPath(word) : undefined;
-    if (place === undefined) {
+    const found = links < MOST_LINKS && word.length > 2 ? readPath(word) : undefined;
+    if (found === undefined) {
       plain += part;
       continue;
     }
+    const place = found.line === undefined && end === '' ? { ...found, ...placeInParentheses(parts, index) } : found;
     links += 1;
     if (plain !== '') nodes.push(plain);
     nodes.push(
@@ -59,6 +60,15 @@ export function linkPaths(text: string): ComponentChildren {
   }
   if (links === 0) return text;
   return [...nodes, plain];
+}
+
+/** Compilers write `src/menu.ts(3,1)`. */
+function placeInParentheses(parts: readonly string[], index: number): Partial<PathPlace> {
+  const [, opening = '', line = '', comma = '', column = '', closing = ''] = parts.slice(index, index + 6);
+  if (opening !== '(' || !/^\d{1,7}$/.test(line) || Number(line) === 0) return {};
+  if (comma.startsWith(')')) return { line: Number(line) };
+  const hasColumn = comma === ',' && /^\d{1,7}$/.test(column) && closing.startsWith(')') && Number(column) > 0;
+  return hasColumn ? { line: Number(line), column: Number(column) } : {};
 }
 
 function withoutPunctuation(word: string): string {

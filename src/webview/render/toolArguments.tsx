@@ -4,6 +4,7 @@ import { argumentDiff } from '../argumentDiff.ts';
 import { strings } from '../strings.ts';
 import { commandOf } from '../toolTitle.ts';
 import { Diffs } from './diff/diff.tsx';
+import { linkPath } from './pathLinks.tsx';
 import { visibleText } from './visibleText.ts';
 
 interface Properties {
@@ -29,7 +30,7 @@ export function ToolArguments({ name, values }: Properties) {
           {rest.map(([key, value]) => (
             <div class={isLong(value) ? 'argument long' : 'argument'} key={key}>
               <dt>{visibleText(key)}</dt>
-              <dd>{visibleText(printArgument(value))}</dd>
+              <dd>{linkPath(visibleText(printArgument(value)))}</dd>
             </div>
           ))}
         </dl>

@@ -6,7 +6,7 @@ import { type Growing, wholeText } from '../growing.ts';
 import { readPartial } from '../partialJson.ts';
 import type { ToolItem } from '../state.ts';
 import { strings } from '../strings.ts';
-import { toolIcon, toolTitle } from '../toolTitle.ts';
+import { titlePath, toolIcon, toolTitle } from '../toolTitle.ts';
 import { transcriptStrings as ofTranscript } from '../transcriptStrings.ts';
 import { useActions } from './actions.ts';
 import { Approval } from './approval.tsx';
@@ -61,13 +61,17 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         <Icon name={open ? 'chevron-down' : 'chevron-right'} />
         <Icon name={toolIcon(item.name)} />
         <span class="tool-title" title={title}>
-          {title}
+          {open && item.question !== undefined && item.name === 'ask_user' ? (
+            ofTranscript.question
+          ) : (
+            <Title title={title} path={titlePath(item.name, item.arguments)} />
+          )}
         </span>
         {counted.length > 0 && <Counts added={sum(counted, 'added')} removed={sum(counted, 'removed')} />}
         {item.milliseconds !== undefined && item.milliseconds >= SHOWN_DURATION && (
           <span class="tool-duration">{ofTranscript.duration(item.milliseconds)}</span>
         )}
-        <span class="tool-state">
+        <span class="tool-state" title={strings.states[item.state]}>
           <Icon name={STATE_ICONS[item.state]} />
           <span>{strings.states[item.state]}</span>
         </span>
@@ -85,6 +89,27 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
       </div>
       {item.carried !== undefined && <Carried carried={item.carried} />}
     </section>
+  );
+}
+
+/**
+ * A click on the path opens it, one beside it the card. Inside a button it cannot be a link of its own: from the keyboard
+ * the path in the open card is one.
+ */
+function Title({ title, path }: { readonly title: string; readonly path: string | undefined }) {
+  const { post, offers } = useActions();
+  if (path === undefined || !title.endsWith(path) || !offers('open_file')) return <>{title}</>;
+  const openPath = (event: MouseEvent) => {
+    event.stopPropagation();
+    post({ type: 'open_file', path });
+  };
+  return (
+    <>
+      {title.slice(0, -path.length)}
+      <span class="title-path" onClick={openPath}>
+        {path}
+      </span>
+    </>
   );
 }
 

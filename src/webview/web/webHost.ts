@@ -3,7 +3,6 @@
 import type { FromPage, Obstacle, ToPage } from '../../protocol/webview.ts';
 import type { PageHost } from '../page.tsx';
 import { webStrings as strings } from './webStrings.ts';
-import { WEB_OFFERS } from './offers.ts';
 
 /** The server sends something at least every 15 s. */
 const SILENCE_MILLISECONDS = 40_000;
@@ -17,6 +16,7 @@ type Status = 'connecting' | 'connected' | 'lost' | 'refused';
 
 export function createWebHost(): PageHost {
   const token = takeToken();
+  const offers = readOffers();
   const { page, previous } = pageIds();
   let status: Status = token === '' ? 'refused' : 'connecting';
   /** The number of the last message that was received. */
@@ -104,7 +104,7 @@ export function createWebHost(): PageHost {
   };
 
   return {
-    offers: WEB_OFFERS,
+    offers,
     standsAlone: true,
     status: () => (status === 'connected' || status === 'connecting' ? undefined : describe(status)),
     listen: (onMessage, onChange) => {
@@ -113,7 +113,7 @@ export function createWebHost(): PageHost {
       void stayConnected().catch(() => setStatus('lost'));
     },
     post: (message) => {
-      if (!WEB_OFFERS.has(message.type)) return;
+      if (!offers.has(message.type) || !isConfirmed(message)) return;
       // Opening the stream asks for the state.
       if (message.type === 'ready' && status !== 'connected') return;
       sending = sending
@@ -125,6 +125,18 @@ export function createWebHost(): PageHost {
         });
     },
   };
+}
+
+/** What the server handles; it writes the list into the page. */
+function readOffers(): ReadonlySet<FromPage['type']> {
+  const text = document.getElementById('offers')?.textContent ?? '[]';
+  return new Set(JSON.parse(text) as FromPage['type'][]);
+}
+
+/** One tap must neither delete a conversation nor switch off every question. */
+function isConfirmed(message: FromPage): boolean {
+  if (message.type === 'delete_conversation') return confirm(strings.confirmDelete);
+  return message.type !== 'set_approvals' || message.mode !== 'all' || confirm(strings.confirmAll);
 }
 
 /** From the address, which must not keep it: it would be in the history, and in links that the user copies. */

@@ -45,7 +45,7 @@ test('the drawer says what the model will be notified of, with dismiss, mute and
   const before = await place();
   await alone.change({ type: 'head', head: { pending } });
   const drawer = page.getByRole('region', { name: 'Pending notifications' });
-  await drawer.getByText('3 pending notifications').waitFor();
+  await drawer.getByText('3 pending').waitFor();
   expect(await place()).toEqual(before);
   await drawer.getByRole('button', { name: /3 pending/ }).click();
   await drawer.getByText('File changed · src/menu.ts').waitFor();
@@ -122,6 +122,25 @@ test('an approval in another conversation is named above the composer and opens 
   await alone.show({ others: [{ id: 'b', title: 'Release notes', activity: 'approval' }] });
   await alone.page.getByRole('button', { name: 'Another conversation needs you: Release notes' }).click();
   expect(await alone.waitFor('open_conversation')).toMatchObject({ id: 'b' });
+});
+
+test('the sound is played by the page, but not one that was meant for an earlier page', async () => {
+  const alone = await open();
+  await alone.page.evaluate(() => {
+    const counted = { tones: 0 };
+    const { createOscillator } = AudioContext.prototype;
+    AudioContext.prototype.createOscillator = function counting() {
+      counted.tones += 1;
+      return createOscillator.call(this);
+    };
+    Object.assign(window, counted, { tones: () => counted.tones });
+  });
+  const tones = () => alone.page.evaluate(() => (window as unknown as { tones(): number }).tones());
+  await alone.send({ type: 'sound' });
+  expect(await tones()).toBe(0);
+  await alone.show();
+  await alone.send({ type: 'sound' });
+  await expect.poll(tones).toBe(2);
 });
 
 function request(id: string): TranscriptItem {

@@ -1,5 +1,6 @@
 // The panel around the transcript: footer, context, conversations and drafts, on the page alone.
 import { expect, test } from 'vitest';
+import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
 import { usePages } from '../../support/page/pageAlone.ts';
 
 const open = usePages();
@@ -134,6 +135,99 @@ test('each conversation has its own draft, and what is typed while a new chat st
       { type: 'draft', conversation: 'n', text: 'typed meanwhile' },
     ]);
   expect(await composer.inputValue()).toBe('typed meanwhile');
+});
+
+test('files dropped anywhere on the page are attached; the page says so while they are over it', async () => {
+  const alone = await opened();
+  const { page, show, waitFor } = alone;
+  await show({}, [{ type: 'request', id: '1', source: 'user', text: 'Go on.' }]);
+  const drag = (
+    events: readonly string[],
+    data: { readonly uris?: string; readonly file?: readonly [string, string] },
+  ) =>
+    page.getByText('Go on.').evaluate(
+      (target, { events: types, data: { uris, file } }) => {
+        const dataTransfer = new DataTransfer();
+        if (uris !== undefined) dataTransfer.setData('application/vnd.code.uri-list', uris);
+        if (file !== undefined) dataTransfer.items.add(new File(['x'], file[0], { type: file[1] }));
+        return types.map((type) => {
+          const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
+          target.dispatchEvent(event);
+          return event.defaultPrevented;
+        });
+      },
+      { events, data },
+    );
+  const hint = page.getByText('Drop files here to attach them');
+  expect(await drag(['dragover'], { uris: 'file:///tea/src/menu.ts' })).toEqual([true]);
+  await hint.waitFor();
+  await alone.pictures('drop', [300]);
+  expect(await alone.violations()).toEqual([]);
+  await drag(['dragleave'], {});
+  await hint.waitFor({ state: 'detached' });
+  const uris = '# comment\r\nfile:///tea/src/menu.ts\r\nhttps://example.com/\r\nvscode-remote://host/tea/src';
+  expect(await drag(['dragover', 'drop'], { uris })).toEqual([true, true]);
+  await hint.waitFor({ state: 'detached' });
+  expect(await waitFor('attach_uris')).toMatchObject({
+    uris: ['file:///tea/src/menu.ts', 'vscode-remote://host/tea/src'],
+  });
+  expect(await focusedLabel(page)).toBe('Message to Earshot');
+  await drag(['drop'], { file: ['photo.png', 'image/png'] });
+  expect(await waitFor('attach_image')).toMatchObject({ name: 'photo.png', media_type: 'image/png' });
+  // Without this the browser would open the file in place of the page.
+  expect(await drag(['drop'], { file: ['notes.txt', 'text/plain'] })).toEqual([true]);
+  await page.getByText('notes.txt cannot be attached from another program').waitFor();
+  const button = page.getByRole('button', { name: /^Attach files/ });
+  expect(await button.getAttribute('title')).toContain('hold Shift');
+});
+
+test('the composer says what is waited for', async () => {
+  const { page, show } = await opened();
+  const call = { type: 'tool', id: 't', name: 'ask_user', arguments: { question: 'Which tea?' }, output: '' } as const;
+  const placeholder = () => page.getByRole('textbox', { name: 'Message to Earshot' }).getAttribute('placeholder');
+  await show({ running: true }, [{ ...call, name: 'run_command', state: 'approval', approval: {} }]);
+  await expect.poll(placeholder).toBe('Waiting for your approval');
+  const question = { id: 'q', text: 'Which tea?', several: false, options: ['Oolong'] };
+  await show({ running: true }, [{ ...call, state: 'question', question }]);
+  await expect.poll(placeholder).toBe('Waiting for your answer');
+  await show({ running: true }, [{ ...call, state: 'running' }]);
+  await expect.poll(placeholder).toBe('Earshot is working…');
+});
+
+test('earlier items page in, Alt+Up and Alt+Down jump between messages, an answer is copied as Markdown', async () => {
+  const { page, show } = await opened();
+  const items = Array.from({ length: 100 }, (_, index): readonly TranscriptItem[] => [
+    { type: 'request', id: `r${index}`, source: 'user', text: `Message ${index}` },
+    { type: 'answer', id: `a${index}`, text: `**Answer** ${index}`, reasoning: '', streaming: false, truncated: false },
+  ]);
+  await show({}, items.flat());
+  const requests = page.locator('.item-request');
+  const before = await requests.count();
+  expect(before).toBeLessThan(100);
+  await page.getByRole('button', { name: /^Show earlier/ }).click();
+  await expect.poll(() => requests.count()).toBeGreaterThan(before);
+  /** The message at the top of the transcript. */
+  const atTop = () =>
+    page.evaluate(() => {
+      const top = document.querySelector('.scroller')?.getBoundingClientRect().top ?? 0;
+      const all = [...document.querySelectorAll('.item-request')];
+      return all.find((one) => Math.abs(one.getBoundingClientRect().top - top) < 4)?.textContent.match(/\d+/)?.[0];
+    });
+  await page.getByRole('textbox', { name: 'Message to Earshot' }).press('Alt+ArrowUp');
+  await expect.poll(atTop).toBeDefined();
+  const first = Number(await atTop());
+  await page.keyboard.press('Alt+ArrowUp');
+  await expect.poll(atTop).toBe(String(first - 1));
+  await page.keyboard.press('Alt+ArrowDown');
+  await expect.poll(atTop).toBe(String(first));
+  await page.evaluate(() => {
+    const writeText = async (copied: string) => void Object.assign(window, { copied });
+    Object.defineProperty(navigator, 'clipboard', { value: { writeText } });
+  });
+  await page.getByRole('button', { name: 'Scroll to bottom' }).click();
+  await page.getByRole('button', { name: 'Copy answer' }).last().click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate(() => (window as unknown as { copied: string }).copied)).toBe('**Answer** 99');
 });
 
 test('tabs appear in a wide panel only', async () => {

@@ -103,6 +103,18 @@ const STATES: Readonly<Record<string, State>> = {
       ),
     ],
   },
+  'approve write and delete': {
+    head: { running: true },
+    items: [
+      request,
+      tool(
+        'write_file',
+        { path: 'src/tea.ts', content: 'export {};' },
+        { state: 'approval', approval: { preview: { files: [{ ...changed, path: 'src/tea.ts', kind: 'created' }] } } },
+      ),
+      tool('delete_file', { path: 'src/old.ts' }, { state: 'approval', approval: { preview: { files: [gone] } } }),
+    ],
+  },
   'approve patch': {
     head: { running: true },
     items: [

@@ -68,6 +68,7 @@ test('a message is edited and sent again; paths open the editor; code blocks act
       arguments: { command: 'tsc' },
       output: 'src/menu.ts(3,1): error\nlib/a.ts:4: bad',
     }),
+    tool('p', { arguments: { path: 'src/tea.ts' } }),
   ]);
   await page.getByRole('button', { name: 'src/menu.ts:12:3' }).click();
   expect(await alone.waitFor('open_file')).toMatchObject({ path: 'src/menu.ts', line: 12, column: 3 });
@@ -77,6 +78,12 @@ test('a message is edited and sent again; paths open the editor; code blocks act
   await page.getByRole('button', { name: 'Run tsc' }).click();
   await page.getByRole('button', { name: 'lib/a.ts:4' }).click();
   expect(await alone.waitFor('open_file')).toMatchObject({ path: 'lib/a.ts', line: 4 });
+  await page.locator('.output').getByRole('button', { name: 'src/menu.ts' }).click();
+  expect(await alone.waitFor('open_file')).toMatchObject({ path: 'src/menu.ts', line: 3, column: 1 });
+  const read = page.getByRole('region', { name: 'Read src/tea.ts' });
+  await read.locator('.title-path').click();
+  expect(await alone.waitFor('open_file')).toEqual({ type: 'open_file', path: 'src/tea.ts' });
+  expect(await read.getByRole('button').getAttribute('aria-expanded')).toBe('false');
   await page.getByRole('button', { name: 'Insert at cursor' }).first().click();
   expect(await alone.waitFor('insert_code')).toMatchObject({ text: 'const a = 1;' });
   await page.getByRole('button', { name: 'Apply to the open file, with preview' }).click();

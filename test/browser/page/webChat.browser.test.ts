@@ -1,11 +1,12 @@
 // The web chat in a real browser, served by the real plugin: a whole turn, reloads, tabs, a killed plugin, and a forwarded port. By day
 // only the turn; the rest is shown without a browser in test/unit/webchat.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../../host/browser.ts';
 import { findViolations } from '../../support/accessibility.ts';
+import { startPathProxy } from '../../host/pathProxy.ts';
 import { atTestEnd, endAll } from '../../support/endings.ts';
 import { TcpProxy } from '../../support/nats/tcpProxy.ts';
 import { isFull } from '../../support/runs.ts';
@@ -78,9 +79,12 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   await say(page, 'Make tea.');
   await page.getByRole('button', { name: 'Approve' }).waitFor();
   await picture(page, 'approval');
-  const second = await openPage(`${world.origin}/#${TOKEN}`, 1200);
+  // As code-server forwards ports: under a path of another host.
+  const proxy = await startPathProxy();
+  atTestEnd(() => proxy.close());
+  const second = await openPage(`${proxy.address(world.port, 'localhost')}#${TOKEN}`, 1200);
   await second.getByRole('button', { name: 'Conversations' }).click();
-  await second.getByRole('button', { name: /Make tea/ }).click();
+  await second.locator('.conversation-open', { hasText: 'Make tea' }).click();
   await second.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('Which tea?').first().waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
@@ -133,7 +137,7 @@ test.runIf(isFull)(
     const other = await world.attach('builder', {});
     const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
     await other.ask({ type: 'notify', ...notification, conversation });
-    await page.getByRole('button', { name: /1 pending notification/ }).click();
+    await page.getByRole('button', { name: /1 pending/ }).click();
     await page.locator('.drawer-open').click();
     await page.getByText('The task “build” failed.').first().waitFor();
     await picture(page, 'pending');
@@ -160,6 +164,67 @@ test.runIf(isFull)(
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     expect(world.earshot.get(conversation)?.running).not.toBe(true);
+  },
+);
+
+test.runIf(isFull)(
+  'on a phone: an image is picked, a file found with @, model and mode chosen, a command stopped, a conversation renamed and deleted',
+  async () => {
+    const background = { command: 'echo boiling; sleep 600', background: true, handle: 'kettle' };
+    const world = await createWebChatWorld({
+      built: true,
+      settings: { 'approvals.mode': 'all' },
+      answers: [
+        { calls: [{ id: 'c1', name: 'run_command', arguments: background }] },
+        { text: ['A very small picture.'] },
+      ],
+    });
+    await mkdir(join(world.headless.folder, 'src'), { recursive: true });
+    await writeFile(join(world.headless.folder, 'src/menu.ts'), 'export const tea = 1;\n');
+    const page = await openPage(`${world.origin}/#${TOKEN}`);
+    const choosing = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Attach images' }).click();
+    const icon = await readFile(resolve(import.meta.dirname, '../../../media/icon.png'));
+    await (await choosing).setFiles({ name: 'tea.png', mimeType: 'image/png', buffer: icon });
+    await page.locator('.attachment-preview').waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).pressSequentially('@menu');
+    await page.getByRole('option', { name: /menu\.ts/ }).waitFor();
+    await picture(page, 'files');
+    await page.keyboard.press('Enter');
+    await page.locator('.attachment-chip', { hasText: 'src/menu.ts' }).waitFor();
+    await picture(page, 'attachments');
+    await page.getByRole('button', { name: /^Model: one/ }).click();
+    await page.getByRole('menuitemradio', { name: /two/ }).waitFor();
+    await picture(page, 'models');
+    await page.getByRole('menuitemradio', { name: /two/ }).click();
+    await page.getByRole('button', { name: /^Model: two/ }).waitFor();
+    await page.getByRole('button', { name: 'Mode: Agent' }).click();
+    await page.getByRole('menuitemradio', { name: /Plan/ }).click();
+    await page.getByRole('button', { name: 'Mode: Plan' }).waitFor();
+    world.chosen.settings = {};
+    await say(page, 'What is this?');
+    await page.getByText('A very small picture.').waitFor();
+    await page.getByRole('button', { name: /Background/ }).click();
+    await picture(page, 'commands');
+    await page.getByRole('button', { name: /^Stop .*kettle/ }).click();
+    await page.getByRole('button', { name: /^Stop .*kettle/ }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Conversations' }).click();
+    await page.getByRole('button', { name: /^Actions/ }).click();
+    await picture(page, 'actions');
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByRole('textbox', { name: 'New title' }).fill('Small picture');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('button', { name: /Small picture/ })
+      .first()
+      .waitFor();
+    page.on('dialog', (dialog) => {
+      dialog.accept().catch((error: unknown) => problems.push(String(error)));
+    });
+    await page.getByRole('button', { name: /^Actions/ }).click();
+    await page.getByRole('menuitem', { name: 'Delete…' }).click();
+    await page.getByText('There are no conversations yet.').waitFor();
+    expect(world.errors).toEqual([]);
   },
 );
 

@@ -96,10 +96,8 @@ export class AcpClient {
     const frame = JSON.parse(line) as Frame;
     if (frame.method === 'session/update' && frame.params !== undefined) {
       this.updates.push({ ...frame.params.update, session: frame.params.sessionId });
-    } else if (frame.method !== undefined)
-      this.#answer(frame.id ?? 0, frame.method, frame.params).catch((error: unknown) =>
-        this.errors.push(String(error)),
-      );
+    } else if (frame.method !== undefined && frame.id !== undefined)
+      this.#answer(frame.id, frame.method, frame.params).catch((error: unknown) => this.errors.push(String(error)));
     else this.#waiting.get(frame.id ?? 0)?.(frame);
     const watching = this.#watching;
     this.#watching = [];

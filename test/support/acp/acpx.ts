@@ -15,7 +15,7 @@ const acpx = join(repository, 'node_modules/acpx/dist/cli.js');
 let built: Promise<string> | undefined;
 
 /** As in `dist/`, which another step of `npm test` may be writing. */
-function buildAgent(): Promise<string> {
+export function buildAgent(): Promise<string> {
   built ??= (async () => {
     const outdir = join(repository, '.build/test', `acp-${process.pid}`);
     const quiet = { outdir, sourcemap: false, logLevel: 'error' as const };

@@ -46,7 +46,7 @@ const answers = {
     _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'tasks', version: '1' } },
   }),
   'tools/list': () => {
-    const tools = ['brew', 'ask', 'now'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+    const tools = ['brew', 'ask', 'now', 'late'].map((name) => ({ name, inputSchema: { type: 'object' } }));
     tools[0].outputSchema = { type: 'object', required: ['cups'] };
     return { ...cacheable, tools };
   },
@@ -66,6 +66,15 @@ const answers = {
   },
 };
 
+/** Once there is a file `release`. */
+function later(act) {
+  const timer = setInterval(() => {
+    if (!existsSync(at('release'))) return;
+    clearInterval(timer);
+    act();
+  }, 20);
+}
+
 createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
   const { id, method, params } = message;
@@ -75,6 +84,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   try {
     schemas[method]?.parse(message);
     const answer = answers[method];
+    const isLate = method === 'tools/call' && params.name === 'late';
+    if (isLate) return void later(() => send({ result: answer(params) }));
     send(answer === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result: answer(params) });
   } catch (error) {
     send({ error: { code: -32602, message: String(error) } });

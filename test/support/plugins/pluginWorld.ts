@@ -25,6 +25,7 @@ import { atTestEnd } from '../endings.ts';
 import { recordingLogger } from '../recordingLogger.ts';
 import { type Headless, startHeadless } from '../walk/headless.ts';
 import { attachRaw, type RawPlugin, type Relay, startRelay } from './rawPlugin.ts';
+import { type ChosenControls, testControls } from './testControls.ts';
 import { createStagedModel, type StagedAnswer, type StagedModel } from './stagedModel.ts';
 
 export interface PluginWorldOptions {
@@ -51,6 +52,8 @@ interface PluginWindow {
 
 export interface PluginWorld extends PluginWindow {
   readonly model: StagedModel;
+  /** What plugins have chosen in the window. */
+  readonly chosen: ChosenControls;
   readonly programs: Map<string, Program>;
   /** What the user was asked, and how the user answers. */
   readonly consents: (RunConsent | AttachConsent)[];
@@ -96,6 +99,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
   const home = await mkdtemp(join(tmpdir(), 'earshot-hub-'));
   atTestEnd(() => rm(home, { recursive: true, force: true }));
   const { settings } = readSettings((name) => options.settings?.[name]);
+  const chosen: ChosenControls = { model: 'one', settings: {} };
   const build = async (start: (frontends: Frontends) => Promise<Headless>, pid: number): Promise<PluginWindow> => {
     const logger = recordingLogger(errors);
     const frontends = new Frontends({ clock: options.clock ?? realClock, logger });
@@ -113,7 +117,9 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     const shared = new SharedParts({
       ...{ earshot, keepAlive, handles, frontends, store, lock, views, clock, ids, logger, isAlive },
       library: new Library(ports, earshot),
-      settings: () => settings,
+      snapshots: ports.snapshots,
+      controls: testControls(chosen),
+      settings: () => ({ ...settings, ...chosen.settings }),
     });
     const consent = new ProgramConsent({
       approved: createApprovedPrograms({ files: realFileSystem, folder: join(home, 'global'), logger }),
@@ -128,6 +134,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
         consents.push(asked);
         return user.approves;
       },
+      confirmListen: async () => user.approves,
     });
     const workspace = { root: headless.folder, storage: headless.storage, id: 'test' };
     const common = {
@@ -136,7 +143,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
       programs: () => programs,
       isTrusted: () => user.trusts,
       init: (given: Readonly<Record<string, unknown>>, args: readonly string[]) =>
-        createInit({ workspace, paths: {}, settings, logLevel: 2 }, given, args),
+        createInit({ workspace, paths: {}, settings: { ...settings, ...chosen.settings }, logLevel: 2 }, given, args),
       openOutput: (name: string) => ({
         append: (text: string) => void output.push(`${name}: ${text}`),
         log: (level: string, text: string) => void output.push(`${name} ${level}: ${text}`),
@@ -175,6 +182,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
   const world: PluginWorld = {
     ...first,
     model,
+    chosen,
     programs,
     consents,
     user,

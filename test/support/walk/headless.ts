@@ -78,10 +78,11 @@ export interface HeadlessOptions {
 export async function startHeadless(options: HeadlessOptions): Promise<Headless> {
   const root = await mkdtemp(join(tmpdir(), 'earshot-walk-'));
   await mkdir(join(root, 'workspace'));
-  return start(root, options);
+  return startHeadlessIn(root, options);
 }
 
-async function start(root: string, options: HeadlessOptions): Promise<Headless> {
+/** On these folders, which may be of an earlier window. */
+export async function startHeadlessIn(root: string, options: HeadlessOptions): Promise<Headless> {
   const folder = join(root, 'workspace');
   const storage = join(root, 'storage');
   const errors: string[] = [];
@@ -155,12 +156,12 @@ async function start(root: string, options: HeadlessOptions): Promise<Headless> 
     errors,
     events: (conversation) => readFile(join(storage, 'conversations', conversation, 'events.jsonl'), 'utf8'),
     second: (model = options.model, more = {}) =>
-      start(root, { ...options, model, ...more, ports: { ...options.ports, ...more.ports } }),
+      startHeadlessIn(root, { ...options, model, ...more, ports: { ...options.ports, ...more.ports } }),
     restart: async (more = {}) => {
       await earshot.shutDown();
       await checkpoints.close();
       handles.dispose();
-      return start(root, { ...options, ...more });
+      return startHeadlessIn(root, { ...options, ...more });
     },
     close,
     end: async () => {

@@ -2,7 +2,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { failureAction } from '../../../src/core/conversation/failureActions.ts';
 import { findLocalEndpoints, listModels } from '../../../src/models/endpoints.ts';
+import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -69,6 +71,31 @@ test('an address without a server fails as unreachable', async () => {
     failure: { code: 'unreachable' },
   });
 });
+
+test.each([
+  ['refuses the connection', 'http://127.0.0.1:1/v1', /ECONNREFUSED|refused|bad port/i],
+  ['has an unknown name', 'http://no-such-host.invalid/v1', /ENOTFOUND|EAI_AGAIN|not found|getaddrinfo/i],
+])(
+  'without network a request to an address that %s says so and can be retried with a button',
+  async (_, baseUrl, why) => {
+    const model = createOpenAiModel({ baseUrl, model: 'm', apiKey: async () => undefined });
+    const { signal } = new AbortController();
+    const parts = await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, signal));
+    const failed = parts.find((part) => part.type === 'failed');
+    expect(failed).toMatchObject({
+      retry: {},
+      failure: {
+        code: 'unreachable',
+        message: expect.stringMatching(why) as string,
+        nextStep: expect.stringContaining('earshot.baseUrl') as string,
+      },
+    });
+    expect(failureAction({ code: failed?.failure.code ?? '' })).toEqual({
+      label: 'Retry now',
+      message: { type: 'retry_turn' },
+    });
+  },
+);
 
 test('local endpoints are found only where they answer with models', async () => {
   const there = await serve(json(200, { data: [{ id: 'm' }] }));

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { baseCases } from '../../support/plugins/conformance/baseCases.ts';
 import { type ConformanceWorld } from '../../support/plugins/conformance/conformance.ts';
+import { conversationCases, windowCases } from '../../support/plugins/conformance/conversationCases.ts';
 import { interactiveCases } from '../../support/plugins/conformance/interactiveCases.ts';
 import { queryCases } from '../../support/plugins/conformance/queryCases.ts';
 import { streamCases } from '../../support/plugins/conformance/streamCases.ts';
@@ -9,7 +10,15 @@ import { turnCases } from '../../support/plugins/conformance/turnCases.ts';
 import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
 import { runs } from '../../support/runs.ts';
 
-const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases, ...turnCases];
+const cases = [
+  ...baseCases,
+  ...streamCases,
+  ...interactiveCases,
+  ...queryCases,
+  ...turnCases,
+  ...conversationCases,
+  ...windowCases,
+];
 
 async function begin(how: 'attach' | 'spawn'): Promise<ConformanceWorld & { readonly errors: readonly string[] }> {
   const world = await createPluginWorld();

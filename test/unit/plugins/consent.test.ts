@@ -11,6 +11,7 @@ test('a program that connects again while the user is asked is asked for once; a
     isTrusted: () => true,
     folder: () => '/w',
     confirmRun: async () => false,
+    confirmListen: async () => false,
     confirmAttach: () => {
       const question = Promise.withResolvers<boolean>();
       asked.push(question);

@@ -227,7 +227,7 @@ test('the window’s socket is private; attach is asked for once for each name; 
   expect(await refused({ type: 'list_conversations' })).toContain('must be {"type":"attach"');
   expect(await refused({ type: 'attach', name: 'Bad Name', version: '1' })).toContain('name');
   expect(await refused({ type: 'attach', name: 'ear', version: '1', listener: 'claude' })).toContain(
-    'no outside listeners',
+    'no outside agents',
   );
   user.approves = false;
   expect(await refused({ type: 'attach', name: 'tea', version: '1' })).toContain('not approved');

@@ -1,10 +1,10 @@
 // Requests to the web chat that must be refused, and those that must not: foreign origins, rebound names, forms, wrong tokens.
-import { request } from 'node:http';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPageFiles } from '../../../src/webchat/pageFiles.ts';
 import { WebServer } from '../../../src/webchat/webServer.ts';
 import { fromPageSchema } from '../../../src/protocol/webview.ts';
+import { sendRaw } from '../../support/webchat/rawRequest.ts';
 import { freePort, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
 const world = { port: 0 };
@@ -13,6 +13,7 @@ beforeAll(async () => {
   world.port = await freePort();
   server = new WebServer({
     rules: { token: TOKEN, hosts: ['chat.example.test', 'tunnel.test:8443'] },
+    refreshRules: async () => undefined,
     file: createPageFiles({ root: resolve(import.meta.dirname, '../../..'), language: 'en' }),
     openStream: () => ({ dispose: () => undefined }),
     receive: async (_page, message) => (fromPageSchema.safeParse(message).success ? undefined : 'no message'),
@@ -24,30 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** With exactly these headers, which `fetch` would not send. */
-function send(
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  { method = 'GET', body = '' } = {},
-): Promise<{ status: number; body: string; headers: Record<string, unknown> }> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port: world.port, path, method, headers, agent: false }, (response) => {
-      const status = response.statusCode ?? 0;
-      // A stream does not end.
-      if (status === 200 && path.startsWith('/stream')) {
-        response.destroy();
-        resolve({ status, body: '', headers: response.headers });
-        return;
-      }
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve({ status, body: text, headers: response.headers }));
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
+const send = (...sent: Parameters<typeof sendRaw> extends [number, ...infer Rest] ? Rest : never) =>
+  sendRaw(world.port, ...sent);
 
 const token = { authorization: `Bearer ${TOKEN}` };
 const stream = '/stream?page=page-0001&since=0&conversation=';

@@ -1,4 +1,6 @@
 // The stream of a page of the web chat, with the real plugin: what a page gets first, what it gets when it comes back, and drafts.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { atTestEnd } from '../../support/endings.ts';
 import { createWebChatWorld, TOKEN, type WebChatWorld } from '../../support/webchat/webChatWorld.ts';
@@ -170,6 +172,103 @@ test('a turn that failed is retried from the page', async () => {
   await stream.next(has('"type":"retry_turn"'));
   await post(world, 'page-0001', { type: 'retry_turn' });
   await stream.next(has('Better.'));
+});
+
+/** The smallest PNG. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+test('a message takes an image and a file of the @ picker with it, and gets them back if it is refused', async () => {
+  const world = await createWebChatWorld({ answers: [{ text: ['Tea, I think.'] }] });
+  await mkdir(join(world.headless.folder, 'src'), { recursive: true });
+  await writeFile(join(world.headless.folder, 'src/menu.ts'), 'export const tea = 1;\n');
+  const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
+  const does = (message: FromPage) => post(world, 'page-0001', message);
+  await stream.next(() => true);
+  const preview = `data:image/png;base64,${PIXEL}`;
+  await does({ type: 'attach_image', name: 'tea.png', media_type: 'image/png', data: PIXEL, preview });
+  await stream.next(has(preview));
+  await does({ type: 'attach_image', name: 'x.svg', media_type: 'image/svg+xml', data: PIXEL });
+  await stream.next(has('models take PNG'));
+  await does({ type: 'complete', trigger: '@', query: 'menu' });
+  const listed = await stream.next(({ type }) => type === 'completions');
+  expect(listed).toMatchObject({ items: [{ source: 'files', id: 'src/menu.ts' }] });
+  await does({ type: 'choose_completion', source: 'files', id: 'src/menu.ts' });
+  await does({ type: 'choose_completion', source: 'files', id: 'src/gone.ts' });
+  await stream.next(has('src/gone.ts'));
+  await does({ type: 'send', text: 'What is this?' });
+  // Refused as a whole: nothing of it is lost.
+  expect(await stream.next(({ type }) => type === 'restore_draft')).toMatchObject({ text: 'What is this?' });
+  await does({ type: 'detach', id: 'src/gone.ts' });
+  await does({ type: 'send', text: 'What is this?' });
+  await stream.next(has('Tea, I think.'));
+  const [request] = (world.earshot.get(conversationOf(stream))?.log.state.transcript.items ?? []).filter(
+    ({ type }) => type === 'request',
+  );
+  expect(JSON.stringify(request)).toContain('tea.png');
+  expect(JSON.stringify(request)).toContain('src/menu.ts');
+});
+
+test('model and mode are chosen on the page, which shows the model that answers', async () => {
+  const world = await createWebChatWorld();
+  const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
+  const does = (message: FromPage) => post(world, 'page-0001', message);
+  await stream.next(has('"model":{"label":"one"'));
+  await does({ type: 'list_models' });
+  await stream.next(has('"models":[{"id":"one","label":"one","detail":"test","current":true}'));
+  await does({ type: 'pick_model', model: 'two' });
+  await stream.next(has('"model":{"label":"two"'));
+  await does({ type: 'set_mode', mode: 'plan' });
+  await stream.next(has('"mode":"plan"'));
+  await does({ type: 'set_approvals', mode: 'ask' });
+  await stream.next(has('"approvals":"ask"'));
+  expect(world.chosen).toEqual({ model: 'two', settings: { mode: 'plan', 'approvals.mode': 'ask' } });
+  // Chosen in VS Code meanwhile: a page that comes later has it.
+  world.chosen.model = 'one';
+  const other = await openStream(world, { page: 'page-0002', since: '0', conversation: '' });
+  await other.next(has('"model":{"label":"one"'));
+});
+
+test('conversations are renamed, forked and deleted; a background command is listed, asked about and stopped', async () => {
+  const background = { command: 'echo boiling; sleep 600', background: true, handle: 'kettle' };
+  const world = await createWebChatWorld({
+    settings: { 'approvals.mode': 'all' },
+    answers: [
+      { calls: [{ id: 'c1', name: 'run_command', arguments: background }] },
+      { text: ['It boils.'] },
+      { text: ['I see it.'] },
+    ],
+  });
+  const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
+  const does = (message: FromPage) => post(world, 'page-0001', message);
+  await stream.next(() => true);
+  await does({ type: 'send', text: 'Boil water.' });
+  await stream.next(has('It boils.'));
+  const first = conversationOf(stream);
+  await stream.next((message) => has('"name":"kettle"')(message) && has('boiling')(message));
+  await does({ type: 'tell_of_handle', call: 'c1' });
+  await stream.next(has('Look at the background command “kettle”'));
+  await stream.next(has('I see it.'));
+  await world.earshot.settled(first);
+  await does({ type: 'stop_handle', call: 'c1' });
+  await stream.next((message) => has('"name":"kettle"')(message) && !has('"state":"running"')(message));
+  await does({ type: 'hide_handle', call: 'c1' });
+  await stream.next(has('"handles":[]'));
+  await does({ type: 'read_context' });
+  expect(await stream.next(({ type }) => type === 'context')).toMatchObject({ context: { window: 100_000 } });
+
+  await does({ type: 'rename_conversation', id: first, title: 'Green tea' });
+  await stream.next(has('"title":"Green tea"'));
+  await does({ type: 'fork_conversation', id: first });
+  await expect.poll(() => conversationOf(stream)).not.toBe(first);
+  const fork = conversationOf(stream);
+  await does({ type: 'delete_conversation', id: fork });
+  await expect.poll(() => conversationOf(stream)).toBe('');
+  await does({ type: 'list_conversations', query: 'green' });
+  const listed = await stream.next((message) => message.type === 'conversations' && message.query === 'green');
+  expect(listed).toMatchObject({ items: [{ id: first, title: 'Green tea' }] });
+  // In use by a turn, or gone: the page says why.
+  await does({ type: 'delete_conversation', id: fork });
+  await stream.next(has('"level":"warning"'));
 });
 
 function conversationOf({ received }: Stream): string {

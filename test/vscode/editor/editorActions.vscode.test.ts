@@ -86,6 +86,7 @@ describe('actions between chat and editor', () => {
       vscode.Uri.file(inFolder('README.md')),
       vscode.Uri.file(inFolder('src/order.ts')),
     ]);
+    await vscode.commands.executeCommand('earshot.attachFolder', vscode.Uri.file(inFolder('src')));
     const editor = await show();
     editor.selection = new vscode.Selection(0, 0, 1, 0);
     await vscode.commands.executeCommand('earshot.sendSelection');
@@ -96,7 +97,7 @@ describe('actions between chat and editor', () => {
       () => listening.server.requests.length,
       (now) => now === count + 1,
     );
-    for (const part of ['README.md', 'src/order.ts', 'Selection: src/menu.ts:1-2', 'What is this?']) {
+    for (const part of ['README.md', 'src/order.ts', 'Files in src', 'Selection: src/menu.ts:1-2', 'What is this?']) {
       assert.ok(lastRequest().includes(part), part);
     }
   });

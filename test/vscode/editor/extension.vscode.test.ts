@@ -26,6 +26,22 @@ describe('the extension', () => {
     );
   });
 
+  it('uses keys that VS Code leaves free', async () => {
+    const text = (
+      await vscode.workspace.openTextDocument(vscode.Uri.parse('vscode://defaultsettings/keybindings.json'))
+    ).getText();
+    const bound = JSON.parse(text.replace(/^\s*\/\/.*$/gm, '')) as { key: string; command: string; when?: string }[];
+    const manifest = vscode.extensions.getExtension('earshot.earshot')?.packageJSON as {
+      contributes: { keybindings: { key: string }[] };
+    };
+    const ours = new Set(manifest.contributes.keybindings.map(({ key }) => key));
+    assert.equal(ours.size, 5);
+    assert.ok(bound.length > 500);
+    const begins = ({ key }: { key: string }) => ours.has(key.split(' ')[0] ?? '');
+    const clashes = bound.filter((one) => begins(one) && !one.command.startsWith('earshot.'));
+    assert.deepEqual(clashes, []);
+  });
+
   it('has a default for every setting in VS Code', () => {
     const settings = vscode.workspace.getConfiguration('earshot');
     assert.equal(settings.get('model'), '');

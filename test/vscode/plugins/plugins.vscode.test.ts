@@ -1,11 +1,13 @@
 // The conformance suite of WIRE A against the extension in the real editor, with plugins in processes of their own.
 import * as assert from 'node:assert/strict';
-import { stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
 import { baseCases } from '../../support/plugins/conformance/baseCases.ts';
 import { type ConformanceWorld } from '../../support/plugins/conformance/conformance.ts';
+import { conversationCases } from '../../support/plugins/conformance/conversationCases.ts';
 import { interactiveCases } from '../../support/plugins/conformance/interactiveCases.ts';
 import { queryCases } from '../../support/plugins/conformance/queryCases.ts';
 import { streamCases } from '../../support/plugins/conformance/streamCases.ts';
@@ -75,7 +77,7 @@ describe('program plugins', () => {
   };
 
   // The unit tests run all of them by day.
-  const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases, ...turnCases];
+  const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases, ...turnCases, ...conversationCases];
   for (const { title, run } of cases.filter((_, index) => index % runs(6, 1) === 0)) it(title, () => run(world));
 
   it('rights of workspace settings do not count', async () => {
@@ -98,11 +100,44 @@ describe('program plugins', () => {
     }
   });
 
-  it('the window listens on its private socket and refuses outside listeners', async () => {
+  it('an outside agent is notified on the window’s private socket of what changed since it read a file', async () => {
     const path = join(await hubFolder(folder()), `window-${process.pid}.sock`);
     assert.equal((await stat(path)).mode & 0o777, 0o600);
-    const plugin = await attachRaw(path, { type: 'attach', name: 'ear', version: '1', listener: 'x' });
-    assert.match((await plugin.next('error')).message, /no outside listeners/);
-    await plugin.closed;
+    await configure({ claude: { command: ['x'], run: 'allow' } });
+    const file = join(folder(), 'listened.txt');
+    await writeFile(file, 'tea\n');
+    const agent = await attachRaw(path, {
+      type: 'attach',
+      name: 'claude',
+      version: '1',
+      listener: 'claude',
+      session: 's',
+    });
+    try {
+      await agent.next('init');
+      const hash = createHash('sha256').update('tea\n').digest('hex');
+      assert.equal((await agent.ask({ type: 'seen', path: file, hash })).type, 'done');
+      await writeFile(file, 'coffee\n');
+      await agent.next((message) => message.type === 'pending_changed' && message.count > 0);
+      const pending = await agent.ask({ type: 'pending' });
+      assert.match(pending.type === 'pending' ? pending.text : '', /-tea\n\+coffee/);
+      assert.equal((await agent.ask({ type: 'list_conversations' })).type, 'error');
+    } finally {
+      agent.destroy();
+      await agent.closed;
+      await rm(file);
+      await configure({});
+    }
+  });
+
+  it('the editor knows the MCP server for notifications and the commands that install the hook', async () => {
+    const manifest = vscode.extensions.getExtension('earshot.earshot')?.packageJSON as {
+      contributes: { mcpServerDefinitionProviders: { id: string }[] };
+    };
+    // VS Code refuses to register one that is not contributed, and the extension would not be active.
+    assert.deepEqual(
+      manifest.contributes.mcpServerDefinitionProviders.map(({ id }) => id),
+      ['earshot.notifications'],
+    );
   });
 });

@@ -49,7 +49,12 @@ test('an approved edit is made; a file changed meanwhile is in the content of th
       method: 'session/request_permission',
       params: {
         sessionId: session,
-        toolCall: { toolCallId: 'w', kind: 'edit', title: 'write_file menu.txt' },
+        toolCall: {
+          toolCallId: 'w',
+          kind: 'edit',
+          title: 'write_file menu.txt',
+          content: [{ type: 'diff', path: join(folder, 'menu.txt'), oldText: null, newText: 'Tea.\n' }],
+        },
         options: [{ kind: 'allow_once' }, { kind: 'allow_always' }, { kind: 'reject_once' }],
       },
     },

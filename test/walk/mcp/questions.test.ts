@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Question } from '../../../src/core/ports/ports.ts';
+import { readConfigValue } from '../../../src/mcp/config/configuration.ts';
 import { type LaunchProof } from '../../../src/mcp/config/launch.ts';
 import { elicit } from '../../../src/mcp/elicitation.ts';
 import { beginMcpWalk, call, createTestMemory, servers } from '../../support/mcp/mcpWalk.ts';
@@ -88,6 +89,31 @@ test.each([{ inputs: [] }, { inputs: [{ type: 'promptString', id: 'k' }] }])(
 );
 
 const noVariables = { folder: undefined, folders: [], environment: process.env, setting: () => undefined };
+
+test('in an untrusted workspace no server starts, and no input is asked for', async () => {
+  const asked: string[] = [];
+  const host = {
+    trusted: false,
+    variables: () => ({
+      folder: undefined,
+      folders: [],
+      environment: process.env,
+      input: async (id: string) => {
+        asked.push(id);
+        return 'value';
+      },
+      setting: () => undefined,
+    }),
+  };
+  const config = { ...servers.scripted({ tools: [{ name: 'echo' }] }), env: { KEY: '${input:key}' } };
+  const inputs = [{ type: 'command', id: 'key', command: 'workbench.action.terminal.sendSequence' }];
+  const walk = await beginMcpWalk({}, [done], { host });
+  const { servers: configured } = readConfigValue({ servers: { s: config }, inputs }, { label: 'x', workspace: false });
+  await walk.mcp.configure(configured);
+  await walk.go();
+  expect(walk.mcp.get('s')).toMatchObject({ state: 'off', problem: 'the workspace is not trusted' });
+  expect([asked, walk.serverLog, walk.offered(0).filter((name) => name.startsWith('s__'))]).toEqual([[], [], []]);
+});
 
 test('every primitive type and enum of the protocol is a field of the form; accept, decline and cancel are passed on', async () => {
   const requestedSchema = {
@@ -183,7 +209,7 @@ test('a server that asks 200 questions in a call gets 20 answers', async () => {
   walk.headless.frontend.answerQuestion = async () => ({ answer: '{"tea":"Oolong"}', by: 'user' });
   await walk.go();
   expect(walk.headless.frontend.questions).toHaveLength(20);
-  expect(walk.results()).toEqual(['{"decline":180,"accept":20}']);
+  expect(JSON.parse(walk.results()[0] ?? '')).toEqual({ decline: 180, accept: 20 });
 });
 
 test('a page is opened only if it is on the web and the user chose to', async () => {

@@ -213,6 +213,17 @@ test('2026-07-28: stopping the turn cancels the task at its server', async () =>
   expect(await requestsOf(folder)).toContain('tasks/cancel');
 });
 
+test('2026-07-28: a call that was stopped and becomes a task all the same is cancelled at its server', async () => {
+  const { walk, folder } = await beginModern('late');
+  await begin(walk);
+  await expect.poll(() => requestsOf(folder)).toContain('tools/call');
+  await walk.headless.earshot.stop(walk.id);
+  expect(walk.results()).toEqual(['Cancelled by the user.']);
+  await writeFile(join(folder, 'release'), '');
+  await expect.poll(() => requestsOf(folder)).toContain('tasks/cancel');
+  expect(walk.log.state.handles.all).toEqual([]);
+});
+
 test('2026-07-28: what a task asks for is asked of the user, and the answer goes to the task', async () => {
   const { walk, folder } = await beginModern('ask');
   walk.headless.frontend.answerQuestion = async () => ({ answer: JSON.stringify({ tea: 'Oolong' }), by: 'user' });

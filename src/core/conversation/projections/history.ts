@@ -41,6 +41,13 @@ export function notificationHistory(events: Iterable<LogEvent>): NotificationRec
         for (const record of unaccepted) record.receipt = 'accepted';
         unaccepted = [];
         break;
+      case 'carriers_accepted': {
+        const accepted = new Set(event.carriers);
+        const isAccepted = ({ carrier = 0 }: NotificationRecord) => accepted.has(carrier);
+        for (const record of unaccepted.filter(isAccepted)) record.receipt = 'accepted';
+        unaccepted = unaccepted.filter((record) => !isAccepted(record));
+        break;
+      }
       default:
     }
   }

@@ -2,6 +2,7 @@
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type TranscriptItem } from '../../../protocol/transcript.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
+import { Offers } from '../offers.ts';
 import { Changes } from './changes.ts';
 import { FoundTools } from './foundTools.ts';
 import { HandleStates } from './handleStates.ts';
@@ -40,6 +41,7 @@ export class Projections {
   readonly handles = new HandleStates();
   readonly hubAgents = new HubAgents();
   readonly foundTools = new FoundTools();
+  readonly offers = new Offers();
   readonly #newest = (id: string) => this.pending.newest(id);
   readonly #queuedMessage = (id: string) => this.pending.queuedMessage(id);
   readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
@@ -64,6 +66,7 @@ export class Projections {
     this.handles.fold(event);
     this.hubAgents.fold(event);
     this.foundTools.fold(event);
+    this.offers.fold(event);
     this.messages.fold(event, this.#queuedMessage);
     this.pending.fold(event);
     this.turn.fold(event);

@@ -45,12 +45,14 @@ export class Seen {
       case 'tool_call_response':
         this.#carried(event);
         return this.#moved(event);
+      case 'files_seen':
+        return this.#moved(event);
       default:
         return false;
     }
   }
 
-  #moved({ seen, seq }: EventOf<'chat_request' | 'tool_call_response' | 'compaction'>): boolean {
+  #moved({ seen, seq }: EventOf<'chat_request' | 'tool_call_response' | 'compaction' | 'files_seen'>): boolean {
     if (seen === undefined || seen.length === 0) return false;
     for (const { path, hash, part } of seen) {
       const whole = viewAfter(this.#files.get(path), { hash, ...(part && { part }) });

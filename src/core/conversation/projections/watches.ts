@@ -78,6 +78,9 @@ export class Watches {
         this.#addResources(event.resources);
         return;
       }
+      case 'watch_changed':
+        this.#globs = applyWatch(this.#globs, event);
+        return;
       case 'handle_started':
         this.#handles = new Set([...this.#handles, event.name]);
         return;

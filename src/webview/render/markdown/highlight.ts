@@ -2,7 +2,6 @@
 import type { Emitter } from 'highlight.js';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
-import css from 'highlight.js/lib/languages/css';
 import diff from 'highlight.js/lib/languages/diff';
 import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
@@ -76,7 +75,6 @@ class TreeEmitter implements Emitter {
 
 const languages = {
   bash,
-  css,
   diff,
   javascript,
   json,
@@ -89,7 +87,7 @@ const languages = {
 };
 /** Names and aliases of languages that are loaded when they are needed first. */
 const LATER =
-  /^(?:c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|php|powershell|ps1|pwsh|ruby|rb|rust|rs|sql)$/;
+  /^(?:c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|css|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|php|powershell|ps1|pwsh|ruby|rb|rust|rs|sql)$/;
 
 const hl = hljs.newInstance();
 hl.configure({ __emitter: TreeEmitter });

@@ -2,6 +2,7 @@
 import c from 'highlight.js/lib/languages/c';
 import cpp from 'highlight.js/lib/languages/cpp';
 import csharp from 'highlight.js/lib/languages/csharp';
+import css from 'highlight.js/lib/languages/css';
 import dockerfile from 'highlight.js/lib/languages/dockerfile';
 import go from 'highlight.js/lib/languages/go';
 import ini from 'highlight.js/lib/languages/ini';
@@ -18,6 +19,7 @@ export const moreLanguages = {
   c,
   cpp,
   csharp,
+  css,
   dockerfile,
   go,
   ini,

@@ -60,7 +60,8 @@ test('each notification is in the group of its state, with label, receipt and to
     { label: 'File changed', subject: 'src/a.ts', path: 'src/a.ts', receipt: 'accepted' },
   ]);
   expect(usage).toMatchObject([{ kind: 'file.changed', count: 1 }]);
-  expect(usage[0]?.tokens).toBeGreaterThan(3);
+  // As in the drawer, with the element around the text.
+  expect(usage[0]?.tokens).toBeGreaterThan(20);
   expect(sources).toEqual(['file', 'task']);
 });
 

@@ -6,6 +6,7 @@ import { type ModelPart } from '../../../../src/core/ports/ports.ts';
 import { createGuideModel } from '../../../../src/models/guide/guide.ts';
 import { textOf } from '../../../../src/models/guide/guidePlan.ts';
 import { SUGGESTIONS } from '../../../../src/models/guide/guideSpeech.ts';
+import { strings } from '../../../../src/webview/strings.ts';
 
 const guide = createGuideModel({ wordMilliseconds: 0 });
 const block = (text: string) => ({ format: 'xml', text }) as const;
@@ -281,6 +282,25 @@ test('the tour reads a file, asks for a change, and shows the notification', asy
   expect(walk.text).toContain('That was the tour.');
 });
 
+test.each([
+  ['was changed, and I was notified', 'README.md changed since you read it.', 'I have changed and saved it'],
+  ['I was not notified', undefined, 'I have changed and saved it'],
+  ['Skipped.', undefined, 'Skip this'],
+  ['was changed, and I was notified', 'README.md changed since you read it.', 'Skip this'],
+])('the tour ends with what was observed: %s', async (said, notified, chosen) => {
+  const text = `<notifications key="k">\n<notification source="file" name="changed" level="warning"><![CDATA[${notified}]]></notification>\n</notifications>`;
+  const result = `The user chose: “${chosen}”.`;
+  const asked = notified === undefined ? result : { content: result, block: text };
+  const spoken = await answer(after('tour', 'README.md\nsrc/', '# Tea', asked));
+  expect(spoken.calls).toEqual([]);
+  expect(spoken.text).toContain(said);
+  expect(spoken.text.includes('**File changed**: README.md changed')).toBe(notified !== undefined);
+});
+
+test.each(strings.guideSuggestions)('the suggestion of the empty chat is understood: %s', async (text) => {
+  expect((await answer(after(text))).calls).toHaveLength(1);
+});
+
 test('the tour of a folder without files writes one after approval, and goes on with it', async () => {
   const asked: Record<string, string> = { ask_user: 'The user chose: “Skip this”.' };
   const walk = await follow('tour', (tool) => asked[tool] ?? 'The folder is empty.');
@@ -304,7 +324,7 @@ describe('a notification', () => {
   test('is reported with the result that carried it, even if it contains the end of a section and fences', async () => {
     const { text } = await answer(after('run npm test', { content: 'ok\n(exit code 0)', block: changed }));
     expect(text).toContain('I was notified meanwhile:');
-    expect(text).toContain('`file.changed`: a.ts changed on disk');
+    expect(text).toContain('**File changed**: a.ts changed on disk');
     expect(text).toContain('````diff\n@@ -1 +1 @@\n+ a ]]> b ``` c\n````');
     expect(text).toContain('And 2 task.ended');
   });

@@ -1,0 +1,46 @@
+// Background commands as front ends show them, and what the user sends to the model about one.
+import { type Handle } from '../ports/handles.ts';
+import { describeHandleState, isSuccess } from '../tools/handleTexts.ts';
+import { type HandleView } from '../../protocol/handlesView.ts';
+
+const SHOWN_OUTPUT = 4000;
+/** The newest ones. */
+const MOST_LISTED = 20;
+
+type NamedHandle = Handle & { readonly name: string };
+
+/** Those that are or were in the background; handles that only keep output never were. */
+export async function viewHandles(handles: readonly NamedHandle[]): Promise<readonly HandleView[]> {
+  return Promise.all(
+    handles
+      .filter(({ isOutputOnly }) => !isOutputOnly)
+      .slice(-MOST_LISTED)
+      .map(viewHandle),
+  );
+}
+
+async function viewHandle(handle: NamedHandle): Promise<HandleView> {
+  const { state, run: call, name } = handle;
+  return {
+    call,
+    name,
+    command: handle.process.command,
+    state: state !== 'stopped' ? state : isSuccess(handle.process.status) ? 'stopped' : 'failed',
+    detail: describeHandleState(handle),
+    output: await handle.lastLines(SHOWN_OUTPUT),
+  };
+}
+
+/** The message to the model about a background command. */
+export function askAboutHandle(name: string, state: string, lastLines: string): string {
+  const asked = `Look at the background command “${name}”: ${state}.`;
+  return lastLines === '' ? asked : `${asked}\nIts last lines:\n\n${quoteLines(lastLines)}`;
+}
+
+/** Indented, so that the output cannot end the quote. */
+function quoteLines(lines: string): string {
+  return lines
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n');
+}

@@ -1,0 +1,66 @@
+// Finds the sockets of windows (WIRE D) that have a folder open, or else the nearest one around it. A socket may be left from a window that died.
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { hubFolder } from '../../node/hubFolder.ts';
+
+const NAME = /^window-\d+\.(sock|json)$/;
+const MOST_FOLDERS = 64;
+const MOST_ADDRESS = 10_000;
+
+export interface FoundWindow {
+  /** Where programs connect. */
+  readonly path: string;
+  readonly token?: string;
+  /** The workspace folder. */
+  readonly root: string;
+}
+
+/** The one that was opened last first. Empty: no window has the folder or one around it. */
+export async function findSockets(folder: string, home = homedir()): Promise<readonly FoundWindow[]> {
+  let root = folder;
+  for (let depth = 0; depth < MOST_FOLDERS; depth += 1) {
+    const found = await windowsOf(root, home);
+    if (found.length > 0) return found;
+    const parent = dirname(root);
+    if (parent === root) break;
+    root = parent;
+  }
+  return [];
+}
+
+/** Those of this folder, the one that was opened last first. */
+export async function windowsOf(root: string, home = homedir()): Promise<readonly FoundWindow[]> {
+  try {
+    const folder = await hubFolder(root, home);
+    if (!(await isOwn(folder))) return [];
+    const names = (await readdir(folder)).filter((name) => NAME.test(name));
+    const found = await Promise.all(names.map((name) => addressIn(join(folder, name), root)));
+    return found
+      .flat()
+      .sort((a, b) => b.since - a.since)
+      .map(({ since: _, ...window }) => window);
+  } catch {
+    return [];
+  }
+}
+
+async function addressIn(path: string, root: string): Promise<(FoundWindow & { readonly since: number })[]> {
+  try {
+    if (!(await isOwn(path))) return [];
+    const { mtimeMs: since, size } = await lstat(path);
+    if (path.endsWith('.sock')) return [{ path, root, since }];
+    if (size > MOST_ADDRESS) return [];
+    const { pipe, token } = JSON.parse(await readFile(path, 'utf8')) as { pipe?: unknown; token?: unknown };
+    return typeof pipe === 'string' && typeof token === 'string' ? [{ path: pipe, token, root, since }] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Nobody else made it, and nobody else can put something in its place. */
+async function isOwn(path: string): Promise<boolean> {
+  if (process.getuid === undefined) return true;
+  const { uid, mode } = await lstat(path);
+  return uid === process.getuid() && (mode & 0o022) === 0;
+}

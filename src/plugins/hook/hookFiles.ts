@@ -1,0 +1,48 @@
+// What a hook says of a file that its agent has read or written: the hash of its bytes now, and which lines were shown.
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { constants } from 'node:fs';
+import type { ListenerRequestOf } from '../../protocol/listener.ts';
+import { type ToolFile } from './hookInput.ts';
+
+const LARGEST = 20 * 1024 * 1024;
+const NEWLINE = 0x0a;
+const WINDOWS = process.platform === 'win32';
+/** Claude's Read shows so many lines unless it is asked for others. */
+const LINES_SHOWN = 2000;
+
+type SeenFields = Omit<ListenerRequestOf<'seen'>, 'type' | 'id'>;
+
+/** Undefined: it is no regular file, cannot be read, or is too large to be followed. */
+export async function viewOf(file: ToolFile, folder: string): Promise<SeenFields | undefined> {
+  const path = resolve(folder, file.path);
+  try {
+    // A pipe must not keep the agent waiting.
+    const handle = await open(path, constants.O_RDONLY | (WINDOWS ? 0 : constants.O_NONBLOCK));
+    try {
+      const stat = await handle.stat();
+      if (!stat.isFile() || stat.size > LARGEST) return undefined;
+      const bytes = await handle.readFile();
+      const hash = createHash('sha256').update(bytes).digest('hex');
+      const part = file.edited ? undefined : shownPart(file, bytes);
+      return { path, hash, edited: file.edited, ...(part && { part }) };
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function shownPart({ first = 1, lines = LINES_SHOWN }: ToolFile, bytes: Uint8Array): SeenFields['part'] {
+  const of = countLines(bytes);
+  const last = Math.min(of, first + lines - 1);
+  return first <= 1 && last >= of ? undefined : { first, last: Math.max(first, last), of };
+}
+
+function countLines(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count += 1;
+  return bytes.length === 0 || bytes.at(-1) === NEWLINE ? count : count + 1;
+}

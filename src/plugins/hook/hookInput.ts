@@ -1,0 +1,99 @@
+// Reads what an agent tells its hooks (Claude's JSON, and what other agents made of it): which session, which moment, which files.
+import { pathsInPatch } from '../../core/files/patchPaths.ts';
+
+/** A file that a tool of the agent has read or written. */
+export interface ToolFile {
+  /** As the agent names it. */
+  readonly path: string;
+  readonly edited: boolean;
+  /** The lines that it asked for; absent: from the first on. */
+  readonly first?: number;
+  readonly lines?: number;
+}
+
+export interface HookInput {
+  /** The moment, as `PostToolUse`. */
+  readonly event: string;
+  readonly session: string;
+  readonly folder: string;
+  /** The agent's own name of its format: VS Code's agents write names of fields in camel case. */
+  readonly isCamelCase: boolean;
+  readonly files: readonly ToolFile[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const EDITS = /edit|write|create|replace|insert|patch/i;
+const READS = /read|view/i;
+const PATH_FIELDS = ['file_path', 'filePath', 'notebook_path', 'path'] as const;
+const MOST_FILES = 20;
+const LONGEST_NAME = 500;
+
+/** Undefined: it is none of them, so that there is nothing to do. */
+export function readHookInput(text: string): HookInput | undefined {
+  const input = parseFields(text);
+  if (input === undefined) return undefined;
+  const event = textIn(input, 'hook_event_name') ?? textIn(input, 'hookEventName');
+  const session = textIn(input, 'session_id') ?? textIn(input, 'sessionId');
+  const folder = textIn(input, 'cwd');
+  if (event === undefined || session === undefined || folder === undefined || session === '') return undefined;
+  // A subagent has a context of its own.
+  const subagent = textIn(input, 'agent_id');
+  return {
+    event: `${event.charAt(0).toUpperCase()}${event.slice(1)}`,
+    session: (subagent === undefined ? session : `${session}/${subagent}`).slice(0, LONGEST_NAME),
+    folder,
+    isCamelCase: textIn(input, 'hook_event_name') === undefined,
+    files: filesIn(input).slice(0, MOST_FILES),
+  };
+}
+
+function filesIn(input: Fields): readonly ToolFile[] {
+  const tool = textIn(input, 'tool_name') ?? textIn(input, 'toolName') ?? '';
+  const given = fieldsIn(input, 'tool_input') ?? fieldsIn(input, 'toolArgs');
+  const edited = EDITS.test(tool);
+  if (given === undefined || !(edited || READS.test(tool)) || tool.startsWith('mcp_')) return [];
+  const patch = textIn(given, 'command') ?? textIn(given, 'input') ?? textIn(given, 'patch');
+  if (/patch/i.test(tool) && patch !== undefined) {
+    return pathsInPatch(patch).map((path) => ({ path, edited }));
+  }
+  const several: readonly unknown[] = Array.isArray(given['files']) ? given['files'] : [];
+  const paths = [...PATH_FIELDS.flatMap((name) => textIn(given, name) ?? []).slice(0, 1), ...several];
+  const first = numberIn(given, 'offset') ?? numberIn(given, 'startLine');
+  const lines = numberIn(given, 'limit') ?? linesTo(numberIn(given, 'endLine'), first);
+  return paths.flatMap((path) =>
+    typeof path === 'string' && path !== ''
+      ? { path, edited, ...(first !== undefined && { first }), ...(lines !== undefined && { lines }) }
+      : [],
+  );
+}
+
+function linesTo(last: number | undefined, first = 1): number | undefined {
+  return last === undefined ? undefined : last - first + 1;
+}
+
+function parseFields(text: string): Fields | undefined {
+  try {
+    return asFields(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function asFields(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+function fieldsIn(fields: Fields, name: string): Fields | undefined {
+  return asFields(fields[name]);
+}
+
+function textIn(fields: Fields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function numberIn(fields: Fields, name: string): number | undefined {
+  const value = fields[name];
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined;
+}

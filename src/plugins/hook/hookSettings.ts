@@ -1,0 +1,141 @@
+// Puts our hook into an agent's settings file and takes it out again, as text: comments and other hooks stay as they are.
+import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { addItem, addMember, type JsoncNode, jsoncValue, parseJsoncTree, removePart } from '../../base/jsoncTree.ts';
+
+/** Identifies our hook, whatever the folder and the options. */
+const MARK = 'notifications-hook';
+
+export interface HookEntries {
+  /** The moments, as the agent names them. */
+  readonly events: readonly string[];
+  readonly command: string;
+  /** In groups with a matcher, as Claude Code and Codex have them; otherwise the commands themselves. */
+  readonly grouped: boolean;
+}
+
+const SECONDS = 5;
+type ObjectNode = Extract<JsoncNode, { type: 'object' }>;
+type ArrayNode = Extract<JsoncNode, { type: 'array' }>;
+
+/** The text with the hook; the same text if it is there already. An empty text is an empty file. */
+export function withHook(text: string, { events, command, grouped }: HookEntries): Result<string> {
+  return attempt(() => {
+    const hook = { type: 'command', command, timeout: SECONDS };
+    const entry = (event: string) =>
+      grouped ? { ...(event === 'PostToolUse' && { matcher: '*' }), hooks: [hook] } : hook;
+    const wanted = (event: string) => JSON.stringify(entry(event));
+    let changed = text.trim() === '' ? '{}\n' : text;
+    for (const event of events) {
+      const own = ownItems(changed, event);
+      if (own.length === 1 && JSON.stringify(own[0]) === wanted(event)) continue;
+      // One of another version, or twice.
+      changed = withoutEvent(changed, event);
+      changed = ensure(changed, event);
+      changed = addItem(changed, arrayOf(changed, event), entry(event));
+    }
+    return changed;
+  });
+}
+
+/** The text without the hook, and without what is empty then. */
+export function withoutHook(text: string): Result<string> {
+  return attempt(() => {
+    if (text.trim() === '' || !text.includes(MARK)) return text;
+    let changed = text;
+    for (const event of Object.keys(objectOf(jsoncValue(hooksOf(changed) ?? EMPTY)))) {
+      changed = withoutEvent(changed, event);
+      const hooks = hooksOf(changed);
+      const index = hooks?.members.findIndex(({ key }) => key === event) ?? -1;
+      const value = hooks?.members[index]?.value;
+      if (hooks !== undefined && value?.type === 'array' && value.items.length === 0) {
+        changed = removePart(changed, hooks, index);
+      }
+    }
+    const root = rootOf(changed);
+    const index = root.members.findIndex(({ key }) => key === 'hooks');
+    const hooks = root.members[index]?.value;
+    return hooks?.type === 'object' && hooks.members.length === 0 ? removePart(changed, root, index) : changed;
+  });
+}
+
+/** Whether a settings file has the hook. */
+export function hasHook(text: string): boolean {
+  return text.includes(MARK);
+}
+
+const EMPTY: JsoncNode = { type: 'object', start: 0, end: 0, members: [] };
+
+function attempt(change: () => string): Result<string> {
+  try {
+    return succeeded(change());
+  } catch (error) {
+    return failed('refused', `The file cannot be changed: ${describeError(error)}.`, 'Correct it, then try again.');
+  }
+}
+
+function rootOf(text: string): ObjectNode {
+  const root = parseJsoncTree(text);
+  if (root.type !== 'object') throw new Error('it holds no JSON object');
+  return root;
+}
+
+function hooksOf(text: string): ObjectNode | undefined {
+  const hooks = rootOf(text).members.find(({ key }) => key === 'hooks')?.value;
+  if (hooks === undefined) return undefined;
+  if (hooks.type !== 'object') throw new Error('its “hooks” are no JSON object');
+  return hooks;
+}
+
+function eventOf(text: string, event: string): ArrayNode | undefined {
+  const found = hooksOf(text)?.members.find(({ key }) => key === event)?.value;
+  if (found === undefined) return undefined;
+  if (found.type !== 'array') throw new Error(`“hooks.${event}” is no list`);
+  return found;
+}
+
+function arrayOf(text: string, event: string): ArrayNode {
+  const found = eventOf(text, event);
+  if (found === undefined) throw new Error(`“hooks.${event}” is missing`);
+  return found;
+}
+
+/** With `hooks` and the list of this event, empty if it was missing. */
+function ensure(text: string, event: string): string {
+  const rooted = hooksOf(text) === undefined ? addMember(text, rootOf(text), 'hooks', {}) : text;
+  const hooks = hooksOf(rooted);
+  if (hooks === undefined || eventOf(rooted, event) !== undefined) return rooted;
+  return addMember(rooted, hooks, event, []);
+}
+
+/** Groups and commands of this event that have our command. */
+function ownItems(text: string, event: string): readonly unknown[] {
+  return (eventOf(text, event)?.items ?? []).map(jsoncValue).filter(isOwn);
+}
+
+function withoutEvent(text: string, event: string): string {
+  const list = eventOf(text, event);
+  const index = list?.items.findLastIndex((item) => isOwn(jsoncValue(item))) ?? -1;
+  const item = list?.items[index];
+  if (list === undefined || item === undefined) return text;
+  const inner = item.type === 'object' ? item.members.find(({ key }) => key === 'hooks')?.value : undefined;
+  if (inner?.type === 'array' && inner.items.length > 1) {
+    // The user has put other commands into the same group.
+    const own = inner.items.findLastIndex((one) => isOwn(jsoncValue(one)));
+    return withoutEvent(removePart(text, inner, own), event);
+  }
+  return withoutEvent(removePart(text, list, index), event);
+}
+
+function isOwn(item: unknown): boolean {
+  const { hooks } = objectOf(item) as { hooks?: unknown };
+  return isOwnCommand(item) || (Array.isArray(hooks) && hooks.some(isOwnCommand));
+}
+
+function isOwnCommand(item: unknown): boolean {
+  const { command } = objectOf(item) as { command?: unknown };
+  return typeof command === 'string' && command.includes(MARK);
+}
+
+function objectOf(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
+}

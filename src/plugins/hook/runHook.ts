@@ -1,0 +1,65 @@
+// One call of the hook: reports the files that the agent has just read or written, and returns what is pending for it.
+import { attachListener, type ListenerClient } from '../client/listenerClient.ts';
+import { viewOf } from './hookFiles.ts';
+import { type HookInput, readHookInput } from './hookInput.ts';
+
+/** The agent of VS Code itself, which also runs the hooks in Claude's settings. */
+const COPILOT = 'copilot';
+/** The moments at which an agent reads `additionalContext`. */
+const DELIVERING: ReadonlySet<string> = new Set([
+  'PostToolUse',
+  'PostToolUseFailure',
+  'UserPromptSubmit',
+  'SessionStart',
+]);
+/** VS Code does not read it when the user writes. */
+const NOT_OF_COPILOT = 'UserPromptSubmit';
+
+export interface HookDeps {
+  /** The agent that the hook was installed for. */
+  readonly agent: string;
+  readonly version: string;
+  /** Whose windows; default: the user's. */
+  readonly home?: string;
+  /** Names the agent's process. */
+  client(): string | undefined;
+  /** Resolves once the agent can read it. */
+  write(text: string): Promise<void>;
+}
+
+/** Does nothing if no window is running or the input is none. */
+export async function runHook(text: string, deps: HookDeps): Promise<void> {
+  const input = readHookInput(text);
+  if (input === undefined) return;
+  const agent = input.isCamelCase ? COPILOT : deps.agent;
+  const { session, folder } = input;
+  const { version } = deps;
+  const window = await attachListener(folder, { agent, version, session, client: deps.client() }, deps.home);
+  if (window === undefined) return;
+  try {
+    await reportFiles(window, input);
+    const delivers = DELIVERING.has(input.event) && !(agent === COPILOT && input.event === NOT_OF_COPILOT);
+    if (delivers) await deliver(window, input, deps);
+  } finally {
+    window.close();
+  }
+}
+
+/** What the window refuses, such as a file outside its folder, is not followed. */
+async function reportFiles(window: ListenerClient, { files, folder }: HookInput): Promise<void> {
+  const views = await Promise.all(files.map((file) => viewOf(file, folder)));
+  await Promise.allSettled(views.flatMap((view) => (view === undefined ? [] : window.request('seen', view))));
+}
+
+async function deliver(window: ListenerClient, { event, folder }: HookInput, { write }: HookDeps): Promise<void> {
+  const { text, through } = await window.request('pending', {});
+  if (text === '') return;
+  const additionalContext = withRoot(text, window.root, folder);
+  await write(`${JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext } })}\n`);
+  await window.request('delivered', { through });
+}
+
+/** An agent in another folder needs to know what the paths are relative to. */
+export function withRoot(text: string, root: string, folder: string): string {
+  return root === folder ? text : `Paths in this block are relative to ${root}.\n${text}`;
+}

@@ -1,0 +1,66 @@
+// The requests about whole conversations and what belongs to them: rename, fork, delete, background commands, media.
+import { type HandleView } from '../../protocol/handlesView.ts';
+import { viewHandles } from '../../core/frontend/handleViews.ts';
+import { type RequestOf } from '../../protocol/plugin.ts';
+import { type PluginPorts } from '../pluginPorts.ts';
+import { type Answer, doneIf, refuse, reply } from './answer.ts';
+import { workingElsewhere } from './ownership.ts';
+
+export async function renameConversation(
+  ports: PluginPorts,
+  { conversation, title }: RequestOf<'rename_conversation'>,
+): Promise<Answer> {
+  if (ports.earshot.get(conversation)?.owned === false) return workingElsewhere();
+  const known = await whyUnknown(ports, conversation);
+  return known ?? doneIf(await ports.library.rename(conversation, title));
+}
+
+export async function forkConversation(
+  ports: PluginPorts,
+  { conversation }: RequestOf<'fork_conversation'>,
+): Promise<Answer> {
+  const forked = await ports.library.fork(conversation);
+  return forked.ok ? reply({ type: 'forked', conversation: forked.value }) : forked;
+}
+
+/** What runs in it is stopped first. One of another window stays. */
+export async function deleteConversation(
+  ports: PluginPorts,
+  { conversation }: RequestOf<'delete_conversation'>,
+): Promise<Answer> {
+  const known = await whyUnknown(ports, conversation);
+  return known ?? doneIf(await ports.library.remove(conversation));
+}
+
+export async function listCommands(
+  { handles }: PluginPorts,
+  { conversation }: RequestOf<'list_commands'>,
+): Promise<Answer> {
+  const views = await viewHandles(handles.list(conversation));
+  return reply({ type: 'commands', data: views.map(toCommand) });
+}
+
+function toCommand({ call, ...rest }: HandleView) {
+  return { tool_call_id: call, ...rest };
+}
+
+/** Only what a result of this conversation names: hashes of other files are no business of a plugin. */
+export async function readMedia(
+  { store, snapshots }: PluginPorts,
+  { conversation, hash }: RequestOf<'read_media'>,
+): Promise<Answer> {
+  const read = await store.scan(conversation, 0);
+  if (!read.ok) return read;
+  let isNamed = false;
+  for (const event of read.value.events) {
+    if (event.type === 'tool_call_response') isNamed ||= event.media?.some((one) => one.hash === hash) === true;
+  }
+  if (!isNamed) return refuse('hash: no result of this conversation names it.');
+  const bytes = await snapshots.get(hash);
+  return reply({ type: 'media', hash, ...(bytes && { data: Buffer.from(bytes).toString('base64') }) });
+}
+
+async function whyUnknown({ store }: PluginPorts, conversation: string): Promise<Answer | undefined> {
+  const end = await store.end(conversation);
+  return end.ok ? undefined : end;
+}

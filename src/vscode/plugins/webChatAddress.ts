@@ -1,0 +1,38 @@
+// Finds out whether an address leads to the web chat of this window.
+import { randomBytes } from 'node:crypto';
+import { describeError } from '../../base/errors.ts';
+import { keyedHash } from '../../plugins/keyedHash.ts';
+import { WEB_CHAT_PROBE } from '../../protocol/webChat.ts';
+
+/** Proxies answer fast, or a browser would not wait either. */
+const ANSWERS_WITHIN = 3000;
+
+/**
+ * `refused`: the web chat does not accept the host of the address. `missing`: something else answers there that has no such
+ * page. `unknown`: a browser may come further than this process, which is not signed in and may be on another machine.
+ */
+type Reach = 'reached' | 'refused' | 'missing' | 'unknown';
+
+export interface Probed {
+  readonly reach: Reach;
+  readonly detail: string;
+}
+
+/** The answer to a random text proves that it is ours; the token itself is not sent. */
+export async function probeWebChat(address: string, token: string): Promise<Probed> {
+  const text = randomBytes(18).toString('base64url');
+  try {
+    const response = await fetch(new URL(`${WEB_CHAT_PROBE}?text=${text}`, address), {
+      redirect: 'manual',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(ANSWERS_WITHIN),
+    });
+    const isOurs = response.headers.get('x-earshot') === keyedHash(token, text);
+    await response.body?.cancel();
+    const detail = `status ${response.status}`;
+    if (isOurs) return { reach: response.ok ? 'reached' : 'refused', detail };
+    return { reach: response.status === 404 || response.status === 502 ? 'missing' : 'unknown', detail };
+  } catch (error) {
+    return { reach: 'unknown', detail: describeError(error) };
+  }
+}

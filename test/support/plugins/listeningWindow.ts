@@ -1,0 +1,124 @@
+// A window that outside agents listen to: Earshot without the editor, with real files, git, and the window's socket.
+import { homedir } from 'node:os';
+import { Listeners } from '../../../src/core/listeners.ts';
+import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { hubFolder } from '../../../src/node/hubFolder.ts';
+import { isAlive } from '../../../src/node/kernelLock.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { realIds } from '../../../src/node/realIds.ts';
+import { Frontends } from '../../../src/core/frontend/frontends.ts';
+import { KeepAlive } from '../../../src/core/keepAlive.ts';
+import { Library } from '../../../src/core/library.ts';
+import { createApprovedPrograms } from '../../../src/plugins/host/approvedPrograms.ts';
+import { AttachedPrograms } from '../../../src/plugins/host/attachedPrograms.ts';
+import { ProgramConsent } from '../../../src/plugins/host/consent.ts';
+import { WindowListener } from '../../../src/plugins/host/windowListener.ts';
+import { createInit } from '../../../src/plugins/initMessage.ts';
+import { SharedParts } from '../../../src/plugins/sharedParts.ts';
+import { createFilesProducer } from '../../../src/producers/files/files.ts';
+import { createGitProducer } from '../../../src/producers/git/git.ts';
+import { GitGate } from '../../../src/producers/git/gitGate.ts';
+import { createStorage } from '../../../src/storage/storage.ts';
+import { readNotificationsOf } from '../../../src/tools/readNotifications.ts';
+import { recordingLogger } from '../recordingLogger.ts';
+import { type Headless, startHeadlessIn } from '../walk/headless.ts';
+import { createStagedModel } from './stagedModel.ts';
+import { testControls } from './testControls.ts';
+
+export interface ListeningOptions {
+  readonly home?: string;
+  readonly pid?: number;
+  readonly trusted?: () => boolean;
+  /** What the user says when asked. */
+  readonly allows?: () => boolean | Promise<boolean>;
+}
+
+export interface ListeningWindow {
+  readonly headless: Headless;
+  readonly listeners: Listeners;
+  /** The agents that the user was asked about. */
+  readonly asked: readonly string[];
+  readonly errors: readonly string[];
+  close(): Promise<void>;
+}
+
+/** `root` has the folders of a headless window. */
+export async function openListeningWindow(root: string, options: ListeningOptions = {}): Promise<ListeningWindow> {
+  const { home = homedir(), pid = process.pid } = options;
+  const errors: string[] = [];
+  const logger = recordingLogger(errors);
+  const headless = await startHeadlessIn(root, {
+    model: createStagedModel(),
+    producers: (deps) => {
+      const gate = new GitGate();
+      return [createFilesProducer({ ...deps, gate }), createGitProducer({ ...deps, gate })];
+    },
+  });
+  const { earshot, ports, handles, supervision, storage, folder, views } = headless;
+  const { lock, store, snapshots, workspace } = ports;
+  if (lock === undefined) throw new Error('no lock');
+  const base = { clock: realClock, ids: realIds, logger };
+  const stored = createStorage({ ...base, files: realFileSystem, folder: storage, window: 'listening' });
+  const settings = ports.settings;
+  const listeners = new Listeners({ ...base, ...stored.listeners, snapshots, workspace, earshot, settings });
+  await listeners.start();
+  const keepAlive = new KeepAlive({ earshot, handles, supervision, ...base });
+  const frontends = new Frontends({ clock: realClock, logger });
+  const library = new Library(ports, earshot);
+  const parts = { earshot, keepAlive, handles, frontends, store, lock, views, isAlive, settings, library };
+  const controls = testControls({ model: 'one', settings: {} });
+  const shared = new SharedParts({ ...base, ...parts, snapshots, controls });
+  const asked: string[] = [];
+  const consent = new ProgramConsent({
+    approved: createApprovedPrograms({ files: realFileSystem, folder: storage, logger }),
+    programs: () => new Map(),
+    isTrusted: options.trusted ?? (() => true),
+    folder: () => folder,
+    confirmRun: async () => false,
+    confirmAttach: async () => false,
+    confirmListen: async ({ agent }) => {
+      asked.push(agent);
+      return (await options.allows?.()) ?? true;
+    },
+  });
+  const init = () =>
+    createInit(
+      { workspace: { root: folder, storage, id: 'test' }, paths: {}, settings: settings(), logLevel: 0 },
+      {},
+      [],
+    );
+  const listener = new WindowListener({ folder: await hubFolder(folder, home), pid, wanted: async () => false });
+  await listener.listen();
+  const attached = new AttachedPrograms({
+    ...{ shared, consent, init, listeners, token: listener.token },
+    programs: () => new Map(),
+    openOutput: () => ({ append: () => undefined, log: () => undefined }),
+    changed: () => undefined,
+    readNotifications: readNotificationsOf,
+  });
+  const serving = listener.serve((socket) => attached.serve(socket));
+  if (options.allows === undefined) {
+    for (const agent of ['claude-code', 'codex', 'copilot']) await consent.approveListen(agent);
+  }
+  return {
+    headless,
+    listeners,
+    asked,
+    errors,
+    close: async () => {
+      serving.dispose();
+      await attached.close();
+      await listener.close();
+      await listeners.close();
+      shared.dispose();
+      keepAlive.dispose();
+      await headless.close();
+    },
+  };
+}
+
+// As a program of its own, so that a test can kill it: the folder of its storage and workspace is its only argument.
+if (process.argv[1] === import.meta.filename) {
+  await openListeningWindow(process.argv[2] ?? '');
+  process.stdout.write('listening\n');
+}

@@ -1,0 +1,126 @@
+// Outside agents as they are: the real MCP server driven by the official client, and the real hook fed with Claude's JSON.
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { agentProcess } from '../../../src/node/agentProcess.ts';
+import { runHook } from '../../../src/plugins/hook/runHook.ts';
+import { compileCache } from '../compileCache.ts';
+import { atTestEnd } from '../endings.ts';
+import { isFull } from '../runs.ts';
+
+const bin = resolve(import.meta.dirname, '../../../src/bin');
+
+export interface McpAgent {
+  readonly client: Client;
+  readonly pid: number;
+  /** The text of the result, also of a refusal. */
+  call(tool: string, args?: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface AgentPlace {
+  readonly home: string;
+  readonly folder: string;
+}
+
+export async function startMcpAgent(
+  { home, folder }: AgentPlace,
+  options: { readonly client?: string; readonly modern?: boolean } = {},
+): Promise<McpAgent> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: ['--no-warnings', `${bin}/notificationsMcp.ts`],
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compileCache },
+  });
+  const name = options.client ?? 'claude-code';
+  const negotiation = options.modern === true ? { versionNegotiation: { mode: 'auto' as const } } : {};
+  const client = new Client({ name, version: '1' }, negotiation);
+  await client.connect(transport);
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= client.close());
+  atTestEnd(close);
+  return {
+    client,
+    get pid() {
+      return transport.pid ?? Number.NaN;
+    },
+    call: async (tool, args = {}, signal) => {
+      const result = await client.callTool({ name: tool, arguments: args }, signal ? { signal } : {});
+      const [part] = result.content;
+      return part?.type === 'text' ? part.text : '';
+    },
+    close,
+  };
+}
+
+export interface HookEnd {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** One call of the hook with this on its stdin. */
+export function runRawHook({ home }: AgentPlace, input: string | Uint8Array, killAfter?: Promise<unknown>) {
+  return new Promise<HookEnd>((done, fail) => {
+    const child = spawn(process.execPath, ['--no-warnings', `${bin}/notificationsHook.ts`], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compileCache },
+    });
+    let [output, errors] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    child.on('error', fail);
+    child.on('close', (code) => done({ code, output, errors }));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    killAfter?.then(() => child.kill('SIGKILL'), fail);
+  });
+}
+
+/** By day in this process, which has the same parent as the program would have. */
+async function runHookHere({ home }: AgentPlace, input: string): Promise<HookEnd> {
+  let output = '';
+  await runHook(input, {
+    ...{ agent: 'claude-code', version: '1', home },
+    client: () => agentProcess(process.pid),
+    write: async (text) => {
+      output += text;
+    },
+  }).catch(() => undefined);
+  return { code: 0, output, errors: '' };
+}
+
+export interface ToolUse {
+  readonly tool?: string;
+  readonly input?: object;
+  readonly session?: string;
+  readonly event?: string;
+  readonly more?: object;
+}
+
+/** Claude's JSON after a tool was used. Resolves to the additional context; rejects unless the hook ended well. */
+export async function useTool(place: AgentPlace, use: ToolUse = {}): Promise<string> {
+  const { tool = 'Bash', input = { command: 'ls' }, session = 's1', event = 'PostToolUse' } = use;
+  const given = {
+    session_id: session,
+    transcript_path: '/nowhere',
+    cwd: place.folder,
+    permission_mode: 'default',
+    hook_event_name: event,
+    tool_name: tool,
+    tool_input: input,
+    tool_response: {},
+    tool_use_id: 'toolu_1',
+    ...use.more,
+  };
+  const text = JSON.stringify(given);
+  const { code, output, errors } = await (isFull ? runRawHook(place, text) : runHookHere(place, text));
+  if (code !== 0 || errors !== '') throw new Error(`the hook ended with ${code}: ${errors}`);
+  if (output === '') return '';
+  const { hookSpecificOutput: answer } = JSON.parse(output) as {
+    hookSpecificOutput: { hookEventName: string; additionalContext: string };
+  };
+  if (answer.hookEventName !== event) throw new Error(`another event: ${answer.hookEventName}`);
+  return answer.additionalContext;
+}

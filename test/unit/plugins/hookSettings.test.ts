@@ -1,0 +1,171 @@
+// Our hook in the settings files of other agents: added and removed as text, without touching the rest.
+import { mkdtemp, readFile, rm, symlink, writeFile, lstat, mkdir, chmod, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { jsoncValue, parseJsoncTree } from '../../../src/base/jsoncTree.ts';
+import { parseJsonc } from '../../../src/base/jsonc.ts';
+import { HookInstaller } from '../../../src/plugins/hook/hookInstaller.ts';
+import { withHook, withoutHook } from '../../../src/plugins/hook/hookSettings.ts';
+import { runs } from '../../support/runs.ts';
+
+const entries = { events: ['PostToolUse', 'SessionStart'], command: 'node "/x/notifications-hook.mjs"', grouped: true };
+const value = (result: ReturnType<typeof withHook>) => {
+  if (!result.ok) throw new Error(result.failure.message);
+  return result.value;
+};
+
+const COMMENTED = `{
+  // Mine.
+  "model": "opus", /* the large one */
+  "hooks": {
+    "PostToolUse": [
+      {
+        "matcher": "Edit|Write",
+        "hooks": [{ "type": "command", "command": "npx prettier" }] // format
+      }
+      // the last one
+    ]
+  },
+  "env": { "A": "// no comment" },
+}
+`;
+
+test('the hook is added once and keeps comments, other hooks and trailing commas; removing it restores the text', () => {
+  const added = value(withHook(COMMENTED, entries));
+  expect(added).toMatchInlineSnapshot(`
+    "{
+      // Mine.
+      "model": "opus", /* the large one */
+      "hooks": {
+        "PostToolUse": [
+          {
+            "matcher": "Edit|Write",
+            "hooks": [{ "type": "command", "command": "npx prettier" }] // format
+          },
+          // the last one
+          {
+            "matcher": "*",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "node \\"/x/notifications-hook.mjs\\"",
+                "timeout": 5
+              }
+            ]
+          }
+        ],
+        "SessionStart": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "node \\"/x/notifications-hook.mjs\\"",
+                "timeout": 5
+              }
+            ]
+          }
+        ]
+      },
+      "env": { "A": "// no comment" },
+    }
+    "
+  `);
+  expect(value(withHook(added, entries))).toBe(added);
+  expect(value(withoutHook(added))).toBe(COMMENTED);
+  const newer = { ...entries, command: 'node "/y/notifications-hook.mjs"' };
+  expect(value(withHook(added, newer))).toBe(added.replaceAll('/x/', '/y/'));
+});
+
+test('an empty file gets the hook and is an empty object without it', () => {
+  const added = value(withHook('', { ...entries, grouped: false }));
+  expect(JSON.parse(added)).toEqual({
+    hooks: {
+      PostToolUse: [{ type: 'command', command: entries.command, timeout: 5 }],
+      SessionStart: [{ type: 'command', command: entries.command, timeout: 5 }],
+    },
+  });
+  expect(JSON.parse(value(withoutHook(added)))).toEqual({});
+});
+
+test('a command that the user put beside ours stays', () => {
+  const added = value(withHook('{}', { ...entries, events: ['PostToolUse'] }));
+  const shared = added.replace('"hooks": [\n', '"hooks": [\n          { "type": "command", "command": "mine" },\n');
+  expect(JSON.parse(value(withoutHook(shared)))).toEqual({
+    hooks: { PostToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: 'mine' }] }] },
+  });
+});
+
+test.each(['[]', '{ "hooks": 1 }', '{ "hooks": { "PostToolUse": {} } }', '{ "a": ', 'x', '{}{}', '['.repeat(200)])(
+  'a file that holds %s is refused',
+  (text) => {
+    expect(withHook(text, entries)).toMatchObject({ ok: false });
+  },
+);
+
+test('adding and removing the hook keeps the value of any settings, and equals what JSON.parse reads', () => {
+  const settings = fc.dictionary(
+    fc.string({ maxLength: 5 }).filter((key) => key !== 'hooks' && key !== '__proto__'),
+    fc.jsonValue({ maxDepth: 2 }),
+    { maxKeys: 4 },
+  );
+  fc.assert(
+    fc.property(settings, fc.constantFrom(undefined, 2, '\t'), (data, indent) => {
+      const text = JSON.stringify(data, undefined, indent);
+      expect(jsoncValue(parseJsoncTree(text))).toEqual(JSON.parse(text));
+      const added = value(withHook(text, entries));
+      expect(parseJsonc(added)).toMatchObject({ hooks: { SessionStart: [{ hooks: [{ timeout: 5 }] }] } });
+      expect(parseJsonc(value(withoutHook(added)))).toEqual(JSON.parse(text));
+    }),
+    { numRuns: runs(50, 2000) },
+  );
+});
+
+let root = '';
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'earshot-hook-'));
+  await writeFile(join(root, 'program.js'), 'export {};');
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+test('the installer writes through a link, keeps the mode, refuses a file that changed meanwhile, and removes what is only ours', async () => {
+  const installer = new HookInstaller({
+    home: root,
+    folder: undefined,
+    program: join(root, 'program.js'),
+    node: 'node',
+  });
+  const [claude, copilot, codex] = installer.targets;
+  if (claude === undefined || copilot === undefined || codex === undefined) throw new Error('a target is missing');
+  expect(installer.targets.map(({ agent }) => agent)).toEqual(['claude-code', 'copilot', 'codex']);
+  await mkdir(join(root, '.claude'));
+  await writeFile(join(root, 'dotfile.json'), '{\n  "model": "opus"\n}\n');
+  await chmod(join(root, 'dotfile.json'), 0o640);
+  await symlink(join(root, 'dotfile.json'), claude.file);
+  for (const target of [claude, copilot, codex]) {
+    const planned = await installer.plan(target, 'install');
+    if (!planned.ok) throw new Error(planned.failure.message);
+    expect(await installer.apply(planned.value)).toEqual({ ok: true, value: undefined });
+    expect(await installer.apply(planned.value)).toMatchObject({ ok: false, failure: { code: 'stale' } });
+    // A second time there is nothing to write.
+    const again = await installer.plan(target, 'install');
+    expect(again.ok && again.value.before === again.value.after).toBe(true);
+  }
+  expect((await lstat(claude.file)).isSymbolicLink()).toBe(true);
+  expect((await stat(claude.file)).mode & 0o777).toBe(0o640);
+  expect(Object.keys((JSON.parse(await readFile(copilot.file, 'utf8')) as { hooks: object }).hooks)).toEqual([
+    ...['PostToolUse', 'SessionStart'],
+  ]);
+  expect(await installer.installed()).toEqual([claude, copilot, codex]);
+  expect(await installer.copyProgram()).toBe(true);
+  expect(await installer.copyProgram()).toBe(false);
+  for (const target of [claude, copilot]) {
+    const planned = await installer.plan(target, 'remove');
+    if (!planned.ok) throw new Error(planned.failure.message);
+    await installer.apply(planned.value);
+  }
+  expect(await installer.installed()).toEqual([codex]);
+  expect(await readFile(claude.file, 'utf8')).toBe('{\n  "model": "opus"\n}\n');
+  await expect(stat(copilot.file)).rejects.toThrow('ENOENT');
+});

@@ -1,0 +1,93 @@
+// Addresses by which a browser may reach the web chat: forwarded under a path, by another host, and addresses that lead elsewhere.
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { probeWebChat } from '../../../src/vscode/plugins/webChatAddress.ts';
+import { createPageFiles } from '../../../src/webchat/pageFiles.ts';
+import { WebServer } from '../../../src/webchat/webServer.ts';
+import { startPathProxy } from '../../host/pathProxy.ts';
+import { atTestEnd } from '../../support/endings.ts';
+import { sendRaw } from '../../support/webchat/rawRequest.ts';
+import { freePort, TOKEN } from '../../support/webchat/webChatWorld.ts';
+
+interface Served {
+  readonly port: number;
+  /** What the user allows; applied when a request is refused. */
+  readonly settings: { hosts: string[] };
+}
+
+async function serve(): Promise<Served> {
+  const settings = { hosts: [] as string[] };
+  const rules = { token: TOKEN, hosts: [] as readonly string[] };
+  const port = await freePort();
+  const server = new WebServer({
+    rules,
+    refreshRules: async () => {
+      rules.hosts = [...settings.hosts];
+    },
+    file: createPageFiles({ root: resolve(import.meta.dirname, '../../..'), language: 'en' }),
+    openStream: () => ({ dispose: () => undefined }),
+    receive: async () => undefined,
+    report: (error) => {
+      throw error;
+    },
+  });
+  await server.listen(port);
+  atTestEnd(() => server.close());
+  return { port, settings };
+}
+
+test('an address that leads to this web chat is told from one that leads elsewhere', async () => {
+  const { port } = await serve();
+  const proxy = await startPathProxy();
+  atTestEnd(() => proxy.close());
+  const reach = async (address: string, token = TOKEN) => (await probeWebChat(address, token)).reach;
+  expect(await reach(`http://127.0.0.1:${port}/`)).toBe('reached');
+  expect(await reach(proxy.address(port))).toBe('reached');
+  // The web chat of another window, which has another token.
+  expect(await reach(`http://127.0.0.1:${port}/`, `${TOKEN}-other`)).toBe('unknown');
+  // The server of `npm start` without its front end: it serves other things at that address.
+  expect(await reach(`http://127.0.0.1:${proxy.port}/nothing/${port}/`)).toBe('missing');
+  expect(await reach(`http://127.0.0.1:${await freePort()}/`)).toBe('unknown');
+});
+
+test('a proxy that wants a sign-in first may still lead there for a browser', async () => {
+  const signIn = createServer((_, response) => void response.writeHead(302, { location: '/login' }).end());
+  await new Promise<void>((done) => signIn.listen(0, '127.0.0.1', done));
+  atTestEnd(async () => void signIn.close());
+  const { port } = signIn.address() as AddressInfo;
+  expect(await probeWebChat(`http://127.0.0.1:${port}/proxy/1/`, TOKEN)).toMatchObject({ reach: 'unknown' });
+});
+
+test('under a path of a proxy with its own host and origin everything works once the user allows that host, without a restart', async () => {
+  const { port, settings } = await serve();
+  const proxy = await startPathProxy();
+  atTestEnd(() => proxy.close());
+  const host = `code.example.test:${proxy.port}`;
+  const at = (path: string, headers: Readonly<Record<string, string>> = {}, post?: string) =>
+    sendRaw(
+      proxy.port,
+      `/proxy/${port}/${path}`,
+      { host, ...headers },
+      post === undefined ? {} : { method: 'POST', body: post },
+    );
+  const own = { origin: `http://${host}`, 'sec-fetch-site': 'same-origin', authorization: `Bearer ${TOKEN}` };
+  expect((await at('')).status).toBe(403);
+  const probed = await at('probe?text=abc');
+  expect([probed.status, probed.headers['x-earshot']]).toEqual([403, expect.any(String)]);
+  settings.hosts.push('code.example.test');
+  const page = await at('');
+  expect(page.status).toBe(200);
+  // A path that begins with a slash would leave the proxy's.
+  const addresses = [...page.body.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address]) => address);
+  expect(addresses.length).toBeGreaterThan(5);
+  expect(addresses.filter((address) => !/^(media|webview)\//.test(address ?? ''))).toEqual([]);
+  expect((await at('media/chat.css')).status).toBe(200);
+  expect((await at('stream?page=page-0001&since=0&conversation=', own)).status).toBe(200);
+  const json = { ...own, 'content-type': 'application/json' };
+  expect((await at('messages?page=page-0001', json, '{"type":"stop"}')).status).toBe(204);
+  const foreign = { ...json, origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
+  expect((await at('messages?page=page-0001', foreign, '{"type":"stop"}')).status).toBe(403);
+  settings.hosts.length = 0;
+});

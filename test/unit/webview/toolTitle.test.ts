@@ -1,0 +1,39 @@
+// Titles of tool calls: every tool that ships has one in words, and it names what the call is about.
+import { expect, test } from 'vitest';
+import { titlePath, toolIcon, toolName, toolTitle } from '../../../src/webview/toolTitle.ts';
+import { transcriptStrings } from '../../../src/webview/transcriptStrings.ts';
+import { shippedTools } from '../../support/shippedTools.ts';
+
+test.each([...shippedTools.names])('%s has a title in words and an icon', (name) => {
+  expect(toolTitle(name, {})).toMatch(/^[A-Z][a-z]/);
+  expect(toolIcon(name)).not.toBe('tools');
+});
+
+test.each([
+  ['read_file', { path: 'src/a.ts' }, 'Read src/a.ts'],
+  ['move_file', { path: 'a.ts', to: 'b.ts' }, 'Move a.ts → b.ts'],
+  ['symbols', { action: 'references', path: 'src/a.ts', name: 'order' }, 'Find references to order'],
+  ['symbols', { action: 'outline', path: 'src/a.ts' }, 'Outline src/a.ts'],
+  ['watch', { add: ['src/**', 'test/**'] }, 'Watch src/**, test/**'],
+  ['watch', { remove: ['src/**'] }, 'Stop watching src/**'],
+  ['handle', { action: 'abort', name: 'build' }, 'Stop build'],
+  ['load_skill', { name: 'release' }, 'Load skill release'],
+  ['ask_user', { question: 'Which `tea`?' }, 'Question: Which tea?'],
+  ['apply_patch', { input: '*** Update File: a.ts\n*** Delete File: b.ts\n' }, 'Patch a.ts + 1'],
+  ['kitchen__order', { tea: 'oolong' }, 'kitchen: order oolong'],
+  ['unknown', { a: 1 }, 'unknown'],
+])('%s %o: %s', (name, values, title) => {
+  expect(toolTitle(name, values)).toBe(title);
+});
+
+test('the path of a title opens only what is there afterwards', () => {
+  expect(titlePath('edit_file', { path: 'src/a.ts' })).toBe('src/a.ts');
+  expect(titlePath('delete_file', { path: 'src/a.ts' })).toBeUndefined();
+  expect(titlePath('list_files', { path: 'src' })).toBeUndefined();
+  expect(titlePath('read_file', { path: 3 })).toBeUndefined();
+});
+
+test('tools of MCP servers are named in words, also in groups', () => {
+  expect(toolName('kitchen__make__tea')).toBe('kitchen: make__tea');
+  expect(transcriptStrings.groupTitle('kitchen__order', 3, 1)).toBe('Called kitchen: order 3 times, 1 failed');
+});
