@@ -1,5 +1,6 @@
 // What is pending after notifications were queued, withdrawn and delivered.
 import { expect, test } from 'vitest';
+import { type EventDraft } from '../../../../../src/protocol/event.ts';
 import { type Notification } from '../../../../../src/protocol/notification.ts';
 import { call, folded, numbered, queued, result, started, turnStarted } from '../../../../support/log/events.ts';
 
@@ -8,15 +9,18 @@ function notification(id: string): Notification {
   return { id, kind, level: 'info', message: id, subject: `file:${id}`, scopes: [], origin: 'host', at: '' };
 }
 
+function withdrawn(...ids: string[]): EventDraft {
+  return { type: 'notification_withdrawn', ids, reason: 'no longer so' };
+}
+
 const one = queued(notification('one'));
 const two = queued(notification('two'));
 
 test('a withdrawn notification is not pending any more, and the others are', () => {
-  const withdrawn = { type: 'notification_withdrawn', ids: ['one'], reason: 'no longer so' } as const;
-  const { pending } = folded(numbered(started, one, two, withdrawn));
+  const { pending } = folded(numbered(started, one, two, withdrawn('one')));
   expect(pending.notifications.map(({ id }) => id)).toEqual(['two']);
   expect([pending.count, pending.isEmpty, pending.get('one')]).toEqual([1, false, undefined]);
-  const both = folded(numbered(started, one, two, { ...withdrawn, ids: ['one', 'two'] })).pending;
+  const both = folded(numbered(started, one, two, withdrawn('one', 'two'))).pending;
   expect([both.count, both.isEmpty]).toEqual([0, true]);
 });
 
