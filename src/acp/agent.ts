@@ -9,7 +9,13 @@ import { describeIssue } from '../protocol/describeIssue.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { ClientFrontend } from './frontend.ts';
 import { readPromptParts } from './promptParts.ts';
-import { type FolderListener, NO_CONVERSATION, type SessionFolder, type SessionSettings } from './sessionFolder.ts';
+import {
+  type ChangedSettings,
+  type FolderListener,
+  NO_CONVERSATION,
+  type SessionFolder,
+  type SessionSettings,
+} from './sessionFolder.ts';
 import { optionsOf, readMode, readOption, stateOf } from './sessionState.ts';
 import { outputUpdate, type SessionUpdate, startedUpdate, updatesOf } from './updates.ts';
 
@@ -99,7 +105,9 @@ export class AcpAgent implements Disposable {
       folder.addServers(mcpServers);
       const session = unwrap(await folder.create());
       this.#sessions.set(session, folder);
-      return { sessionId: session, ...stateOf(await folder.settings()) };
+      const state = stateOf(await folder.settings());
+      this.#offerCommands(folder, session);
+      return { sessionId: session, ...state };
     },
     'session/load': async ({ cwd, sessionId, mcpServers }) => {
       const { folder, events } = await this.#join(cwd, sessionId, mcpServers);
@@ -138,21 +146,35 @@ export class AcpAgent implements Disposable {
     'session/set_mode': async ({ sessionId, modeId }) => {
       const folder = this.#session(sessionId);
       const { mode } = await change(folder, readMode(modeId));
-      for (const [session, of] of this.#sessions) {
-        const update = { sessionUpdate: 'current_mode_update', currentModeId: mode };
-        if (of === folder) this.#queue(session, async () => [update]);
-      }
+      this.#updateAll(folder, { sessionUpdate: 'current_mode_update', currentModeId: mode });
       return {};
     },
     'session/set_config_option': async ({ sessionId, configId, value }) => {
       const folder = this.#session(sessionId);
-      return { configOptions: optionsOf(await change(folder, readOption(configId, value))) };
+      const wanted = readOption(await folder.settings(), configId, value);
+      const configOptions = optionsOf(await change(folder, wanted));
+      this.#updateAll(folder, { sessionUpdate: 'config_option_update', configOptions });
+      return { configOptions };
     },
     '_earshot/notify': async ({ sessionId, ...notification }) => {
       unwrap(await this.#session(sessionId).notify(sessionId, notification));
       return {};
     },
   };
+
+  /** Settings hold for all sessions of a folder. */
+  #updateAll(folder: SessionFolder, update: SessionUpdate): void {
+    for (const [session, of] of this.#sessions) if (of === folder) this.#queue(session, async () => [update]);
+  }
+
+  /** After the reply that names the session. */
+  #offerCommands(folder: SessionFolder, session: string): void {
+    const list = async () => {
+      const availableCommands = await folder.commands();
+      return availableCommands.length === 0 ? [] : [{ sessionUpdate: 'available_commands_update', availableCommands }];
+    };
+    setImmediate(() => this.#queue(session, list));
+  }
 
   /** Opens a session of the folder. */
   async #join(cwd: string, session: string, servers: readonly ClientServer[]) {
@@ -161,6 +183,7 @@ export class AcpAgent implements Disposable {
     folder.addServers(servers);
     this.#sessions.set(session, folder);
     this.#lost.delete(session);
+    this.#offerCommands(folder, session);
     return { folder, events };
   }
 
@@ -255,7 +278,7 @@ export class AcpAgent implements Disposable {
 }
 
 /** `wanted`: the setting, or why there is none. */
-async function change(folder: SessionFolder, wanted: Partial<SessionSettings> | string): Promise<SessionSettings> {
+async function change(folder: SessionFolder, wanted: ChangedSettings | string): Promise<SessionSettings> {
   if (typeof wanted === 'string') throw new JsonRpcError(INVALID_PARAMS, wanted);
   unwrap(await folder.set(wanted));
   return folder.settings();

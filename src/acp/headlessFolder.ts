@@ -6,7 +6,14 @@ import { type Snapshots, type Store } from '../core/ports/storage.ts';
 import { type ClientServer } from '../protocol/outside/acp.ts';
 import { scopeOf } from '../protocol/scopes.ts';
 import { type Settings } from '../protocol/settings.ts';
-import { type ClientNotification, type FolderListener, NO_CONVERSATION, type SessionFolder } from './sessionFolder.ts';
+import {
+  type ClientNotification,
+  type FolderListener,
+  NO_CONVERSATION,
+  type SessionFolder,
+  type SlashCommand,
+} from './sessionFolder.ts';
+import { modelsOf } from './sessionState.ts';
 
 /** Earshot for one folder, without an editor. */
 export interface FolderAgent {
@@ -17,6 +24,7 @@ export interface FolderAgent {
   settings(): Settings;
   set(changed: Partial<Settings>): void;
   addServers(servers: readonly ClientServer[]): void;
+  commands(): Promise<readonly SlashCommand[]>;
   /** Ends the commands of a conversation. */
   stopCommands(conversation: string): Promise<void>;
   /** Ends every turn and closes every file. */
@@ -37,6 +45,7 @@ export function createHeadlessFolder(agent: FolderAgent, listener: FolderListene
     }
     if (event.seq > since) listener.event(conversation, event);
   });
+  const models = modelsOf(agent.settings());
   const turnOf = (session: string) => earshot.get(session)?.log.state.turn;
   return {
     folder,
@@ -44,12 +53,13 @@ export function createHeadlessFolder(agent: FolderAgent, listener: FolderListene
     effectOf: (tool) => earshot.tools.known(tool)?.effect,
     traitsOf: (tool) => earshot.tools.traits(tool),
     keyOf: (session) => turnOf(session)?.key ?? '',
-    settings: async () => agent.settings(),
+    settings: async () => ({ ...agent.settings(), models }),
     set: async (changed) => {
       agent.set(changed);
       return succeeded(undefined);
     },
     addServers: (servers) => agent.addServers(servers),
+    commands: () => agent.commands(),
     create: async () => {
       const created = await earshot.create();
       if (!created.ok) return created;

@@ -14,12 +14,15 @@ import {
 import { readSettings } from '../protocol/settings.ts';
 import { notFound } from './headlessFolder.ts';
 import {
+  type ChangedSettings,
   type ClientNotification,
   type FolderListener,
   type ListedSession,
   type SessionFolder,
   type SessionSettings,
+  type SlashCommand,
 } from './sessionFolder.ts';
+import { modelsOf } from './sessionState.ts';
 import { type UpdateDeps } from './updates.ts';
 
 type WindowEvent = HostMessageOf<'event'>;
@@ -79,25 +82,27 @@ export class JoinedFolder implements SessionFolder {
   async settings(): Promise<SessionSettings> {
     const { data } = await this.#deps.window.request('read_config', {});
     const config = data as Readonly<Record<string, unknown>>;
-    return readSettings((name) => config[name]).settings;
+    const { settings } = readSettings((name) => config[name]);
+    return { ...settings, models: modelsOf(settings) };
   }
 
   /** Settings stay with the person: a program that is attached to a window changes none. */
-  async set(changed: Partial<SessionSettings>): Promise<Result<void>> {
+  async set(changed: ChangedSettings): Promise<Result<void>> {
     const settings = await this.settings();
-    const names = Object.keys(changed) as (keyof SessionSettings)[];
+    const names = Object.keys(changed) as (keyof ChangedSettings)[];
     if (names.every((name) => settings[name] === changed[name])) return succeeded(undefined);
-    return failed(
-      'setting',
-      'The session runs in a window of VS Code.',
-      'Change its mode and approvals in that window.',
-    );
+    return failed('setting', 'The session runs in a window of VS Code.', 'Change it in that window.');
   }
 
   /** A window has its own servers. */
   addServers(servers: readonly ClientServer[]): void {
     const names = servers.map(({ name }) => name).join(', ');
     if (names !== '') this.#deps.warn(`MCP servers of the client are not used in a window of VS Code: ${names}`);
+  }
+
+  /** A connection lists none; what is written after a slash is expanded by the window all the same. */
+  async commands(): Promise<readonly SlashCommand[]> {
+    return [];
   }
 
   create(): Promise<Result<string>> {

@@ -34,17 +34,30 @@ export interface ClientNotification {
   readonly message: string;
 }
 
-/** The settings that a client shows and may change. */
-export type SessionSettings = Pick<Settings, 'mode' | 'approvals.mode'>;
+/** Settings that a client shows and may change. */
+type Changeable = Pick<Settings, 'mode' | 'approvals.mode' | 'model'>;
+export type ChangedSettings = Partial<Changeable>;
+
+export interface SessionSettings extends Changeable {
+  /** The models that can be chosen; empty if only the Guide answers. */
+  readonly models: readonly string[];
+}
+
+/** What a person may write after a slash. */
+export interface SlashCommand {
+  readonly name: string;
+  readonly description: string;
+}
 
 export interface SessionFolder extends Pick<UpdateDeps, 'snapshots' | 'effectOf' | 'traitsOf'> {
   readonly folder: string;
   /** The key of an open session, which is for the model only; empty where events come without it. */
   keyOf(session: string): string;
   settings(): Promise<SessionSettings>;
-  set(changed: Partial<SessionSettings>): Promise<Result<void>>;
+  set(changed: ChangedSettings): Promise<Result<void>>;
   /** MCP servers that the client passes with a session. */
   addServers(servers: readonly ClientServer[]): void;
+  commands(): Promise<readonly SlashCommand[]>;
   create(): Promise<Result<string>>;
   list(): Promise<Result<readonly ListedSession[]>>;
   /** Opens a session of the folder. Resolves to its events so far; the listener gets those that follow. */

@@ -30,6 +30,7 @@ The key of the endpoint is read from EARSHOT_API_KEY, for OpenAI also from OPENA
 
 const LONGEST_LINE = 32 * 1024 * 1024;
 const VERSION = '1';
+const USER_FOLDER = join(homedir(), '.earshot');
 const PREFIX = 'earshot.';
 const OPENAI = 'https://api.openai.com';
 
@@ -56,7 +57,8 @@ async function main(): Promise<void> {
     logger,
     settings,
     supervisor: join(import.meta.dirname, 'supervisor.cjs'),
-    storage: values.storage ?? join(homedir(), '.earshot', 'acp'),
+    storage: values.storage ?? join(USER_FOLDER, 'acp'),
+    userFolder: USER_FOLDER,
     capture: true,
     model: modelChooser(),
   };

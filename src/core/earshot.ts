@@ -74,7 +74,7 @@ export class Earshot implements Disposable, Publisher {
       this.producers.refresh();
       this.reconsider();
     });
-    if (listening !== undefined) this.#held.add(listening);
+    for (const one of [listening, ports.subagents]) if (one !== undefined) this.#held.add(one);
   }
 
   get onDidChange(): Emitter<ConversationChange>['event'] {
@@ -288,6 +288,7 @@ export class Earshot implements Disposable, Publisher {
       isRunning: () => live.turn !== undefined,
       isBetweenCycles: () => isBetweenCycles(live),
       giveUp: () => this.#ownership.release(live),
+      asked: () => this.#onDidChange.fire({ conversation: id }),
     });
     const edits = new OwnEdits();
     const { checkpoints } = this.#ports;

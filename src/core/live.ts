@@ -42,6 +42,7 @@ export function viewLive(live: Live): LiveConversation {
     log,
     damage: log.damage,
     running: live.turn !== undefined,
+    asking: live.handOver.asking,
     owned: log.owned,
     ...(owner !== undefined && { owner }),
     ...(awaited && { awaited }),

@@ -16,6 +16,7 @@ import { Refusals } from './prompt/refusals.ts';
 import { UsedConfigs } from './prompt/usedConfigs.ts';
 import { type ToolRegistry } from './tools/registry.ts';
 import { type Services } from './tools/services.ts';
+import { ofConversation } from './tools/subagentLimits.ts';
 
 export interface TurnsDeps {
   readonly ports: Services;
@@ -140,7 +141,7 @@ export class Turns {
   startActivator(live: Live): void {
     live.activator = new Activator({
       log: live.log,
-      ports: this.#deps.ports,
+      ports: { ...this.#deps.ports, model: () => ofConversation(this.#deps, live.log).model() },
       doing: () => activityOf(live),
       wake: () => this.#run(live, beginSystemTurn(this.#turnDeps(live), 'system')),
       interrupt: () => live.turn?.control.interrupt('event'),
@@ -199,13 +200,14 @@ export class Turns {
   }
 
   #turnDeps(live: Live): TurnDeps {
-    const { ports, registry } = this.#deps;
+    const { ports } = this.#deps;
     const { log, edits, captures, handOver: frontend } = live;
+    const { registry, model } = ofConversation(this.#deps, log);
     const sampling = { used: this.#used, sample: this.#deps.sample };
     const instructions = this.#instructions.get(live) ?? new InstructionsInForce();
     this.#instructions.set(live, instructions);
     const shared = { sampling, instructions, refusals: this.#refusals, ...(captures && { captures }) };
-    return { log, registry, edits, ports: { ...ports, frontend }, ...shared };
+    return { log, registry, edits, ports: { ...ports, frontend, model }, ...shared };
   }
 
   /** `started` resolves once the request is on disk; `resumed` are calls that waited for an answer. */

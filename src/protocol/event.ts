@@ -91,7 +91,20 @@ const failureSchema = z.strictObject({ code: z.string(), message: z.string(), ne
 /** The fields of each event type, besides the envelope. */
 const bodies = {
   /** The first event. `key` is the conversation's secret, which marks our blocks; forks keep it. */
-  conversation_started: { key: z.string().min(11) },
+  conversation_started: {
+    key: z.string().min(11),
+    /** It is a subagent: the conversation that started it, and what it was given. `depth` is 1 for one of the user's own. */
+    subagent: z
+      .strictObject({
+        parent: z.string(),
+        name: z.string(),
+        depth: z.int().min(1),
+        /** The only tools that it has. */
+        tools: z.array(z.string()).optional(),
+        model: z.string().optional(),
+      })
+      .optional(),
+  },
   turn_started: { source: z.enum(['user', 'system']) },
   chat_request: {
     content: z.string(),
@@ -112,7 +125,9 @@ const bodies = {
     usage: usageSchema.optional(),
     outcome: z.enum(['succeeded', 'failed', 'aborted']),
     /** A call outside the turn, without a carrier. */
-    purpose: z.enum(['title', 'summary']).optional(),
+    purpose: z.enum(['title', 'summary', 'subagent']).optional(),
+    /** The conversation of the subagent that made the call; it is counted here too. */
+    subagent: z.string().optional(),
     failure: failureSchema.optional(),
   },
   /** The configuration of requests from here on; written when it differs from the previous one. */
@@ -168,6 +183,8 @@ const bodies = {
     ended: z.boolean().optional(),
     /** It is a task of an MCP server. */
     task: z.strictObject({ server: z.string(), reference: z.string() }).optional(),
+    /** It is a subagent with this conversation. */
+    agent: z.strictObject({ conversation: z.string() }).optional(),
   },
   inquiry_request: {
     id: z.string(),

@@ -1,4 +1,4 @@
-// Background commands as the page shows them, and the page's messages about them. Each is named by the call that started it.
+// Background commands and subagents as the page shows them, and the page's messages about them. Each is named by the call that started it.
 import * as z from 'zod';
 
 const call = z.string().max(1000);
@@ -23,4 +23,6 @@ export interface HandleView {
   readonly detail: string;
   /** Its last lines of output. */
   readonly output: string;
+  /** It is a subagent: its conversation, and the tokens it used; null: not known. */
+  readonly agent?: { readonly conversation: string; readonly tokens: number | null };
 }

@@ -55,6 +55,7 @@ export const settingSchemas = {
   'attention.sound': z.boolean().default(false),
   'attention.systemNotice': z.boolean().default(false),
   sendKey: z.enum(['enter', 'modifierEnter']).default('enter'),
+  'agents.depth': z.int().min(0).max(3).default(1),
   'limits.tokens': z.int().min(0).default(0),
   'limits.cost': z.number().min(0).default(0),
   idleTimeout: z.int().min(5).max(3600).default(300),

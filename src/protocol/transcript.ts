@@ -76,6 +76,8 @@ export type TranscriptItem =
       readonly text: string;
       /** Names of the attachments. */
       readonly attachments?: readonly string[];
+      /** The agent that started this subagent wrote it. */
+      readonly byAgent?: true;
       /** Queued during a turn and delivered with the tool result before it. */
       readonly meanwhile?: true;
       readonly carried?: CarriedView;
@@ -100,6 +102,8 @@ export type TranscriptItem =
       readonly changes?: NonNullable<EventOf<'tool_call_response'>['changes']>;
       /** Images and sound of the result, by hash; `read_media` requests the bytes. */
       readonly media?: readonly ToolMedia[];
+      /** The conversation of the subagent that the call started. */
+      readonly agent?: string;
       /** From the approval, or the call, to the result. */
       readonly milliseconds?: number;
       /** In the state `approval`. */

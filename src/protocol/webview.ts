@@ -179,6 +179,8 @@ export interface ChatState {
   /** Changes of the agent that are not reviewed; null or absent if there are none. */
   readonly changes?: ChangesView | null;
   readonly obstacles: readonly Obstacle[];
+  /** The conversation that started this subagent; null or absent: it is not one. */
+  readonly parent?: { readonly id: string; readonly title: string } | null;
   /** Background commands of the conversation. */
   readonly handles: readonly HandleView[];
   /** The model's to-do list. */

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type EventFile, type OpenedLog, type ReadLog } from '../core/ports/storage.ts';
+import { type EventFile, type OpenedLog, type ReadLog, type SubagentOf } from '../core/ports/storage.ts';
 import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { hasLineEnd } from './line.ts';
@@ -142,8 +142,8 @@ class GroupCommitFile implements EventFile {
     }
   }
 
-  titled(title: string): void {
-    this.#title.set(title);
+  titled(title: string, subagent?: SubagentOf): void {
+    this.#title.set(title, subagent);
   }
 
   async close(): Promise<void> {

@@ -110,15 +110,16 @@ async function summaryOf(deps: StoreDeps, folder: string, id: string): Promise<C
   const stat = await files.stat(join(folder, 'events.jsonl'));
   if (stat === undefined) return undefined;
   const kept = await readTitle(files, folder);
-  const title =
-    kept ?? titleOf(readEvents((await files.read(join(folder, 'events.jsonl'))) ?? new Uint8Array()).events);
-  return { id, title, lastActivity: stat.modified };
+  const { title, subagent } =
+    kept ?? summarize(readEvents((await files.read(join(folder, 'events.jsonl'))) ?? new Uint8Array()).events);
+  const { parent = '', name = '' } = subagent ?? {};
+  return { id, title, lastActivity: stat.modified, ...(subagent && { subagent: { parent, name } }) };
 }
 
-function titleOf(events: Iterable<LogEvent>): string {
+function summarize(events: Iterable<LogEvent>): Summary {
   const summary = new Summary();
   for (const event of events) summary.fold(event);
-  return summary.title;
+  return summary;
 }
 
 async function attempt<T>(action: () => Promise<T>): Promise<Result<T>> {

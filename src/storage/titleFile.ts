@@ -1,17 +1,22 @@
-// Keeps a conversation's title in a file beside its log, so that lists need not read every log.
+// Keeps a conversation's title, and whose subagent it is, in a file beside its log, so that lists need not read every log.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
+import { type SubagentOf } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 
-const titleSchema = z.strictObject({ title: z.string() });
+const titleSchema = z.strictObject({
+  title: z.string(),
+  subagent: z.strictObject({ parent: z.string(), name: z.string() }).optional(),
+});
+type KeptTitle = z.infer<typeof titleSchema>;
 
 export class TitleFile {
   readonly #files: FileSystem;
   readonly #folder: string;
   readonly #logger: Logger;
-  #written: string | undefined;
+  #written: KeptTitle | undefined;
   #writing = Promise.resolve();
 
   constructor(files: FileSystem, folder: string, logger: Logger) {
@@ -21,9 +26,9 @@ export class TitleFile {
   }
 
   /** Returns at once. A title that cannot be written is only logged: it can be computed from the log. */
-  set(title: string): void {
+  set(title: string, subagent?: SubagentOf): void {
     const report = (error: unknown) => this.#logger.warn(`a title could not be kept: ${describeError(error)}`);
-    this.#writing = this.#writing.then(() => this.#write(title)).catch(report);
+    this.#writing = this.#writing.then(() => this.#write(title, subagent)).catch(report);
   }
 
   /** Resolves once the last title is written. */
@@ -31,20 +36,23 @@ export class TitleFile {
     return this.#writing;
   }
 
-  async #write(title: string): Promise<void> {
+  async #write(title: string, subagent: SubagentOf | undefined): Promise<void> {
     this.#written ??= await readTitle(this.#files, this.#folder);
-    if (this.#written === title) return;
-    await this.#files.writeWhole(titlePath(this.#folder), Buffer.from(JSON.stringify({ title })));
-    this.#written = title;
+    // A new title alone does not change whose subagent it is.
+    const { parent, name } = subagent ?? this.#written?.subagent ?? {};
+    const kept = { title, ...(parent !== undefined && name !== undefined && { subagent: { parent, name } }) };
+    if (JSON.stringify(this.#written) === JSON.stringify(kept)) return;
+    await this.#files.writeWhole(titlePath(this.#folder), Buffer.from(JSON.stringify(kept)));
+    this.#written = kept;
   }
 }
 
 /** Undefined if it is missing or not valid. */
-export async function readTitle(files: FileSystem, folder: string): Promise<string | undefined> {
+export async function readTitle(files: FileSystem, folder: string): Promise<KeptTitle | undefined> {
   const bytes = await files.read(titlePath(folder));
   if (bytes === undefined) return undefined;
   try {
-    return titleSchema.parse(JSON.parse(new TextDecoder().decode(bytes))).title;
+    return titleSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
     return undefined;
   }

@@ -41,6 +41,7 @@ export const readNotificationsTool = defineTool({
   description:
     'Returns the notifications of this conversation in full, newest first, in pages of at most 50; also those that were only counted, merged or shortened when they were delivered. Reading does not mark them as delivered.',
   effect: 'read',
+  traits: { forEveryAgent: true },
   arguments: shape,
   run: async (args, { notifications }) => {
     const page = await readPage(notifications, args);

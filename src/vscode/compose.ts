@@ -2,6 +2,7 @@
 import type * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Earshot } from '../core/earshot.ts';
+import { Subagents } from '../core/subagents.ts';
 import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
@@ -79,9 +80,11 @@ export function compose(
   const { store, lock, snapshots, checkpoints, permissions, userFiles } = storage;
   const models = composeModels(window);
   const { model } = models;
+  const current = () => settings.current;
+  const subagents = new Subagents({ ...base, store, settings: current, model, models: models.models });
   const frontends = composeFrontends(window, model);
   const mcp = composeMcp(window, workspace, (text) => frontends.notice('info', text));
-  const commands = composeHandles(window, storage.folderOf, mcp.tasks);
+  const commands = composeHandles(window, storage.folderOf, mcp.tasks, subagents);
   const { handles } = commands;
   const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
   const languages = held.add(createLanguageTools({ ...base, workspace }));
@@ -95,7 +98,7 @@ export function compose(
     ...{ workspace, buffers, onDidChangeFiles },
     frontend: frontends.all,
     notice: (text) => frontends.notice('warning', text),
-    tools: composeTools({ tasks, ofLanguages: languages.tools, userFiles }),
+    tools: composeTools({ tasks, ofLanguages: languages.tools, userFiles, agents: subagents }),
     producers: [
       ...createProducers({ ...base, snapshots, workspace }),
       createHandlesProducer({ ...base, handles }),
@@ -104,21 +107,22 @@ export function compose(
       languages.producer,
     ],
     problems: languages.problems,
-    handles,
-    hub,
+    ...{ handles, subagents, hub },
     hooks: composeHooks(window, (text) => frontends.notice('info', text)),
     processes: processObserver,
     shell: () => userShell().shell.path,
-    settings: () => settings.current,
+    settings: current,
     onDidChangeSettings: (listener) => settings.onDidChange(listener),
     model,
+    models: models.models,
   });
 
   offerMessageTools(window, messaging, earshot);
   mcp.start(earshot);
 
   const chatting = composeChat(window, { earshot, hub, frontends, storage, commands, workspace, statusBar, model });
-  const { chat } = chatting;
+  const { chat, keepAlive } = chatting;
+  subagents.attach({ earshot, handles, hold: (id, opened) => keepAlive.hold(id, opened) });
   const entries = createDiskEntries(() => workspace.folders);
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
   const review = held.add(new ReviewController({ ...base, ...changes, earshot, chat, frontend: frontends.chat }));
@@ -136,7 +140,7 @@ export function compose(
   const plugins = composePlugins(window, {
     earshot,
     frontends: frontends.all,
-    keepAlive: chatting.keepAlive,
+    keepAlive,
     handles,
     storage,
     workspace,

@@ -6,10 +6,12 @@ import { Composer } from './composer/composer.tsx';
 import { Conversations, ConversationTabs } from './panel/conversations.tsx';
 import { Footer } from './panel/footer.tsx';
 import { PendingDrawer } from './panel/pendingDrawer.tsx';
+import { ParentBar } from './panel/parentBar.tsx';
 import { PinnedBar } from './panel/pinnedBar.tsx';
 import { TitleBar } from './panel/titleBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
+import { HandlesProvider } from './cards/agentLine.tsx';
 import { HandleList } from './render/handles.tsx';
 import { Icon } from './render/icons.tsx';
 import { TodoList } from './render/todo.tsx';
@@ -111,23 +113,26 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
         {[...(status === undefined ? [] : [status]), ...head.obstacles].map((obstacle) => (
           <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
         ))}
+        {head.parent != null && <ParentBar parent={head.parent} />}
         <ConversationTabs head={head} />
         {listing ? (
           <Conversations head={head} listed={state.conversations} close={closeList} />
         ) : state.items.length === 0 ? (
           <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
         ) : (
-          <Transcript
-            key={head.conversation ?? valueAt(state.items, 0)?.id}
-            items={state.items}
-            running={head.running}
-            sent={sent}
-            finding={finding}
-            endFinding={() => {
-              setFinding(false);
-              field.current?.focus();
-            }}
-          />
+          <HandlesProvider value={head.handles}>
+            <Transcript
+              key={head.conversation ?? valueAt(state.items, 0)?.id}
+              items={state.items}
+              running={head.running}
+              sent={sent}
+              finding={finding}
+              endFinding={() => {
+                setFinding(false);
+                field.current?.focus();
+              }}
+            />
+          </HandlesProvider>
         )}
         <HandleList handles={head.handles} />
         <TodoList items={head.todo} />

@@ -67,5 +67,6 @@ export const notificationStrings = {
   needsAnswer: (question: string) => t('Question: {0}', question),
   hasFailed: (text: string) => t('Failed: {0}', text),
   goThere: t('Go there'),
+  subagentNeeds: (name: string) => t('The subagent {0} needs you', name),
   otherNeeds: (title: string) => t('Another conversation needs you: {0}', title),
 };

@@ -54,6 +54,7 @@ export const panelStrings = {
   noConversations: t('There are no conversations yet.'),
   noMatch: t('No conversation matches.'),
   newChat: t('New Chat'),
+  subagent: t('Subagent:'),
   emptyTitle: t('Empty conversation'),
   damagedTitle: t('Damaged conversation'),
   activities: {

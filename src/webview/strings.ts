@@ -74,6 +74,7 @@ export const strings = {
       abort: t('Stop'),
     } as Readonly<Record<string, string>>,
     await: t('Wait for background commands'),
+    startAgent: t('Start subagent'),
     diagnostics: t('Check problems'),
     fetch: t('Fetch'),
     todo: t('Update the to-do list'),
@@ -96,11 +97,18 @@ export const strings = {
   },
 
   handles: t('Background'),
-  handlesSummary: (running: number, waiting: number, all: number) => {
+  handlesSummary: ({
+    running,
+    waiting,
+    waitingForYou,
+    all,
+  }: Readonly<Record<'running' | 'waiting' | 'waitingForYou' | 'all', number>>) => {
+    const ended = all - running - waiting - waitingForYou;
     const parts = [
       ...(running > 0 ? [t('{0} running', running)] : []),
       ...(waiting > 0 ? [t('{0} may be waiting for input', waiting)] : []),
-      ...(all > running + waiting ? [t('{0} ended', all - running - waiting)] : []),
+      ...(waitingForYou > 0 ? [t('{0} waiting for you', waitingForYou)] : []),
+      ...(ended > 0 ? [t('{0} ended', ended)] : []),
     ];
     return parts.join(' · ');
   },
@@ -110,6 +118,15 @@ export const strings = {
     stopped: t('Ended'),
     failed: t('Failed'),
   } satisfies Record<HandleView['state'], string>,
+  agentEnded: t('Ended'),
+  parentOf: (title: string) => t('Subagent of {0}', title),
+  otherConversation: t('another conversation'),
+  openParent: t('Open the conversation that started this subagent'),
+  agentWaits: t('Waiting for you'),
+  agentTokens: (count: number) => t('{0} tokens', count.toLocaleString()),
+  openAgent: (name: string) => t('Open the conversation of {0}', name),
+  open: t('Open'),
+  taskOfAgent: t('Task from the agent that started this subagent'),
   notifyOfHandle: (name: string) => t('Notify the model of the state of {0}', name),
   showTerminal: (name: string) => t('Show {0} in a terminal', name),
   stopHandle: (name: string) => t('Stop {0}', name),

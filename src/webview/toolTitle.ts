@@ -24,6 +24,7 @@ const KNOWN = new Map<string, Known>(
     run_command: { icon: 'terminal', subject: 'command', verb: strings.verbs.run },
     handle: { icon: 'terminal', subject: 'name', verb: strings.verbs.handle['fetch'] ?? '' },
     await: { icon: 'terminal', subject: '', verb: strings.verbs.await },
+    start_agent: { icon: 'fork', subject: 'name', verb: strings.verbs.startAgent },
     run_task: { icon: 'terminal', subject: 'name', verb: strings.verbs.runTask },
     diagnostics: { icon: 'warning', subject: 'path', verb: strings.verbs.diagnostics },
     fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },
@@ -79,6 +80,8 @@ function subjectOf(name: string, values: Arguments, key: string): string | undef
       return argument?.replaceAll('`', '');
     case 'move_file':
       return [argument, textOf(values['to'])].filter((path) => path !== undefined).join(' → ') || undefined;
+    case 'start_agent':
+      return argument ?? textOf(values['task']);
     case 'symbols':
       return argument ?? textOf(values['path']);
     case 'watch':

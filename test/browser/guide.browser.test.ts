@@ -18,15 +18,18 @@ beforeEach(async () => {
   await workbench.reset();
 });
 
-test('the tour: a question survives a reload and is answered from the keyboard, and the change is delivered with the answer', async () => {
+/** In `npm run test:full` after a reload; by day `walk/consent/askUser.test.ts` asks it again, and an approval survives one in `alone/killedBrowser`. */
+test('the tour: a question is answered from the keyboard, and the change is delivered with the answer', async () => {
   await workbench.chat().getByRole('button', { name: 'Take the tour' }).click();
   await keyboard('Enter');
   const question = workbench.card(/^Question: Open README\.md/);
   await question.getByText('Needs an answer').waitFor();
   await expect.poll(() => workbench.statusBar().innerText()).toContain('waiting for answer');
-  await workbench.reload();
-  await workbench.openChat();
-  await question.getByText('Needs an answer').waitFor();
+  if (isFull) {
+    await workbench.reload();
+    await workbench.openChat();
+    await question.getByText('Needs an answer').waitFor();
+  }
   for (const theme of firstByDay(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])) {
     await setTheme(theme);
     await workbench.screenshot(`guide-question-${theme}`);

@@ -27,12 +27,13 @@ const bar = () => workbench.chat().getByRole('region', { name: 'Changed files' }
 const text = (path: string) => readFile(join(workbench.folder, path), 'utf8').catch(() => undefined);
 const dialog = () => workbench.page.locator('.monaco-dialog-box');
 
-/** The counters of the command that waits; undefined while there is none. */
+/** The counters of the command that waits for its pipe; undefined while there is none, or it waits for a processor. */
 function waiting(): string | undefined {
   for (const pid of readdirSync('/proc')) {
     try {
       if (readFileSync(`/proc/${pid}/cmdline`, 'latin1') !== 'cat\0pipe\0') continue;
-      if (readlinkSync(`/proc/${pid}/cwd`) === workbench.folder)
+      const isAsleep = readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') S ');
+      if (isAsleep && readlinkSync(`/proc/${pid}/cwd`) === workbench.folder)
         return readFileSync(`/proc/${pid}/schedstat`, 'latin1');
     } catch {
       // It ended, or is no process.

@@ -34,7 +34,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(inFolder(path), text);
 }
 
-test('two files changed and one handle ended while the window was closed: exactly these three are pending and delivered', async () => {
+test('two files changed and one handle ended while the window was closed: exactly these three are pending before the chat is opened, and delivered', async () => {
   // Where git looks away they are nobody's news.
   await mkdir(inFolder('node_modules'), { recursive: true });
   const command = 'while [ ! -e node_modules/go ]; do sleep 0.1; done; touch node_modules/over; exit 7';
@@ -54,6 +54,7 @@ test('two files changed and one handle ended while the window was closed: exactl
   await workbench.say('Read three, start one.');
   await workbench.settled();
 
+  await workbench.command('View: Toggle Secondary Side Bar Visibility');
   await workbench.page.goto('about:blank');
   await expect.poll(() => workbench.server.extensionHostPids()).toEqual([]);
   await appendFile(inFolder('src/menu.ts'), '// more\n');
@@ -63,8 +64,15 @@ test('two files changed and one handle ended while the window was closed: exactl
   await writeFile(inFolder('node_modules/go'), '');
   await expect.poll(() => existsSync(inFolder('node_modules/over'))).toBe(true);
   await workbench.returnToFolder();
-  await workbench.openChat();
+  await expect.poll(async () => (await workbench.loads()).at(-1)).toBe('conversations to recover');
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s3/);
+  // What happens from here on is counted too, and withdrawn when it is undone.
+  await write('README.md', 'something new\n');
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s4/);
+  await write('README.md', readme);
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s3/);
+  await workbench.statusBar().click();
+  await workbench.transcript().locator('.request').filter({ hasText: 'Read three' }).waitFor();
   await workbench.screenshot('ears-reopened');
 
   server.script(done);

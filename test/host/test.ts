@@ -13,15 +13,14 @@ const report = createReporter();
 const shownMessageLines = 40;
 /** More failures than this are no matter of speed. */
 const mostRepeated = 6;
-/**
- * An editor and a browser wait more than they compute: each has a lane, and what only computes runs beside them. More than
- * two editors at once make each other late. Steps are divided so that both lanes take about as long.
- */
-const editors: readonly (readonly Step[])[] = [['vscode', 'alone', 'installed', 'electron'], ['browser']];
+/** An editor waits as often as it computes: two run at once, and what only computes runs beside them. More make each other late. */
+const editorLanes = 2;
+/** The longest first: a lane that has ended a step takes the next one. */
+const editors: readonly Step[] = ['browser', 'vscode', 'alone', 'installed', 'electron'];
 /** Unit tests wait for processes and sockets half of the time, so they run beside the editors; checks fill both cores. */
 const computed: readonly Step[] = ['unit', 'types', 'lint', 'format', 'unused'];
 /** Packaging builds for itself. */
-const needBuild: readonly Step[] = editors.flat().filter((step) => step !== 'installed');
+const needBuild: readonly Step[] = editors.filter((step) => step !== 'installed');
 
 await runToExit(test, { stoppedMessage: 'The tests were stopped.' });
 
@@ -31,13 +30,10 @@ async function test(): Promise<number> {
   Object.assign(process.env, testEnvironment(args));
   await mkdir(join(repository, '.build', 'test'), { recursive: true });
   const build = steps.includes('build') ? runStep('build', true) : undefined;
-  const lanes = [...editors, computed].map((lane) =>
-    runLane(
-      lane.filter((step) => steps.includes(step)),
-      build,
-    ),
-  );
-  const finished = (await Promise.all(lanes)).flat();
+  const chosen = (some: readonly Step[]) => some.filter((step) => steps.includes(step));
+  const shared = chosen(editors);
+  const lanes = [...Array.from({ length: editorLanes }, () => shared), chosen(computed)];
+  const finished = (await Promise.all(lanes.map((lane) => runLane(lane, build)))).flat();
   const results = build === undefined ? [] : [await build];
   for (const { step, result } of finished) results.push(await repeatFailed(step, result));
   report.line(countLine(results));
@@ -74,9 +70,10 @@ async function repeatFailed(step: Step, result: StepResult): Promise<StepResult>
   return { ...result, passed: result.passed + titles.length, failures: [] };
 }
 
-async function runLane(steps: readonly Step[], build: Promise<StepResult> | undefined): Promise<Finished[]> {
+/** Takes steps from the list, which lanes may share, until none is left. */
+async function runLane(steps: Step[], build: Promise<StepResult> | undefined): Promise<Finished[]> {
   const results: Finished[] = [];
-  for (const step of steps) {
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
     const built = !needBuild.includes(step) || (await build)?.failures.length === 0;
     results.push({ step, result: await runStep(step, built) });
   }
@@ -104,7 +101,7 @@ function printFailures(label: string, { failures }: StepResult): void {
 }
 
 function isCounted(step: Step): boolean {
-  return step === 'unit' || editors.flat().includes(step);
+  return step === 'unit' || editors.includes(step);
 }
 
 function shorten(message: string): string {

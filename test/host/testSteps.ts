@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.ts';
 import { UserError } from './errors.mjs';
-import { isMarked, lintMarker, mark } from './lintCache.ts';
+import { isMarked, mark, markerOf } from './checkCache.ts';
 import { type CommandResult, lastLines, runCommand, runNode } from './runCommand.mjs';
 import { repository } from './setup.mjs';
 import {
@@ -33,10 +33,16 @@ interface TestStep {
 }
 
 export const testSteps: Record<Step, TestStep> = {
-  types: { label: 'Types', run: checkTypes },
-  lint: { label: 'Lint', run: lint },
+  types: { label: 'Types', run: () => oncePerTree('types-passed', checkTypes) },
+  lint: {
+    label: 'Lint',
+    run: () => oncePerTree('lint', () => check('lint', 'eslint/bin/eslint.js', ['--max-warnings=0', '.'])),
+  },
   format: { label: 'Format', run: () => check('format', '@biomejs/biome/bin/biome', ['format', '.']) },
-  unused: { label: 'Unused code', run: () => check('unused', 'knip/bin/knip.js', []) },
+  unused: {
+    label: 'Unused code',
+    run: () => oncePerTree('unused', () => check('unused', 'knip/bin/knip.js', [])),
+  },
   build: { label: 'Build', run: buildAll },
   unit: {
     label: 'Unit tests',
@@ -94,10 +100,11 @@ async function check(step: Step, script: string, args: readonly string[]): Promi
   return result.exitCode === 0 ? onePassed : oneFailed(testSteps[step].label, explain(step, result));
 }
 
-async function lint(): Promise<StepResult> {
-  const marker = await lintMarker();
+/** Passes without running if the same tree has passed before. */
+async function oncePerTree(name: string, run: () => Promise<StepResult>): Promise<StepResult> {
+  const marker = await markerOf(name);
   if (marker !== undefined && (await isMarked(marker))) return onePassed;
-  const result = await check('lint', 'eslint/bin/eslint.js', ['--max-warnings=0', '.']);
+  const result = await run();
   // A cache that cannot be written costs time, and no result.
   if (marker !== undefined && result.failures.length === 0) await mark(marker).catch(() => undefined);
   return result;

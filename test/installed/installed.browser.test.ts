@@ -1,4 +1,4 @@
-// The VSIX package: its content, and that the installed Earshot works.
+// The VSIX package: its content, and the first minutes of a newcomer who installed it.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +9,8 @@ import { useWorkbench } from '../support/workbench.ts';
 const file = join(repository, '.build', 'earshot.vsix');
 const workbench = useWorkbench(async () => {
   await makeVsix(file, () => undefined);
-  return { installed: file };
+  // As on a desktop: the test bed hides the secondary side bar otherwise.
+  return { installed: file, settings: { 'workbench.secondarySideBar.defaultVisibility': null } };
 });
 
 /** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
@@ -27,6 +28,25 @@ async function installed(): Promise<{ folder: string; files: string[] }> {
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return { folder, files: files.map((path) => path.slice(folder.length + 1).replaceAll('\\', '/')) };
 }
+
+test('clicks alone lead from the open chat to a delivered chip, and the Explorer stays beside it', async () => {
+  const started = Date.now();
+  await workbench.chat().locator('.welcome').waitFor();
+  await workbench.screenshot('first-open');
+  await workbench.chat().getByRole('button', { name: 'Take the tour' }).click();
+  const question = workbench.card(/^Question: Open README\.md/);
+  await question.getByText('Change it for me').click();
+  await question.getByRole('button', { name: 'Answer', exact: true }).click();
+  const command = workbench.card(/^Run echo/);
+  await command.getByRole('button', { name: 'Approve' }).click();
+  await command.getByRole('button', { name: /File changed · README\.md/ }).waitFor();
+  expect(Date.now() - started).toBeLessThan(90_000);
+  await workbench.settled();
+  await workbench.transcript().getByText('README.md was changed, and I was notified').waitFor();
+  await workbench.transcript().getByText('That was the tour.').waitFor();
+  expect(await workbench.page.locator('.explorer-folders-view').isVisible()).toBe(true);
+  await workbench.screenshot('first-chip');
+});
 
 test('the package has only the allowed files and at most 2 MB', async () => {
   const { files } = await installed();

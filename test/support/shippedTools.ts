@@ -14,6 +14,7 @@ import { createLoadSkillTool } from '../../src/tools/loadSkill.ts';
 import { createMessageTools } from '../../src/tools/messageTools.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { createSearchTool } from '../../src/tools/searching/search.ts';
+import { createStartAgentTool } from '../../src/tools/startAgent.ts';
 import { todoTool } from '../../src/tools/todo.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 
@@ -27,7 +28,9 @@ export const shippedTools = new ToolRegistry(
     ...[createRunTaskTool, createDiagnosticsTool, createSymbolsTool, createQuickFixTool].map((create) =>
       create(absent),
     ),
-    ...[createSearchTool, createFetchUrlTool, createLoadSkillTool].map((create) => create(absent)),
+    ...[createSearchTool, createFetchUrlTool, createLoadSkillTool, createStartAgentTool].map((create) =>
+      create(absent),
+    ),
     ...createMessageTools(absent),
   ],
   (error) => {

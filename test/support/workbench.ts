@@ -253,6 +253,11 @@ export class Workbench {
     return texts.flatMap((text) => text.split('\n')).sort();
   }
 
+  /** Why each window of the server loaded more than the extension's shell, oldest first. */
+  async loads(): Promise<string[]> {
+    return (await this.logLines()).flatMap((line) => /loading, for (.+)$/.exec(line)?.[1] ?? []);
+  }
+
   async loggedErrors(): Promise<string[]> {
     return (await this.logLines()).filter((line) => line.includes('[error]'));
   }

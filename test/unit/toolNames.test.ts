@@ -49,5 +49,5 @@ test.each([
 });
 
 test('all tools that ship are looked for', () => {
-  expect(shippedTools.names).toHaveLength(24);
+  expect(shippedTools.names).toHaveLength(25);
 });

@@ -9,7 +9,7 @@ interface Failure {
 
 /** Called by VS Code; a rejection is a failed run. */
 export async function run(): Promise<void> {
-  const mocha = new Mocha({ ui: 'bdd', timeout: 60_000, reporter: 'spec', color: true });
+  const mocha = new Mocha({ ui: 'bdd', timeout: 180_000, reporter: 'spec', color: true });
   mocha.suite.emit('pre-require', globalThis, 'earshot', mocha);
   // Runs only tests whose title matches this expression.
   const only = process.env['EARSHOT_TEST_ONLY'];

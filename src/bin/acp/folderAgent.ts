@@ -1,7 +1,6 @@
 // Composes Earshot for one folder without an editor: files, git, commands, skills; nothing that needs a window.
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { createFolderDisk } from '../../acp/folderDisk.ts';
 import { type FolderAgent } from '../../acp/headlessFolder.ts';
@@ -11,6 +10,8 @@ import { guardWorkspace } from '../../core/consent/door.ts';
 import { Earshot } from '../../core/earshot.ts';
 import { type AttachedFrontend, Frontends } from '../../core/frontend/frontends.ts';
 import { type Logger, type Model } from '../../core/ports/ports.ts';
+import { listPrompts } from '../../core/prompt/promptFiles.ts';
+import { listSkills } from '../../core/prompt/skills.ts';
 import { Handles } from '../../core/tools/handles.ts';
 import { createHooks } from '../../hooks/hooks.ts';
 import { realFileSystem } from '../../node/fileSystem.ts';
@@ -40,6 +41,8 @@ export interface FolderAgentDeps {
   readonly supervisor: string;
   /** Conversations are stored below it, by folder. */
   readonly storage: string;
+  /** Has the user's own skills and prompt files. */
+  readonly userFolder: string;
   /** False: the workspace is not captured before turns and commands. */
   readonly capture: boolean;
   model(settings: Settings): Model;
@@ -69,7 +72,7 @@ export async function openFolderAgent(
   const storage = createStorage({ ...base, files: realFileSystem, folder: place, window: `ACP ${basename(folder)}` });
   const { store, lock, snapshots, checkpoints } = storage;
   const workspace = guardWorkspace(createFolderDisk(folder));
-  const userFiles = createUserFiles({ files: realFileSystem, folder: join(homedir(), '.earshot') });
+  const userFiles = createUserFiles({ files: realFileSystem, folder: deps.userFolder });
   const shell = shellProgram(process.env['SHELL'] ?? '/bin/sh');
   const supervision = createSupervision({
     launch: (where, env) => launchSupervisor(deps.supervisor, where, env),
@@ -132,6 +135,15 @@ export async function openFolderAgent(
       changed.fire();
     },
     addServers: (given) => servers.add(given),
+    commands: async () => {
+      const [prompts, skills] = await Promise.all([
+        listPrompts(workspace, userFiles),
+        listSkills(workspace, userFiles),
+      ]);
+      const all = [...prompts, ...skills].map(({ name, description }) => [name, { name, description }] as const);
+      // Of one name the prompt file is used.
+      return [...new Map(all.toReversed()).values()];
+    },
     stopCommands: (conversation) => handles.stopAll(conversation, 'its client is gone'),
     close: async () => {
       await earshot.shutDown();

@@ -18,6 +18,8 @@ export interface HandOverDeps {
   isBetweenCycles(): boolean;
   /** Called once for each request, as soon as it may be. */
   giveUp(): void;
+  /** An approval or a question was opened or closed. */
+  asked(): void;
 }
 
 /** Wraps the front end, since a turn that only waits for the user can be handed over too. */
@@ -77,10 +79,12 @@ export class HandOver implements Frontend {
   async #whileAsked<T>(answer: Promise<T>): Promise<T> {
     this.#asking += 1;
     this.check();
+    this.#deps.asked();
     try {
       return await answer;
     } finally {
       this.#asking -= 1;
+      this.#deps.asked();
     }
   }
 

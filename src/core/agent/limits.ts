@@ -1,7 +1,7 @@
 // Checks whether a conversation has used so much that the user is asked before it continues. Pure.
 import { type Failure } from '../../base/errors.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { costOf, type UsageTotal } from '../conversation/projections/usage.ts';
+import { type CountedUsage, costOf } from '../conversation/projections/usage.ts';
 
 export interface Used {
   readonly tokens: number;
@@ -9,7 +9,7 @@ export interface Used {
   readonly cost: number | undefined;
 }
 
-export function usedBy(usage: UsageTotal, settings: Settings): Used {
+export function usedBy(usage: CountedUsage, settings: Settings): Used {
   const { input, output } = usage.total;
   const costs = [...usage.byModel].map(([model, tokens]) => {
     const prices = settings.models[model]?.prices;

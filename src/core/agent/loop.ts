@@ -45,14 +45,15 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   const { log, ports } = deps;
   deps.captures?.beginTurn(control.stopped);
   const prompting = new Prompting(deps);
-  const usedBefore = usedBy(log.state.usage, ports.settings());
+  const used = () => usedBy(ports.subagents?.usageFor(log.id) ?? log.state.usage, ports.settings());
+  const usedBefore = used();
   let repeated = false;
   /** How often a hook has made the model go on. */
   let prolonged = 0;
   await runCalls(deps, prompting, resumed, control);
   while (!control.isStopped) {
     control.enter('between');
-    const limit = limitReached(usedBefore, usedBy(log.state.usage, ports.settings()), ports.settings());
+    const limit = limitReached(usedBefore, used(), ports.settings());
     if (limit !== undefined) return { outcome: 'error', failure: limit };
     const model = ports.model();
     const cycle = cycleDeps(deps);

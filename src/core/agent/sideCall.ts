@@ -16,7 +16,7 @@ export interface SideCallDeps {
 export async function askAside(
   deps: SideCallDeps,
   question: Pick<ModelRequest, 'system'> & { readonly content: string },
-  purpose: NonNullable<EventOf<'model_call'>['purpose']>,
+  purpose: 'title' | 'summary',
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { log, model } = deps;

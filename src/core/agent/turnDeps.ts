@@ -8,7 +8,7 @@ import { type InstructionsInForce } from '../prompt/prompting.ts';
 import { type Refusals } from '../prompt/refusals.ts';
 import { type UsedConfigs } from '../prompt/usedConfigs.ts';
 import { type OwnEdits } from '../tools/ownEdits.ts';
-import { type ToolRegistry } from '../tools/registry.ts';
+import { type OfferedTools } from '../tools/offeredTools.ts';
 import { type Services } from '../tools/services.ts';
 
 export type CallRequest = EventOf<'tool_call_request'>;
@@ -16,7 +16,7 @@ export type TurnEnd = Pick<EventOf<'turn_ended'>, 'outcome'> & { readonly failur
 
 export interface TurnDeps {
   readonly log: ConversationLog;
-  readonly registry: ToolRegistry;
+  readonly registry: OfferedTools;
   readonly edits: OwnEdits;
   readonly ports: Services;
   /** Absent: nothing is captured. */

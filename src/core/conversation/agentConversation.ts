@@ -9,7 +9,7 @@ export function viewAsAgent(log: ConversationLog): AgentConversation {
     title: () => log.state.summary.title,
     seenPaths: () => log.state.seen.paths(),
     place: (hub) => log.state.hubAgents.place(hub),
-    name: () => log.state.hubAgents.name,
+    name: () => log.state.hubAgents.name ?? hubNameOf(log.state.summary.subagent?.name),
     remember: (hub, place) => log.append({ type: 'hub_agent', hub, ...place }),
     onDidChangeTitle: (listener) =>
       both(
@@ -24,6 +24,14 @@ export function viewAsAgent(log: ConversationLog): AgentConversation {
         log.onDidReset(() => listener([...log.state.seen.paths()])),
       ),
   };
+}
+
+/** The name of a subagent in the alphabet of the hub. */
+function hubNameOf(name: string | undefined): string | undefined {
+  return name
+    ?.toLowerCase()
+    .replace(/[^a-z0-9_-]/g, '-')
+    .slice(0, 32);
 }
 
 function both(...held: readonly Disposable[]): Disposable {

@@ -18,6 +18,8 @@ export interface ConversationChange {
 export interface LiveConversation {
   readonly log: ConversationLog;
   readonly running: boolean;
+  /** How many approvals and questions of it are open. */
+  readonly asking: number;
   /** What was found damaged when it was opened. */
   readonly damage: readonly Failure[];
   /** False: another window writes it, and this one follows. */

@@ -175,7 +175,7 @@ export class ConversationLog implements Disposable {
       this.#failed(error);
       throw error;
     }
-    if (folded.titleChanged) file.titled?.(this.#state.summary.title);
+    if (folded.titleChanged) file.titled?.(this.#state.summary.title, this.#state.summary.subagent);
     this.#onDidAppend.fire(folded);
   }
 
@@ -209,7 +209,7 @@ export class ConversationLog implements Disposable {
     if ('file' in opened) {
       const { file } = opened;
       this.#file = file;
-      file.titled?.(this.#state.summary.title);
+      file.titled?.(this.#state.summary.title, this.#state.summary.subagent);
       this.#closeFile = () => file.close();
     } else {
       this.#file = undefined;

@@ -63,8 +63,11 @@ export function conversationHead(shown: {
   readonly canSend: boolean;
   readonly obstacles: readonly Obstacle[];
   readonly others: readonly OtherConversation[];
+  /** The title of another conversation; empty: not known. */
+  titleOf?(conversation: string): string;
 }): Partial<ChatHead> {
   const { live, model, settings, pending, canSend, obstacles, others } = shown;
+  const parent = live?.log.state.summary.subagent?.parent;
   return {
     model: { label: model.label, detail: model.detail },
     controls: {
@@ -90,6 +93,7 @@ export function conversationHead(shown: {
     })),
     meter: live === undefined ? null : readMeter(live.log.state, model, settings),
     obstacles,
+    parent: parent === undefined ? null : { id: parent, title: shown.titleOf?.(parent) ?? '' },
     todo: live?.log.state.todo.items ?? [],
   };
 }

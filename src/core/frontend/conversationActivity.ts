@@ -12,7 +12,7 @@ export interface ConversationActivityDeps {
 export class Activities {
   readonly #deps: ConversationActivityDeps;
   /** Those that were open in this window, with their last known title. */
-  readonly #known = new Map<string, string>();
+  readonly #known = new Map<string, { readonly title: string; readonly subagent: string | undefined }>();
   /** How the last turn that ended unseen went. */
   readonly #ended = new Map<string, 'failed' | 'unread'>();
 
@@ -22,8 +22,13 @@ export class Activities {
 
   changed({ conversation, folded }: ConversationChange): void {
     const live = this.#deps.get(conversation);
-    if (live !== undefined) this.#known.set(conversation, live.log.state.summary.title);
+    if (live !== undefined) {
+      const { title, subagent } = live.log.state.summary;
+      this.#known.set(conversation, { title, subagent: subagent?.name });
+    }
     if (folded?.event.type !== 'turn_ended' || conversation === this.#deps.shown()) return;
+    // The end of a subagent is reported to the agent that started it.
+    if (live?.log.state.summary.subagent !== undefined) return;
     const { outcome } = folded.event;
     if (outcome !== 'stopped') this.#ended.set(conversation, outcome === 'error' ? 'failed' : 'unread');
   }
@@ -46,12 +51,19 @@ export class Activities {
     return this.#ended.get(conversation);
   }
 
+  /** Those to open again after a restart. With a subagent the one that started it: it is told how that ended. */
+  get running(): string[] {
+    const running = this.others.filter(({ activity }) => activity !== 'failed' && activity !== 'unread');
+    const ids = running.flatMap(({ id }) => [id, this.#deps.get(id)?.log.state.summary.subagent?.parent ?? id]);
+    return [...new Set(ids)];
+  }
+
   /** All but the shown one that do something or that something happened in. */
   get others(): readonly OtherConversation[] {
     const shown = this.#deps.shown();
-    return [...this.#known].flatMap(([id, title]) => {
+    return [...this.#known].flatMap(([id, { title, subagent }]) => {
       const activity = id === shown ? undefined : this.activityOf(id);
-      return activity === undefined ? [] : [{ id, title, activity }];
+      return activity === undefined ? [] : [{ id, title, activity, ...(subagent !== undefined && { subagent }) }];
     });
   }
 }

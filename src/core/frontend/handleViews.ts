@@ -1,4 +1,4 @@
-// Background commands as front ends show them, and what the user sends to the model about one.
+// Background commands and subagents as front ends show them, and what the user sends to the model about one.
 import { type Handle } from '../ports/handles.ts';
 import { describeHandleState, isSuccess } from '../tools/handleTexts.ts';
 import { type HandleView } from '../../protocol/handlesView.ts';
@@ -10,24 +10,30 @@ const MOST_LISTED = 20;
 type NamedHandle = Handle & { readonly name: string };
 
 /** Those that are or were in the background; handles that only keep output never were. */
-export async function viewHandles(handles: readonly NamedHandle[]): Promise<readonly HandleView[]> {
+export async function viewHandles(
+  handles: readonly NamedHandle[],
+  tokensOf: (conversation: string) => number | null = () => null,
+): Promise<readonly HandleView[]> {
   return Promise.all(
     handles
       .filter(({ isOutputOnly }) => !isOutputOnly)
       .slice(-MOST_LISTED)
-      .map(viewHandle),
+      .map((handle) => viewHandle(handle, tokensOf)),
   );
 }
 
-async function viewHandle(handle: NamedHandle): Promise<HandleView> {
-  const { state, run: call, name } = handle;
+async function viewHandle(handle: NamedHandle, tokensOf: (conversation: string) => number | null): Promise<HandleView> {
+  const { run: call, name } = handle;
+  const { agent, status } = handle.process;
+  const state = status.waitsFor === undefined || handle.hasEnded ? handle.state : 'waiting';
   return {
     call,
     name,
     command: handle.process.command,
-    state: state !== 'stopped' ? state : isSuccess(handle.process.status) ? 'stopped' : 'failed',
+    state: state !== 'stopped' ? state : isSuccess(status) ? 'stopped' : 'failed',
     detail: describeHandleState(handle),
     output: await handle.lastLines(SHOWN_OUTPUT),
+    ...(agent && { agent: { conversation: agent.conversation, tokens: tokensOf(agent.conversation) } }),
   };
 }
 

@@ -1,4 +1,5 @@
 // The commands of a conversation as its tools see them.
+import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
@@ -67,8 +68,10 @@ export interface ConversationHandles {
   whyNot(name: string): string | undefined;
   /** Resolves once it runs and, if it has a name, that is in the log. */
   start(request: HandleRequest): Promise<Result<Handle>>;
-  /** Makes a handle of something that runs elsewhere. Resolves once its name is in the log. */
-  adopt(call: string, process: SupervisedCommand): Promise<Handle & { readonly name: string }>;
+  /** A name that no handle has, made of this text, or the wanted one. No other call gets it until it is disposed. */
+  reserveName(text: string, wanted?: string): { readonly name: string } & Disposable;
+  /** Makes a handle of something that runs elsewhere, under a free or reserved name. Resolves once that is in the log. */
+  adopt(call: string, process: SupervisedCommand, name?: string): Promise<Handle & { readonly name: string }>;
   /** Makes a handle of a command that only its call knew. Returns its name. */
   keep(handle: Handle): Promise<string>;
   /** Forgets a command that has ended and that only its call knew. */

@@ -342,4 +342,6 @@ export interface Ports {
   readonly onDidChangeSettings?: Event<void>;
   /** The model that answers now. */
   model(): Model;
+  /** Those that a subagent may be given besides it, by name. Absent: there are none. */
+  readonly models?: { readonly names: readonly string[]; get(name: string): Model | undefined };
 }

@@ -28,6 +28,8 @@ interface CommandStatus {
   readonly lost?: true;
   /** Why its state is not known at present; it is neither ended nor lost. */
   readonly unknown?: string;
+  /** What it waits for that the model cannot give it, such as `the user’s approval`. */
+  readonly waitsFor?: string;
 }
 
 /** A command under its supervisor. Disposing of it releases it: it keeps running for a while. */
@@ -38,6 +40,10 @@ export interface SupervisedCommand extends Disposable {
   readonly startTime: string;
   /** It is a task of an MCP server, which is found again by this reference; absent: a command. */
   readonly task?: { readonly server: string; readonly reference: string };
+  /** It is a subagent with this conversation; absent: a command. */
+  readonly agent?: { readonly conversation: string };
+  /** A subagent's last answer; empty: it has not given one. */
+  readonly answer?: string;
   /** The command's own; undefined if it could not be started. */
   readonly shell: number | undefined;
   readonly status: CommandStatus;
@@ -73,6 +79,41 @@ export interface RemoteTasks {
     readonly tool: string;
     readonly startedAt: string;
   }): Promise<SupervisedCommand | undefined>;
+}
+
+/** Subagents of conversations. */
+export interface AgentRuns {
+  /** Undefined: nothing is left of its conversation. */
+  takeUp(agent: {
+    readonly conversation: string;
+    readonly parent: string;
+    readonly startedAt: string;
+  }): Promise<SupervisedCommand | undefined>;
+}
+
+export interface SubagentRequest {
+  /** The conversation that starts it. */
+  readonly parent: string;
+  readonly task: string;
+  readonly name: string;
+  /** The only tools that it gets; absent: those of its parent. */
+  readonly tools?: readonly string[] | undefined;
+  /** Absent: the model of the window. */
+  readonly model?: string | undefined;
+}
+
+/** Disposing of it without `begin` gives its place to another. */
+export interface PreparedSubagent extends Disposable {
+  readonly process: SupervisedCommand;
+  /** Gives it its task. Afterwards it runs until its turn has ended. */
+  begin(): Promise<void>;
+}
+
+export interface SubagentStarter {
+  /** Why no subagent can be started like this; undefined: it can. */
+  whyNot(request: SubagentRequest): string | undefined;
+  /** Creates its conversation, which does nothing yet: its handle must be on disk first. */
+  prepare(request: SubagentRequest): Promise<Result<PreparedSubagent>>;
 }
 
 /** A command of our own that is observed with everything it starts. */

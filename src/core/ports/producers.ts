@@ -32,6 +32,8 @@ export interface LiveConversations {
   ids(): readonly string[];
   /** Empty while it has none. */
   title(conversation: string): string;
+  /** Its name if it is a subagent. */
+  subagent?(conversation: string): string | undefined;
   /** The globs that any of them watches, or this one. */
   globs(conversation?: string): ReadonlySet<string>;
   /** The resources of MCP servers that any of them has read, as `resourceName` names them. */

@@ -13,8 +13,8 @@ export interface EventFile {
   append(event: LogEvent): Promise<void>;
   /** After a failed append: removes a partial write and reads what is left. Rejects while the disk refuses. */
   repair(): Promise<ReadLog>;
-  /** Records the title for lists. It can always be recomputed, so nobody waits for it. */
-  titled?(title: string): void;
+  /** Records the title for lists, and whose subagent it is. It can always be recomputed, so nobody waits for it. */
+  titled?(title: string, subagent?: SubagentOf): void;
   close(): Promise<void>;
 }
 
@@ -39,12 +39,20 @@ export interface FollowedLog extends ReadLog {
   close(): Promise<void>;
 }
 
+/** The conversation that started a subagent, and the name that it gave it. */
+export interface SubagentOf {
+  readonly parent: string;
+  readonly name: string;
+}
+
 export interface ConversationSummary {
   readonly id: string;
   /** Empty: nobody has written in it yet. */
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly lastActivity: number;
+  /** Absent: it is not a subagent. */
+  readonly subagent?: SubagentOf;
   /** Why it cannot be read. It can still be opened, which gives details, or deleted. */
   readonly problem?: string;
 }

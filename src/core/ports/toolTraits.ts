@@ -14,6 +14,12 @@ export interface ToolTraits {
   readonly changesWatches?: true;
   /** It loads skills: requests that offer it list them. */
   readonly loadsSkills?: true;
+  /** It starts subagents: only conversations that may have some are offered it. */
+  readonly startsAgents?: true;
+  /** Subagents have it whatever tools they were given: it reads notifications, or works with messages. */
+  readonly forEveryAgent?: true;
+  /** It sends messages to other agents. */
+  readonly sendsMessages?: true;
   /** The MCP server that has the tool. Its tools are compared by `mcp.tools_changed`, not by `config.changed`. */
   readonly server?: string;
   /** It is offered only to conversations that have found it with a tool that finds tools, or have called it. */

@@ -4,17 +4,21 @@ import { type ToolDescription } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ModelRequest, type Ports } from '../ports/ports.ts';
 import { type OfferedServer, type RequestConfig } from '../ports/producers.ts';
-import { type ToolRegistry } from '../tools/registry.ts';
+import { type OfferedTools } from '../tools/offeredTools.ts';
 import { type Instruction, readInstructions } from './instructions.ts';
 import { type Refusals } from './refusals.ts';
 import { schemaInstruction } from './schemaPrompts.ts';
 import { describeSkills, listSkills, type Skill } from './skills.ts';
+import { subagentPrompt } from './subagentPrompt.ts';
 import { systemPrompt } from './systemPrompt.ts';
 
 interface PromptingDeps {
   readonly log: ConversationLog;
-  readonly registry: ToolRegistry;
-  readonly ports: Pick<Ports, 'workspace' | 'userFiles' | 'snapshots' | 'settings' | 'model' | 'moreInstructions'>;
+  readonly registry: OfferedTools;
+  readonly ports: Pick<
+    Ports,
+    'workspace' | 'userFiles' | 'snapshots' | 'settings' | 'model' | 'moreInstructions' | 'hub'
+  >;
   /** Absent: nothing is compared at delivery points, so that instructions are read before each request. */
   readonly sampling?: object;
   /** The conversation's; absent: they are read for this part of the turn alone. */
@@ -129,12 +133,21 @@ export class Prompting {
     const { log, ports, registry } = this.#deps;
     const { schema, key } = log.state.turn;
     const skills = describeSkills(this.#inForce.skills, skillTool(registry) ?? '');
+    const { subagent } = log.state.summary;
     return systemPrompt(ports.workspace, key, [
+      ...(subagent === undefined ? [] : [subagentPrompt(subagent.name, this.#parent(subagent.parent))]),
       ...(this.#planning ? [PLAN_MODE] : []),
       ...(schema === undefined ? [] : [schemaInstruction(schema)]),
       ...this.#inForce.current.map(({ text }) => text),
       ...(skills === undefined ? [] : [skills]),
     ]);
+  }
+
+  #parent(conversation: string): { readonly name: string; readonly tool: string } | undefined {
+    const { ports, registry } = this.#deps;
+    const name = ports.hub?.nameOf(conversation);
+    const tool = registry.names.find((one) => registry.traits(one)?.sendsMessages === true);
+    return name === undefined || tool === undefined ? undefined : { name, tool };
   }
 
   #tools(): readonly ToolDescription[] {
@@ -167,7 +180,7 @@ export class Prompting {
 }
 
 /** The name of the tool that loads skills; undefined: there is none. */
-function skillTool(registry: ToolRegistry): string | undefined {
+function skillTool(registry: OfferedTools): string | undefined {
   return registry.names.find((name) => registry.traits(name)?.loadsSkills === true);
 }
 

@@ -40,6 +40,7 @@ export class CommandHandle implements Handle, Disposable {
   #state: HandleState = 'running';
   #prompt: { readonly at: number; readonly line: string } | undefined;
   #size: number;
+  #waitsFor: string | undefined;
   #lastOutput: number;
   #silence: Disposable | undefined;
   #through = 0;
@@ -56,6 +57,7 @@ export class CommandHandle implements Handle, Disposable {
     this.#report = deps.report;
     this.#name = name;
     this.#size = deps.process.status.size;
+    this.#waitsFor = deps.process.status.waitsFor;
     this.#lastOutput = deps.clock.now();
     this.#emitter = this.#held.add(new Emitter(deps.report));
     this.#held.add(this.onDidChange(deps.changed));
@@ -191,8 +193,10 @@ export class CommandHandle implements Handle, Disposable {
   }
 
   #changed(): void {
-    const { size } = this.process.status;
+    const { size, waitsFor } = this.process.status;
     const grown = size !== this.#size;
+    const waitsForOther = waitsFor !== this.#waitsFor;
+    this.#waitsFor = waitsFor;
     const before = this.#state;
     if (grown) {
       this.#size = size;
@@ -208,7 +212,7 @@ export class CommandHandle implements Handle, Disposable {
       this.#silence = undefined;
     }
     if (this.#state !== before) this.#emitter.fire({ type: 'state', handle: this });
-    else if (grown) this.#emitter.fire({ type: 'output', handle: this });
+    else if (grown || waitsForOther) this.#emitter.fire({ type: 'output', handle: this });
   }
 
   /** One timer however much is printed: it checks the time of the last output. */

@@ -7,14 +7,19 @@ import { type NotificationDraft } from '../../protocol/notification.ts';
 import { handleScope } from '../../protocol/scopes.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Handle } from '../ports/handles.ts';
+import { quoteAnswer } from './messageTexts.ts';
 
 export const BY_USER = 'by the user';
 export const TURN_ENDED = 'its turn ended';
-const DELIBERATE: ReadonlySet<string> = new Set([BY_USER, TURN_ENDED]);
+export const PARENT_STOPPED = 'the agent that started it was stopped';
+export const LIMIT_REACHED = 'the limit of tokens or cost was reached, so that the user is asked first';
+const DELIBERATE: ReadonlySet<string> = new Set([BY_USER, TURN_ENDED, PARENT_STOPPED, LIMIT_REACHED]);
 
 /** The limit of a whole message with its last lines of output; a block with this one message has at most 900 characters. */
 const MESSAGE = 780;
 const COMMAND = 120;
+/** The same for a subagent, whose last answer is what it was started for. */
+const SUBAGENT_MESSAGE = 1800;
 
 export function handleSubject(name: string): string {
   return handleScope(name);
@@ -22,10 +27,14 @@ export function handleSubject(name: string): string {
 
 /** `ended with exit code 1 after 12 s`, `running for 3 min`, … */
 export function describeHandleState(handle: Handle): string {
-  const { end, lost, unknown } = handle.process.status;
+  const { end, lost, unknown, waitsFor } = handle.process.status;
+  const isAgent = handle.process.agent !== undefined;
   const time = describeDuration(Math.floor(handle.milliseconds / 1000) * 1000);
-  if (lost === true) return 'cannot be followed any more: the process that supervised it is gone';
-  if (end !== undefined) return describeCommandEnd(end);
+  if (lost === true) {
+    return `cannot be followed any more: ${isAgent ? 'its conversation' : 'the process that supervised it'} is gone`;
+  }
+  if (end !== undefined) return isAgent ? describeSubagentEnd(end) : describeCommandEnd(end);
+  if (waitsFor !== undefined) return `running for ${time}; it waits for ${waitsFor}`;
   if (unknown !== undefined) return `was started ${time} ago; its present state is unknown: ${unknown}`;
   if (handle.prompt === undefined) return `running for ${time}`;
   return `running for ${time}; it seems to wait for input at: ${handle.prompt.line}`;
@@ -36,6 +45,21 @@ export function describeCommandEnd(end: CommandEnd): string {
   const left = end.left === true ? '; what it had left running in the background was ended with it' : '';
   const survivors = describeSurvivors(end);
   return `${whyEnded(end)} after ${time}${left}${survivors === undefined ? '' : `; ${survivors}`}`;
+}
+
+function describeSubagentEnd(end: CommandEnd): string {
+  const time = describeDuration(end.milliseconds);
+  if (end.cause !== 'exited') return `${whyEnded(end)} after ${time}`;
+  if (end.code === 0) return `ended after ${time}`;
+  return `failed after ${time}: ${end.reason ?? 'unknown reason'}`.replace(/\.$/, '');
+}
+
+/** What a handle has printed last, or the last answer of a subagent; empty: nothing. */
+export async function describeLastOutput(handle: Handle, characters: number, ofAnswer = characters): Promise<string> {
+  const { agent, answer = '' } = handle.process;
+  if (agent !== undefined) return answer === '' ? '' : `\n${quoteAnswer(answer, ofAnswer)}`;
+  const lines = await handle.lastLines(Math.max(0, characters - LAST_LINES.length));
+  return lines === '' ? '' : `${LAST_LINES}${lines}`;
 }
 
 /** Undefined if no surviving process is known. */
@@ -109,25 +133,38 @@ export function describeStillRunning(handles: readonly (Handle & { readonly name
     const command = shorten(handle.process.command.replace(/\s+/g, ' ').trim(), COMMAND);
     return `- “${handle.name}” (${command}): ${describeHandleState(handle)}`;
   });
-  return ['The editor was restarted. These background commands still run:', ...lines].join('\n');
+  const agents = handles.some(({ process }) => process.agent !== undefined) ? ' and subagents' : '';
+  return [`The editor was restarted. These background commands${agents} still run:`, ...lines].join('\n');
 }
 
 async function describeHandleChange(handle: Handle, name: string): Promise<string> {
   const command = shorten(handle.process.command.replace(/\s+/g, ' ').trim(), COMMAND);
-  const who = `The background command “${name}” (${command})`;
+  const isAgent = handle.process.agent !== undefined;
+  const who = `The ${isAgent ? 'subagent' : 'background command'} “${name}” (${command})`;
   if (handle.prompt !== undefined) {
     const rest = `: it has printed nothing for some seconds after\n${handle.prompt.line}\nhandle apply answers it.`;
     return shorten(`${who} seems to wait for input${rest}`, MESSAGE);
   }
   const head =
-    handle.process.status.lost === true
+    handle.process.status.lost === true && !isAgent
       ? `${who} ${describeHandleState(handle)}. What was left of it was ended; how far it came is not known. handle fetch has its output.`
       : `${who} ${describeHandleState(handle)}.`;
-  const lines = await handle.lastLines(Math.max(0, MESSAGE - head.length - LAST_LINES.length));
-  return lines === '' ? shorten(head, MESSAGE) : shorten(`${head}${LAST_LINES}${lines}`, MESSAGE);
+  const most = isAgent ? SUBAGENT_MESSAGE : MESSAGE;
+  return shorten(`${head}${await describeLastOutput(handle, most - head.length)}`, most);
 }
 
 const LAST_LINES = '\nLast lines:\n';
+
+/** Withdraws pending notifications about a handle, by the names of their kinds. */
+export async function withdrawStates(
+  log: ConversationLog,
+  handle: string,
+  kinds: readonly string[],
+  reason: string,
+): Promise<void> {
+  const ids = kinds.flatMap((kind) => log.state.pending.idsOf({ source: 'tool', name: kind }, handleSubject(handle)));
+  if (ids.length > 0) await log.append({ type: 'notification_withdrawn', ids, reason });
+}
 
 /** Withdraws notifications of states that a result shows. Called synchronously with the result's append, so that nothing is queued in between. */
 export async function withdrawShown(log: ConversationLog, shown: readonly ShownHandle[]): Promise<void> {

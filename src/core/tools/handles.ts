@@ -8,24 +8,27 @@ import { type KnownHandle } from '../conversation/projections/handleStates.ts';
 import { type ConversationHandles, type Handle, type HandleChange, type HandleRequest } from '../ports/handles.ts';
 import { type Logger } from '../ports/ports.ts';
 import {
+  type AgentRuns,
   type ObservedProcess,
   type RemoteTasks,
   type SupervisedCommand,
   type Supervision,
 } from '../ports/processes.ts';
 import { CommandHandle } from './handle.ts';
-import { describeHandleState, handleSubject } from './handleTexts.ts';
+import { freeHandleName, whyNoHandleName } from './handleNames.ts';
+import { describeHandleState, withdrawStates } from './handleTexts.ts';
 import { lostCommand } from './lostCommand.ts';
 
 export interface HandlesDeps {
   readonly supervision: Supervision;
   /** Finds tasks of MCP servers again; absent: there are none. */
   readonly tasks?: RemoteTasks | undefined;
+  /** Finds subagents again; absent: there are none. */
+  readonly agents?: AgentRuns | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-const HANDLE_NAME = /^[A-Za-z0-9][\w.-]{0,39}$/;
 /** All kinds of notifications about handles. */
 const TOLD = ['stopped', 'failed', 'waiting', 'lost'];
 /** How many ended handles keep their output. */
@@ -161,9 +164,8 @@ class Conversation implements ConversationHandles, Disposable {
   }
 
   whyNot(name: string): string | undefined {
-    if (!HANDLE_NAME.test(name)) {
-      return `handle: “${name}” is no name for a handle: use up to 40 letters, digits, dots, hyphens and underscores.`;
-    }
+    const invalid = whyNoHandleName(name);
+    if (invalid !== undefined) return `handle: ${invalid}`;
     const known = this.#named.get(name);
     if (this.#reserved.has(name)) return `handle: another call just starts a handle “${name}”. Choose another name.`;
     if (known === undefined || known.hasEnded) return undefined;
@@ -177,8 +179,7 @@ class Conversation implements ConversationHandles, Disposable {
     if (name !== undefined) this.#reserved.add(name);
     try {
       const { call: run, command, folder, input } = request;
-      const conversation = this.#log.id;
-      const started = await this.#deps.supervision.start({ conversation, run, command, folder, input });
+      const started = await this.#deps.supervision.start({ conversation: this.#log.id, run, command, folder, input });
       if (!started.ok) return started;
       const handle = this.#add(run, started.value);
       if (name !== undefined) await this.#name(handle, name, false);
@@ -188,10 +189,21 @@ class Conversation implements ConversationHandles, Disposable {
     }
   }
 
-  async adopt(run: string, process: SupervisedCommand): Promise<Handle & { readonly name: string }> {
-    const handle = this.#add(run, process);
-    await this.#name(handle, this.#freeName(process.command), false);
-    return handle as NamedHandle;
+  reserveName(text: string, wanted?: string): { readonly name: string } & Disposable {
+    const name = wanted ?? this.#freeName(text);
+    this.#reserved.add(name);
+    return { name, dispose: () => this.#reserved.delete(name) };
+  }
+
+  async adopt(run: string, process: SupervisedCommand, wanted?: string): Promise<Handle & { readonly name: string }> {
+    const { name, dispose } = this.reserveName(process.command, wanted);
+    try {
+      const handle = this.#add(run, process);
+      await this.#name(handle, name, false);
+      return handle as NamedHandle;
+    } finally {
+      dispose();
+    }
   }
 
   async keep(handle: Handle): Promise<string> {
@@ -232,7 +244,7 @@ class Conversation implements ConversationHandles, Disposable {
       const process = (await this.#takeUp(known)) ?? lostCommand(known);
       this.#register(this.#add(run, process), known.name, known.started.ended === true);
       const wentOn = known.prompt !== undefined && process.status.size > known.prompt;
-      if (wentOn) await this.#withdraw(known.name, ['waiting'], 'it went on');
+      if (wentOn) await withdrawStates(this.#log, known.name, ['waiting'], 'it went on');
     }
     // An interrupted call has its response already: what it started must not keep running unreported.
     const report = (error: unknown) => this.#deps.logger.error('an interrupted command could not be ended', error);
@@ -246,8 +258,11 @@ class Conversation implements ConversationHandles, Disposable {
   }
 
   #takeUp({ started, tool = '' }: KnownHandle): Promise<SupervisedCommand | undefined> {
-    const { supervision, tasks } = this.#deps;
-    const { task, tool_call_id: run, timestamp: startedAt } = started;
+    const { supervision, tasks, agents } = this.#deps;
+    const { task, agent, tool_call_id: run, timestamp: startedAt } = started;
+    if (agent !== undefined) {
+      return agents?.takeUp({ ...agent, parent: this.#log.id, startedAt }) ?? Promise.resolve(undefined);
+    }
     if (task === undefined) return supervision.takeUp(this.#log.id, run);
     return tasks?.takeUp({ ...task, tool, startedAt }) ?? Promise.resolve(undefined);
   }
@@ -267,9 +282,9 @@ class Conversation implements ConversationHandles, Disposable {
   /** On disk before anybody can call it by its name. */
   async #name(handle: CommandHandle, name: string, outputOnly: boolean): Promise<void> {
     const earlier = this.#named.get(name);
-    const { pid, startTime, task } = handle.process;
+    const { pid, startTime, task, agent } = handle.process;
     // The result that names the new one says how the earlier one ended.
-    const outdated = earlier && this.#withdraw(name, TOLD, 'its name was given to a new handle');
+    const outdated = earlier && withdrawStates(this.#log, name, TOLD, 'its name was given to a new handle');
     const started = this.#log.append({
       type: 'handle_started',
       name,
@@ -278,6 +293,7 @@ class Conversation implements ConversationHandles, Disposable {
       tool_call_id: handle.run,
       ...(outputOnly && { ended: true }),
       ...(task !== undefined && { task }),
+      ...(agent !== undefined && { agent: { conversation: agent.conversation } }),
     });
     await Promise.all([outdated, started]);
     if (earlier !== undefined) await this.drop(earlier);
@@ -289,12 +305,6 @@ class Conversation implements ConversationHandles, Disposable {
     handle.setName(name, outputOnly);
     this.#named.delete(name);
     this.#named.set(name, handle as NamedHandle);
-  }
-
-  async #withdraw(name: string, kinds: readonly string[], reason: string): Promise<void> {
-    const { pending } = this.#log.state;
-    const ids = kinds.flatMap((kind) => pending.idsOf({ source: 'tool', name: kind }, handleSubject(name)));
-    if (ids.length > 0) await this.#log.append({ type: 'notification_withdrawn', ids, reason });
   }
 
   /** A call of the same answer that has no result yet and would start it. */
@@ -322,14 +332,8 @@ class Conversation implements ConversationHandles, Disposable {
     });
   }
 
-  /** `npm run build` → `npm-run-build`, or `npm-run-build-2`. */
-  #freeName(command: string): string {
-    const words = command.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '');
-    const base = words.slice(0, 24).replace(/-$/, '') || 'command';
-    for (let number = 1; ; number++) {
-      const name = number === 1 ? base : `${base}-${number}`;
-      if (!this.#named.has(name) && !this.#reserved.has(name)) return name;
-    }
+  #freeName(text: string): string {
+    return freeHandleName(text, (name) => this.#named.has(name) || this.#reserved.has(name));
   }
 
   async #endInterrupted(run: string): Promise<void> {

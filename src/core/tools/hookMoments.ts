@@ -92,6 +92,8 @@ export class ConversationHooks implements Disposable {
 
   /** Fails if a hook refuses the message. */
   async userPrompt(log: ConversationLog, prompt: string): Promise<Result<void>> {
+    // The task of a subagent is not a message of the user.
+    if (log.state.summary.subagent !== undefined && log.state.messages.count === 0) return succeeded(undefined);
     const moment = { event: 'user_prompt', input: { prompt } } as const;
     const { refused } = await runHooks({ ...this.#ports, log }, moment, this.#ended.signal);
     if (refused === undefined) return succeeded(undefined);

@@ -76,6 +76,7 @@ export class LiveViews implements Disposable {
   readonly live: LiveConversations = {
     ids: () => [...this.#logs.keys()],
     title: (conversation) => this.#logs.get(conversation)?.log.state.summary.title ?? '',
+    subagent: (conversation) => this.#logs.get(conversation)?.log.state.summary.subagent?.name,
     globs: (conversation) => {
       const logs = [...this.#logs.values()].filter(({ log }) => conversation === undefined || log.id === conversation);
       return new Set(logs.flatMap(({ log }) => [...log.state.watches.globs]));

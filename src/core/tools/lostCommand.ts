@@ -9,6 +9,7 @@ export function lostCommand({ started }: KnownHandle): SupervisedCommand {
     command: '',
     pid: started.pid,
     startTime: started.start_time,
+    ...(started.agent && { agent: started.agent }),
     shell: undefined,
     status: { startedAt: started.timestamp, inputOpen: false, size: 0, kept: 0, lost: true },
     onDidChange: () => ({ dispose: () => undefined }),

@@ -3,13 +3,14 @@ import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type Tool } from '../ports/ports.ts';
-import { type KnownTools, type ToolTraits } from '../ports/toolTraits.ts';
+import { type ToolTraits } from '../ports/toolTraits.ts';
+import { type OfferedTools } from './offeredTools.ts';
 
 /**
  * A request offers the tools that are there when it is made. A call is refused if its tool is gone by then; one that runs
  * already goes on to its own end.
  */
-export class ToolRegistry implements KnownTools, Disposable {
+export class ToolRegistry implements OfferedTools, Disposable {
   readonly #tools: Map<string, Tool>;
   /** With those that were removed: their earlier calls still mean what they meant. */
   readonly #known: Map<string, Tool>;

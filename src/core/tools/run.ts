@@ -37,13 +37,13 @@ import { inTurn, keepMedia, keepViews, ownWorkspace, seenView } from './fileView
 import { type Handles } from './handles.ts';
 import { beforeTool, hooksAfterTool, runHooks } from './hookMoments.ts';
 import { type OwnEdits } from './ownEdits.ts';
-import { type ToolRegistry } from './registry.ts';
+import { type OfferedTools } from './offeredTools.ts';
 import { withProblems } from './settling.ts';
 import { awaitInterruption } from './waitInterruptions.ts';
 
 export interface ToolRunDeps {
   readonly log: ConversationLog;
-  readonly registry: ToolRegistry;
+  readonly registry: OfferedTools;
   /** What its running calls know and change of files. */
   readonly edits: OwnEdits;
   readonly workspace: Workspace;
@@ -256,7 +256,7 @@ async function warnOfLookalike(
   await enqueue(log, ids, { ...draft, at: new Date(clock.now()).toISOString() });
 }
 
-function whyNoTool(registry: ToolRegistry, name: string): string {
+function whyNoTool(registry: OfferedTools, name: string): string {
   if (registry.get(name) !== undefined) {
     return `${name} was not run: another tool has this name since the call. Call it again.`;
   }

@@ -12,6 +12,7 @@ const SECOND =
 
 const registeredSchema = z.object({ status: z.enum(['registered', 'updated']) });
 const ATTEMPTS = 50;
+const WANTED_ATTEMPTS = 5;
 
 /** A random name of two words; a later attempt adds a number. */
 function inventName(attempt: number): string {
@@ -24,14 +25,18 @@ function pick(words: string): string {
   return all[randomInt(all.length)] ?? '';
 }
 
-/** Registers an agent that nobody has registered before. `wanted` is tried first. */
+/** Registers an agent that nobody has registered before. `wanted` is tried first, then the same with a number. */
 export async function claimNewName(call: HubCall, wanted: string | undefined): Promise<string> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const name = attempt === 0 && wanted !== undefined ? wanted : inventName(attempt);
+    const name = wanted !== undefined && attempt < WANTED_ATTEMPTS ? numbered(wanted, attempt) : inventName(attempt);
     // The hub handles one request after another: only one of two that ask for the same name registers it.
     if ((await register(call, name)) === 'registered') return name;
   }
   throw new Error('no name is free on the hub');
+}
+
+function numbered(name: string, attempt: number): string {
+  return attempt === 0 ? name : `${name.slice(0, 30)}-${attempt + 1}`;
 }
 
 /** The wanted name unless a connected agent has it; then the same with a number. */

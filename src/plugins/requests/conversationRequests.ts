@@ -40,7 +40,8 @@ export async function listCommands(
   return reply({ type: 'commands', data: views.map(toCommand) });
 }
 
-function toCommand({ call, ...rest }: HandleView) {
+/** A subagent is a conversation of its own for plugins. */
+function toCommand({ call, agent: _agent, ...rest }: HandleView) {
   return { tool_call_id: call, ...rest };
 }
 

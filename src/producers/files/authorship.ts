@@ -1,6 +1,6 @@
 // Attributes a file change as far as it was observed: a save or a call that wrote these bytes, or a command that ran.
 import { type Disposable } from '../../base/disposable.ts';
-import { type Author } from '../../core/notify/wording/author.ts';
+import { type Author, type OtherAgent } from '../../core/notify/wording/author.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type ActiveCall, type LiveConversations } from '../../core/ports/producers.ts';
 import { type EditorBuffers } from '../../core/ports/sources.ts';
@@ -106,10 +106,15 @@ export class Authorship implements Disposable {
 
   #command({ conversation }: ActiveCall, command: string, recipient: string): Author {
     const own = conversation === recipient;
-    return { type: 'command', command, ...(!own && { of: this.#live.title(conversation) }) };
+    return { type: 'command', command, ...(!own && { of: this.#agent(conversation) }) };
   }
 
   #conversation({ conversation }: ActiveCall): Author {
-    return { type: 'conversation', title: this.#live.title(conversation) };
+    return { type: 'conversation', ...this.#agent(conversation) };
+  }
+
+  #agent(conversation: string): OtherAgent {
+    const subagent = this.#live.subagent?.(conversation);
+    return { title: this.#live.title(conversation), ...(subagent !== undefined && { subagent }) };
   }
 }

@@ -24,6 +24,8 @@ export interface ConversationView {
   /** Milliseconds since 1970. */
   readonly lastActivity: number;
   readonly activity?: ConversationActivity;
+  /** It is a subagent. `nested`: listed below the conversation that started it. */
+  readonly subagent?: { readonly name: string; readonly nested: boolean };
   /** Why it cannot be read. */
   readonly problem?: string;
   /** Text around the match. */
@@ -44,4 +46,6 @@ export interface OtherConversation {
   readonly id: string;
   readonly title: string;
   readonly activity: ConversationActivity;
+  /** Its name, if it is a subagent. */
+  readonly subagent?: string;
 }

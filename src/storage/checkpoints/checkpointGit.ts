@@ -167,12 +167,16 @@ class GitFolder implements CheckpointFolder {
     return unreadable;
   }
 
-  /** An unreadable file must not prevent the capture of the others. */
+  /**
+   * An unreadable file must not prevent the capture of the others. One is unreadable if git refuses it twice: packing, also
+   * by another window, may remove the folder of an object just before git writes into it.
+   */
   async #add(
     paths: readonly string[],
     index: string,
     borrow: boolean,
     signal: AbortSignal,
+    isRefused = false,
   ): Promise<readonly string[]> {
     try {
       // Only the first capture borrows the repository's objects.
@@ -181,7 +185,7 @@ class GitFolder implements CheckpointFolder {
       return [];
     } catch (error) {
       signal.throwIfAborted();
-      if (paths.length === 1) return paths;
+      if (paths.length === 1) return isRefused ? paths : await this.#add(paths, index, borrow, signal, true);
       if (error instanceof Error && /No space left|Disk quota/i.test(error.message)) throw error;
       const half = Math.ceil(paths.length / 2);
       const first = await this.#add(paths.slice(0, half), index, borrow, signal);

@@ -2,17 +2,19 @@
 import * as z from 'zod';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
-import { describeHandleState } from '../../core/tools/handleTexts.ts';
+import { describeHandleState, describeLastOutput } from '../../core/tools/handleTexts.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 
 const DEFAULT_SECONDS = 300;
 const LAST_LINES = 900;
+/** Of a subagent's answer. */
+const MOST_ANSWER = 12_000;
 const names = z.array(z.string().min(1)).min(1).max(50);
 
 export const awaitTool = defineTool({
   name: 'await',
   description:
-    'Waits until background commands (handles) end: any one of the names in any, or every one in all. Handles started by other calls of the same message count. Default: until any running handle ends. Returns early when the user writes, a handle seems to wait for input, or an urgent notification arrives. Does not stop what it waits for.',
+    'Waits until background commands and subagents (handles) end: any one of the names in any, or every one in all. Handles started by other calls of the same message count. Default: until any running handle ends. Returns early when the user writes, a handle seems to wait for input, or an urgent notification arrives. Does not stop what it waits for.',
   effect: 'read',
   arguments: {
     any: names.optional().describe('Handle names; returns when the first of them ends'),
@@ -85,8 +87,7 @@ async function outcomeOf(found: readonly Found[], reason: readonly string[]): Pr
     found.map(async ({ name, handle }) => {
       if (handle === undefined) return `${name}: not started yet.`;
       const state = `${name}: ${describeHandleState(handle)}.`;
-      const last = handle.hasEnded ? await handle.lastLines(LAST_LINES) : '';
-      return last === '' ? state : `${state}\nLast lines:\n${last}`;
+      return handle.hasEnded ? `${state}${await describeLastOutput(handle, LAST_LINES, MOST_ANSWER)}` : state;
     }),
   );
   const shown = found.flatMap(({ name, handle }) => (handle === undefined ? [] : [handle.shown(name)]));

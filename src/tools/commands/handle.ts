@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolOutcome } from '../../core/ports/ports.ts';
-import { describeHandleState } from '../../core/tools/handleTexts.ts';
+import { describeHandleState, describeLastOutput } from '../../core/tools/handleTexts.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 import { newOutput, type OutputPart, outputPage } from './commandOutput.ts';
 
@@ -14,7 +14,7 @@ const LAST_LINES = 900;
 export const handleTool = defineTool({
   name: 'handle',
   description:
-    'Manages background commands (handles). list: all handles and their states. fetch: the state and the output since the last fetch, or with from a page of output. apply: writes text and a line break to its input; needs the user’s approval. abort: ends it and everything it started. To wait for a handle use await.',
+    'Manages background commands and subagents (handles). list: all handles and their states. fetch: the state and the output since the last fetch, or with from a page of output. apply: writes text and a line break to the input of a command; needs the user’s approval. abort: ends it and everything it started. To wait for a handle use await.',
   effect: 'execute',
   traits: { restOf: ['tool'] },
   // Input to a shell is executed.
@@ -107,9 +107,8 @@ async function writeInput(
 async function abort(handle: Handle, name: string): Promise<ToolOutcome> {
   const before = handle.hasEnded;
   await handle.stop('you aborted it');
-  const lines = await handle.lastLines(LAST_LINES);
   const state = `${name}: ${describeHandleState(handle)}${before ? '; it had ended before' : ''}.`;
-  const content = lines === '' ? state : `${state}\nLast lines:\n${lines}`;
+  const content = `${state}${await describeLastOutput(handle, LAST_LINES)}`;
   return { ...answer(content), handles: [handle.shown(name)] };
 }
 

@@ -56,15 +56,18 @@ export class Attention implements Disposable {
     this.#notified = new Set(open.map(keyOf));
     this.#updateBadge();
     for (const request of fresh) {
-      this.#signal(describeRequest(request));
+      const { subagent } = this.#deps.earshot.get(request.conversation)?.log.state.summary ?? {};
+      const text = describeRequest(request, subagent?.name);
+      this.#signal(text);
       const unseen = !this.#deps.view.visible || request.conversation !== this.#deps.shown();
-      if (unseen) this.#toast(describeRequest(request), request.conversation);
+      if (unseen) this.#toast(text, request.conversation);
     }
   }
 
   #turnEnded(conversation: string, outcome: 'done' | 'stopped' | 'error'): void {
-    if (outcome === 'stopped') return;
-    const title = this.#deps.earshot.get(conversation)?.log.state.summary.title ?? '';
+    const { title, subagent } = this.#deps.earshot.get(conversation)?.log.state.summary ?? { title: '' };
+    // The end of a subagent is reported to the agent that started it.
+    if (outcome === 'stopped' || subagent !== undefined) return;
     const text =
       outcome === 'error'
         ? vscode.l10n.t('Earshot failed: {0}', title)
@@ -108,7 +111,13 @@ function keyOf({ conversation, type, id }: OpenRequest): string {
   return `${conversation} ${type} ${id}`;
 }
 
-function describeRequest({ type, text }: OpenRequest): string {
+/** `subagent`: the name of the subagent that asks; undefined: one of the user's conversations does. */
+function describeRequest({ type, text }: OpenRequest, subagent: string | undefined): string {
+  if (subagent !== undefined) {
+    return type === 'approval'
+      ? vscode.l10n.t('The subagent {0} needs your approval: {1}', subagent, text)
+      : vscode.l10n.t('The subagent {0} asks: {1}', subagent, text.slice(0, 200));
+  }
   return type === 'approval'
     ? vscode.l10n.t('Earshot needs your approval: {0}', text)
     : vscode.l10n.t('Earshot asks: {0}', text.slice(0, 200));

@@ -20,6 +20,8 @@ export interface HandlesControllerDeps {
   /** Sends a message as the user. */
   send(text: string): Promise<void> | void;
   notice(text: string): void;
+  /** What a conversation of this window has used; null: not known. */
+  tokensOf(conversation: string): number | null;
 }
 
 /** Commands print in bursts. */
@@ -103,7 +105,8 @@ export class HandlesController implements Disposable {
     const { handles, frontend } = this.#deps;
     const shown = this.#deps.chat.shown;
     const all = shown === undefined ? [] : handles.list(shown);
-    const views = await viewHandles(all.filter((handle) => !this.#hidden.has(handle)));
+    const listed = all.filter((handle) => !this.#hidden.has(handle));
+    const views = await viewHandles(listed, (id) => this.#deps.tokensOf(id));
     // Another conversation may be shown by now: it is drawn soon.
     if (this.#deps.chat.shown !== shown) return;
     this.#shown = shown;

@@ -245,13 +245,13 @@ export class Chat implements ShownChat, Disposable {
         canSend: live === undefined ? this.#storage === undefined : live.owned,
         obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings, hub }),
         others,
+        titleOf: (id) => earshot.get(id)?.log.state.summary.title ?? '',
       }),
     );
     const activity = this.#shown === undefined ? undefined : this.activities.activityOf(this.#shown);
     const agent = live === undefined ? undefined : hub.nameOf(live.log.id);
     this.#deps.statusBar.update({ activity, others, pending, agent, link: hub.link });
-    const running = others.filter((other) => other.activity !== 'failed' && other.activity !== 'unread');
-    if (this.#restored) this.#deps.memory.write({ shown: this.#shown ?? null, running: running.map(({ id }) => id) });
+    if (this.#restored) this.#deps.memory.write({ shown: this.#shown ?? null, running: this.activities.running });
     this.#wakeOffer.update(live?.heldBack, model.label);
     this.#onDidRefresh.fire();
   }

@@ -1,6 +1,7 @@
 // The list of conversations in the panel: search, state, and the handlers of its buttons.
 import { findExcerpt } from '../../core/conversation/search.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { belowParents } from '../../core/frontend/belowParents.ts';
 import { type Activities } from '../../core/frontend/conversationActivity.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type ConversationSummary, type Store } from '../../core/ports/storage.ts';
@@ -54,11 +55,12 @@ export class ConversationList {
     const reply = (searching: boolean) =>
       frontend.reply({ type: 'conversations', query, items: found.slice(0, MOST_LISTED), searching });
     const wanted = query.toLowerCase();
-    for (const [index, summary] of listed.value.entries()) {
+    const all = wanted === '' ? belowParents(listed.value) : listed.value.map((item) => ({ item, nested: false }));
+    for (const [index, { item: summary, nested }] of all.entries()) {
       if (number !== this.#newest) return;
       const match = wanted === '' || summary.title.toLowerCase().includes(wanted);
       const excerpt = match || index >= MOST_SEARCHED ? undefined : await this.#excerpt(summary.id, query);
-      if (match || excerpt !== undefined) found.push(this.#view(summary, excerpt));
+      if (match || excerpt !== undefined) found.push(this.#view(summary, excerpt, nested));
       if (wanted !== '' && index % AT_ONCE === AT_ONCE - 1) reply(true);
     }
     if (number === this.#newest) reply(false);
@@ -69,13 +71,18 @@ export class ConversationList {
     return read.ok ? findExcerpt(read.value.events, query) : undefined;
   }
 
-  #view({ id, title, lastActivity, problem }: ConversationSummary, excerpt: string | undefined): ConversationView {
+  #view(
+    { id, title, lastActivity, subagent, problem }: ConversationSummary,
+    excerpt: string | undefined,
+    nested: boolean,
+  ): ConversationView {
     const activity = this.#deps.activities.activityOf(id);
     return {
       id,
       title,
       lastActivity,
       ...(activity !== undefined && { activity }),
+      ...(subagent !== undefined && { subagent: { name: subagent.name, nested } }),
       ...(problem !== undefined && { problem }),
       ...(excerpt !== undefined && { excerpt }),
     };

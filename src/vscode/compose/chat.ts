@@ -83,6 +83,11 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
       mirrors: held.add(new TerminalMirrors(report('a terminal could not be filled'))),
       send: (text) => chat.handlers.send({ type: 'send', text }),
       notice: (text) => notice('info', text),
+      tokensOf: (id) => {
+        // Counted in the log of the conversation that started it, which is shown.
+        const used = chat.shown === undefined ? undefined : earshot.get(chat.shown)?.log.state.usage.usedBySubagent(id);
+        return [...(used?.values() ?? [])].reduce((sum, { input, output }) => sum + input + output, 0) || null;
+      },
     }),
   );
   const controls = createControlsHandlers({

@@ -1,5 +1,5 @@
 // Composes commands: their supervisors, and the handles of those in the background.
-import { type RemoteTasks } from '../../core/ports/processes.ts';
+import { type AgentRuns, type RemoteTasks } from '../../core/ports/processes.ts';
 import { Handles } from '../../core/tools/handles.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createSupervision, launchSupervisor } from '../../node/supervision/supervision.ts';
@@ -10,6 +10,7 @@ export function composeHandles(
   { context, logger, settings, held }: Window,
   folderOf: (conversation: string) => Promise<string>,
   tasks: RemoteTasks,
+  agents: AgentRuns,
 ) {
   const supervision = createSupervision({
     launch: (place, env) => launchSupervisor(context.asAbsolutePath('dist/supervisor.cjs'), place, env),
@@ -19,5 +20,5 @@ export function composeHandles(
     userShell,
     unownedMilliseconds: () => settings.current['handles.ownerTimeout'] * 1000,
   });
-  return { supervision, handles: held.add(new Handles({ supervision, tasks, clock: realClock, logger })) };
+  return { supervision, handles: held.add(new Handles({ supervision, tasks, agents, clock: realClock, logger })) };
 }

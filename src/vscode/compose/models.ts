@@ -23,7 +23,7 @@ export function composeModels({ context, logger, settings, held, report }: Windo
     [COMMANDS.setApiKey]: async () => (await import('../models/modelCommands.ts')).setApiKey(deps),
   } satisfies Partial<CommandHandlers>;
   return {
-    model: createModelChooser({ settings: current, keys, memory, languageModels }),
+    ...createModelChooser({ settings: current, keys, memory, languageModels }),
     /** What front ends outside the editor can choose from. */
     offered: async () => {
       const { OfferedModels } = await import('../models/offeredModels.ts');

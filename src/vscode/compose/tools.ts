@@ -1,5 +1,6 @@
 // Composes the tools that ship.
 import { type Tool } from '../../core/ports/ports.ts';
+import { type SubagentStarter } from '../../core/ports/processes.ts';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { realClock } from '../../node/realClock.ts';
 import { askUserTool } from '../../tools/askUser.ts';
@@ -10,6 +11,7 @@ import { createRunTaskTool } from '../../tools/commands/runTask.ts';
 import { fileTools } from '../../tools/files/fileTools.ts';
 import { createLoadSkillTool } from '../../tools/loadSkill.ts';
 import { readNotificationsTool } from '../../tools/readNotifications.ts';
+import { createStartAgentTool } from '../../tools/startAgent.ts';
 import { watchTool } from '../../tools/watch.ts';
 import { type EditorTasks } from '../tasks/editorTasks.ts';
 
@@ -17,16 +19,18 @@ export function composeTools({
   tasks,
   ofLanguages,
   userFiles,
+  agents,
 }: {
   readonly tasks: EditorTasks;
   readonly ofLanguages: readonly Tool[];
   readonly userFiles: UserFiles;
+  readonly agents: SubagentStarter;
 }): readonly Tool[] {
   return [
     ...fileTools,
     ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, createLoadSkillTool({ userFiles })],
     ...ofLanguages,
-    ...[handleTool, awaitTool],
+    ...[handleTool, awaitTool, createStartAgentTool(agents)],
     createRunTaskTool({ tasks, clock: realClock }),
   ];
 }

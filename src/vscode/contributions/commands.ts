@@ -122,6 +122,8 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
     { command: COMMANDS.showHubState, when: `${inChat} && ${ON_HUB}`, group: '5_others@2' },
     { command: COMMANDS.runPlugin, when: inChat, group: '5_others@3' },
     { command: COMMANDS.openWebChat, when: inChat, group: '5_others@4' },
+    { command: COMMANDS.installForAgents, when: inChat, group: '5_others@5' },
+    { command: COMMANDS.removeFromAgents, when: inChat, group: '5_others@6' },
     { command: COMMANDS.openWalkthrough, when: inChat, group: '6_help@1' },
     { command: COMMANDS.showLog, when: inChat, group: '6_help@2' },
     { command: COMMANDS.showServerLog, when: inServers, group: 'navigation@1' },

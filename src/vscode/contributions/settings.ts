@@ -97,6 +97,11 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     markdownDescription:
       'Commands that run without approval, compared word by word: `git status` allows exactly that, `npm test *` also allows more arguments. Command lines are parsed for the shell that runs them (sh, bash, zsh, fish, PowerShell, cmd). A line with several commands, substitutions or redirections always needs approval, and so does every line for any other shell.',
   },
+  'agents.depth': {
+    scope: 'window',
+    markdownDescription:
+      'How deep subagents may start subagents of their own: with 1 only your conversations start them, with 0 nobody does. At most 4 run at once for one of your conversations; their tokens count to its limits.',
+  },
   'limits.tokens': {
     scope: 'window',
     markdownDescription:

@@ -1,5 +1,5 @@
-// Chooses the model that answers: the one in the settings, created again only when they change; otherwise the Guide.
-import { type Model } from '../../core/ports/ports.ts';
+// Chooses the model that answers: the one in the settings, created again only when they change; otherwise the Guide. Finds others by name.
+import { type Model, type Ports } from '../../core/ports/ports.ts';
 import { type EndpointMemory } from '../../models/endpointMemory.ts';
 import { createGuideModel } from '../../models/guide/guide.ts';
 import { createOpenAiModel } from '../../models/openai/openai.ts';
@@ -12,22 +12,32 @@ export function createModelChooser(deps: {
   readonly keys: ApiKeys;
   readonly memory: Promise<EndpointMemory>;
   readonly languageModels: LanguageModels;
-}): () => Model {
+}): { model(): Model; readonly models: NonNullable<Ports['models']> } {
   const { keys, memory } = deps;
   const guide = createGuideModel();
-  let last: { name: string; model: Model } | undefined;
-  return () => {
-    const { baseUrl, model, models } = deps.settings();
+  /** Those in use, each with the settings that it was created from. */
+  const created = new Map<string, { readonly settings: string; readonly model: Model }>();
+  const get = (model: string): Model | undefined => {
+    const { baseUrl, models } = deps.settings();
     const ofVscode = model.startsWith(LANGUAGE_MODEL_PREFIX);
-    if (model === '' || (baseUrl === '' && !ofVscode)) return guide;
+    if (model === '' || (baseUrl === '' && !ofVscode)) return undefined;
     const options = models[model] ?? {};
-    const name = JSON.stringify([baseUrl, model, options]);
-    if (last?.name !== name) {
-      const made = ofVscode
-        ? deps.languageModels.model(model, options)
-        : createOpenAiModel({ baseUrl, model, options, memory, apiKey: () => keys.get(baseUrl) });
-      last = { name, model: made };
-    }
-    return last.model;
+    const settings = JSON.stringify([baseUrl, model, options]);
+    const known = created.get(model);
+    if (known?.settings === settings) return known.model;
+    const made = ofVscode
+      ? deps.languageModels.model(model, options)
+      : createOpenAiModel({ baseUrl, model, options, memory, apiKey: () => keys.get(baseUrl) });
+    created.set(model, { settings, model: made });
+    return made;
+  };
+  return {
+    model: () => get(deps.settings().model) ?? guide,
+    models: {
+      get names() {
+        return Object.keys(deps.settings().models);
+      },
+      get: (name) => (name in deps.settings().models || name === deps.settings().model ? get(name) : undefined),
+    },
   };
 }

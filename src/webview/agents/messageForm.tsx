@@ -1,5 +1,5 @@
 // Writes a message in a thread or begins one: a text with completed mentions, and the files that it is about.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { AgentsState, AgentView, FromAgentsPage } from '../../protocol/page/agentsView.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
@@ -25,7 +25,8 @@ export function MessageForm({ state, thread, to, returned, post }: Properties) {
   const [files, setFiles] = useState('');
   const [caret, setCaret] = useState(text.length);
   const [active, setActive] = useState(0);
-  useEffect(() => {
+  // Before the user can type again: an effect would run after the next frame.
+  useLayoutEffect(() => {
     field.current?.focus();
     field.current?.setSelectionRange(text.length, text.length);
   }, []);

@@ -122,7 +122,7 @@ interface RowProperties {
 
 function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
   const { post, offers } = useActions();
-  const { id, activity, excerpt, problem } = item;
+  const { id, activity, excerpt, problem, subagent } = item;
   const title = titleOf(item);
   const open = () => {
     post({ type: 'open_conversation', id });
@@ -134,7 +134,7 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
   };
   if (renaming) return <Renaming item={item} done={() => setRenaming(false)} />;
   return (
-    <li class={`conversation-row${shown ? ' is-shown' : ''}`}>
+    <li class={`conversation-row${shown ? ' is-shown' : ''}${subagent?.nested === true ? ' is-nested' : ''}`}>
       <button
         type="button"
         class="conversation-open"
@@ -142,7 +142,15 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
         onClick={open}
         {...(shown && { 'aria-current': 'true' })}
       >
-        <span class="conversation-title">{title}</span>
+        <span class="conversation-title">
+          {subagent !== undefined && (
+            <span class="conversation-subagent">
+              <Icon name="fork" />
+              <span class="hidden">{strings.subagent}</span>{' '}
+            </span>
+          )}
+          {title}
+        </span>
         {item.lastActivity > 0 && <span class="conversation-age">{formatAge(Date.now() - item.lastActivity)}</span>}
         {activity !== undefined && (
           <span class={`conversation-activity activity-${activity}`}>

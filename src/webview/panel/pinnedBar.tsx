@@ -56,7 +56,11 @@ export function PinnedBar({ items, head, area }: Properties) {
         onClick={() => post({ type: 'open_conversation', id: other.id })}
       >
         <Icon name="warning" />
-        <span class="pinned-text">{strings.otherNeeds(visibleText(other.title))}</span>
+        <span class="pinned-text">
+          {other.subagent === undefined
+            ? strings.otherNeeds(visibleText(other.title))
+            : strings.subagentNeeds(visibleText(other.subagent))}
+        </span>
         <Icon name="chevron-right" />
       </button>
     </div>

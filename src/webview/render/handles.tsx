@@ -1,4 +1,4 @@
-// Lists background commands above the composer: state, last output and actions of each.
+// Lists background commands and subagents above the composer: state, last output and actions of each.
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { HandleView } from '../../protocol/handlesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
@@ -8,7 +8,7 @@ import { useActions } from './actions.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
 
-const ICONS: Record<HandleView['state'], IconName> = {
+export const HANDLE_ICONS: Record<HandleView['state'], IconName> = {
   running: 'loading',
   waiting: 'question',
   stopped: 'check',
@@ -19,7 +19,13 @@ export const HandleList = memo(function HandleList({ handles }: { readonly handl
   const [open, setOpen] = useState(false);
   const id = useId();
   if (handles.length === 0) return null;
-  const summary = strings.handlesSummary(count(handles, 'running'), count(handles, 'waiting'), handles.length);
+  const agents = handles.filter(({ agent }) => agent !== undefined);
+  const summary = strings.handlesSummary({
+    running: count(handles, 'running'),
+    waiting: count(handles, 'waiting') - count(agents, 'waiting'),
+    waitingForYou: count(agents, 'waiting'),
+    all: handles.length,
+  });
   // What ended last, with its exit code.
   const newest = handles.findLast(({ state }) => state === 'failed' || state === 'stopped');
   const waiting = handles.some(({ state }) => state === 'waiting');
@@ -51,7 +57,8 @@ function count(handles: readonly HandleView[], wanted: HandleView['state']): num
 function Row({ handle }: { readonly handle: HandleView }) {
   const [open, setOpen] = useState(false);
   const id = useId();
-  const { call, name, state } = handle;
+  const { call, name, state, agent } = handle;
+  const { offers } = useActions();
   const command = visibleText(handle.command);
   const ended = state === 'stopped' || state === 'failed';
   return (
@@ -66,8 +73,10 @@ function Row({ handle }: { readonly handle: HandleView }) {
         >
           <Icon name={open ? 'chevron-down' : 'chevron-right'} />
           <span class="handle-state">
-            <Icon name={ICONS[state]} />
-            <span class="hidden">{strings.handleStates[state]}:</span>
+            <Icon name={HANDLE_ICONS[state]} />
+            <span class="hidden">
+              {agent !== undefined && state === 'waiting' ? strings.agentWaits : strings.handleStates[state]}:
+            </span>
           </span>
           <span class="handle-name" title={visibleText(name)}>
             {visibleText(name)}
@@ -77,18 +86,41 @@ function Row({ handle }: { readonly handle: HandleView }) {
           </span>
         </button>
         <Action icon="bell" label={strings.notifyOfHandle(name)} message={{ type: 'tell_of_handle', call }} />
-        <Action icon="terminal" label={strings.showTerminal(name)} message={{ type: 'show_terminal', call }} />
+        {agent === undefined ? (
+          <Action icon="terminal" label={strings.showTerminal(name)} message={{ type: 'show_terminal', call }} />
+        ) : (
+          offers('open_conversation') && <OpenAgent name={name} conversation={agent.conversation} />
+        )}
         {ended ? (
           <Action icon="trash" label={strings.removeHandle(name)} message={{ type: 'hide_handle', call }} />
         ) : (
           <Action icon="debug-stop" label={strings.stopHandle(name)} message={{ type: 'stop_handle', call }} />
         )}
       </div>
-      <p class="handle-detail">{visibleText(handle.detail)}</p>
+      <p class="handle-detail">
+        {visibleText(handle.detail)}
+        {typeof agent?.tokens === 'number' && <> · {strings.agentTokens(agent.tokens)}</>}
+      </p>
       <div id={id} hidden={!open}>
         {open && <LastLines text={handle.output} name={name} />}
       </div>
     </li>
+  );
+}
+
+/** Leads to the conversation of a subagent. */
+export function OpenAgent({ name, conversation }: { readonly name: string; readonly conversation: string }) {
+  const { post } = useActions();
+  return (
+    <button
+      type="button"
+      class="link agent-open"
+      title={strings.openAgent(name)}
+      aria-label={strings.openAgent(name)}
+      onClick={() => post({ type: 'open_conversation', id: conversation })}
+    >
+      {strings.open}
+    </button>
   );
 }
 

@@ -16,12 +16,18 @@ export function Request({ item }: { readonly item: RequestItem }) {
   const meanwhile = item.meanwhile === true;
   const reason = item.carried?.reason ?? '';
   const automatic = reason === '' ? ofNotifications.automaticRun : ofNotifications.automaticRunFor(visibleText(reason));
-  const label = automated ? automatic : meanwhile ? strings.meanwhile : strings.you;
+  const byAgent = item.byAgent === true;
+  const label = automated ? automatic : byAgent ? strings.taskOfAgent : meanwhile ? strings.meanwhile : strings.you;
   return (
     <article class={`request request-${item.source}${meanwhile ? ' request-meanwhile' : ''}`} aria-label={label}>
       {automated && (
         <p class="request-source">
           <Icon name="bell" /> {automatic}
+        </p>
+      )}
+      {byAgent && (
+        <p class="request-source">
+          <Icon name="fork" /> {strings.taskOfAgent}
         </p>
       )}
       {!meanwhile && <RequestActions item={item} edit={() => setEditing(true)} />}

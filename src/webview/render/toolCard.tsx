@@ -15,6 +15,7 @@ import { Counts, Diffs } from './diff/diff.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { GrowingText } from './markdown/growingText.tsx';
 import { linkPaths } from './pathLinks.tsx';
+import { AgentLine } from '../cards/agentLine.tsx';
 import { MediaList } from '../cards/media.tsx';
 import { AskedQuestion, Question } from './question.tsx';
 import { ToolArguments } from './toolArguments.tsx';
@@ -78,6 +79,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         {!open && item.state === 'failed' && <span class="tool-error">{errorLine(item)}</span>}
       </button>
       {item.answeredBy !== undefined && <p class="quiet">{strings.answeredBy(visibleText(item.answeredBy))}</p>}
+      {item.agent !== undefined && <AgentLine call={item.id} conversation={item.agent} />}
       <div id={id} class="tool-body" hidden={!open}>
         {item.state === 'approval' && <Approval key={item.id} item={item} />}
         {asks && item.question !== undefined && <Question key={item.question.id} question={item.question} />}

@@ -2,12 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { mkdir } from 'node:fs/promises';
-import { type Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type AgentsState, fromAgentsPageSchema, type FromAgentsPage } from '../../../src/protocol/page/agentsView.ts';
 import { pageHtml } from '../../../src/vscode/chat/pageHtml.ts';
-import { launchChromium } from '../../host/browser.ts';
 import { findViolations } from '../../support/accessibility.ts';
+import { useBrowserOfPages } from '../../support/page/pageAlone.ts';
 import themes from '../../support/page/themes.json' with { type: 'json' };
 import { UserAgent } from '../../../src/hub/agents/userAgent.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
@@ -21,11 +20,7 @@ import { isFull } from '../../support/runs.ts';
 const root = resolve(import.meta.dirname, '../../..');
 const pictures = join(root, '.build', 'screenshots', 'agents');
 const origin = 'http://agents.test';
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser.close());
+const browserOfPages = useBrowserOfPages();
 
 const at = new Date(Date.now() - 120_000).toISOString();
 const agent = { role: '', display: '', live: true, lastSeen: at };
@@ -92,7 +87,7 @@ const thread: AgentsState['thread'] = {
 };
 
 async function openAgentsPage() {
-  const page = await browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' });
+  const page = await browserOfPages().newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' });
   const posted: FromAgentsPage[] = [];
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));

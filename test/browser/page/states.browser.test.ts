@@ -61,6 +61,44 @@ const carried = {
 };
 
 const STATES: Readonly<Record<string, State>> = {
+  subagents: {
+    head: {
+      running: true,
+      others: [{ id: 'k1', title: 'tests: Write unit tests', activity: 'approval', subagent: 'tests' }],
+      handles: [
+        {
+          call: 'c1',
+          name: 'tests',
+          command: 'Write unit tests for the menu and run them.',
+          state: 'waiting',
+          detail: 'running for 48 s; it waits for the user’s approval',
+          output: '> run_command {"command":"npm test"}',
+          agent: { conversation: 'k1', tokens: 18_423 },
+        },
+        {
+          call: 'c2',
+          name: 'docs',
+          command: 'Describe the menu in README.md.',
+          state: 'stopped',
+          detail: 'ended after 21 s',
+          output: '| README.md describes the menu now.',
+          agent: { conversation: 'k2', tokens: null },
+        },
+      ],
+    },
+    items: [
+      request,
+      { ...tool('start_agent', { task: 'Write unit tests.', name: 'tests' }), id: 'c1', agent: 'k1' },
+      { ...tool('start_agent', { task: 'Describe the menu.', name: 'docs' }), id: 'c2', agent: 'k2' },
+    ],
+  },
+  'in a subagent': {
+    head: { parent: { id: 'p', title: 'Add oolong to the menu, and to everything else that names teas' } },
+    items: [
+      { ...request, byAgent: true },
+      tool('run_command', { command: 'npm test' }, { state: 'approval', approval: { always: 'npm test' } }),
+    ],
+  },
   welcome: { head: { model: { label: 'Guide', detail: 'offline, no AI' } } },
   obstacles: {
     head: {

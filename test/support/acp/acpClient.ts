@@ -134,6 +134,7 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
       settings: readSettings((name) => settings[name]).settings,
       supervisor: join(root, 'absent.cjs'),
       storage: join(root, 'storage'),
+      userFolder: join(root, 'user'),
       // A turn that ends at once leaves its capture behind.
       capture: false,
       model: () => model,

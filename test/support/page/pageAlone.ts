@@ -1,26 +1,49 @@
-// A chat page for each test, in one browser for the file.
+// A chat page for each test. Tests of a worker share one browser and, one after the other, one page: a new one costs more than most tests.
 import { type Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterEach, test as base, expect } from 'vitest';
 import { launchChromium } from '../../host/browser.ts';
 import { PageAlone } from './chatPage.ts';
 
+const VIEWPORT = { width: 300, height: 700 };
+let browser: Browser | undefined;
+/** What the last test left in order. */
+let spare: PageAlone | undefined;
+
+/** Closes the browser when the worker ends: no file knows whether it is the last one. */
+const worker = base.extend('browserOfPages', { scope: 'worker' }, async ({}, { onCleanup }) => {
+  browser = await launchChromium();
+  onCleanup(async () => browser?.close());
+  return browser;
+});
+
+/** The browser that all tests of pages share, for those that open pages of their own. */
+export function useBrowserOfPages(): () => Browser {
+  worker.beforeAll(({ browserOfPages: _opened }) => undefined);
+  return () => {
+    if (browser === undefined) throw new Error('the browser is opened before the first test');
+    return browser;
+  };
+}
+
 /** Anything that the page reports as an error fails the test. */
 export function usePages(): (options?: Parameters<PageAlone['open']>[0]) => Promise<PageAlone> {
-  let browser: Browser;
+  const browserOfPages = useBrowserOfPages();
   let opened: PageAlone[] = [];
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
     const problems = opened.flatMap((one) => one.problems);
+    const isFine = task.result?.state !== 'fail' && problems.length === 0;
+    spare = isFine ? opened.shift() : undefined;
     for (const one of opened) await one.page.close();
     opened = [];
     expect(problems).toEqual([]);
   });
-  afterAll(() => browser.close());
   return async (options) => {
-    const alone = new PageAlone(await browser.newPage({ viewport: { width: 300, height: 700 }, locale: 'en-US' }));
+    const alone = spare ?? new PageAlone(await browserOfPages().newPage({ viewport: VIEWPORT, locale: 'en-US' }));
+    spare = undefined;
     opened.push(alone);
+    await alone.page.setViewportSize(VIEWPORT);
+    // Outside, so that nothing is hovered.
+    await alone.page.mouse.move(-1, -1);
     await alone.open(options);
     return alone;
   };

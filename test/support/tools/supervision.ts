@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { type Clock } from '../../../src/base/clock.ts';
 import { type Logger } from '../../../src/core/ports/ports.ts';
-import { type RemoteTasks, type Supervision } from '../../../src/core/ports/processes.ts';
+import { type AgentRuns, type RemoteTasks, type Supervision } from '../../../src/core/ports/processes.ts';
 import { Handles } from '../../../src/core/tools/handles.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
@@ -52,6 +52,7 @@ export interface TestHandlesOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly tasks?: RemoteTasks | undefined;
+  readonly agents?: AgentRuns | undefined;
   readonly supervisors?: {
     /** Each supervisor in its own process. */
     readonly processes?: boolean;
@@ -64,6 +65,7 @@ export function createTestHandles({
   logger: log,
   clock = realClock,
   tasks,
+  agents,
   supervisors = {},
 }: TestHandlesOptions): {
   handles: Handles;
@@ -79,5 +81,5 @@ export function createTestHandles({
     unownedMilliseconds: () => unownedMilliseconds,
     ...limits,
   });
-  return { supervision, handles: new Handles({ supervision, tasks, clock, logger: log }) };
+  return { supervision, handles: new Handles({ supervision, tasks, agents, clock, logger: log }) };
 }

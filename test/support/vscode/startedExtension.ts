@@ -15,7 +15,7 @@ export async function startedExtension(): Promise<TestApi> {
 
 /** Polls until the condition holds; fails with the last value after 30 s. */
 export async function eventually<T>(read: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const value = await read();
     if (holds(value)) return value;

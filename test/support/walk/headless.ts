@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Earshot } from '../../../src/core/earshot.ts';
+import { Subagents } from '../../../src/core/subagents.ts';
 import { type Model, type Producer } from '../../../src/core/ports/ports.ts';
 import { type RemoteTasks, type Supervision } from '../../../src/core/ports/processes.ts';
 import { type Views } from '../../../src/core/ports/storage.ts';
@@ -22,6 +23,7 @@ import { awaitTool } from '../../../src/tools/commands/await.ts';
 import { handleTool } from '../../../src/tools/commands/handle.ts';
 import { runCommandTool } from '../../../src/tools/commands/runCommand.ts';
 import { fileTools } from '../../../src/tools/files/fileTools.ts';
+import { createStartAgentTool } from '../../../src/tools/startAgent.ts';
 import { readNotificationsTool } from '../../../src/tools/readNotifications.ts';
 import { todoTool } from '../../../src/tools/todo.ts';
 import { watchTool } from '../../../src/tools/watch.ts';
@@ -33,6 +35,7 @@ import { TestFrontend } from './testFrontend.ts';
 export interface Headless {
   readonly earshot: Earshot;
   readonly handles: Handles;
+  readonly subagents: Subagents;
   readonly supervision: Supervision;
   readonly ports: Services;
   readonly frontend: TestFrontend;
@@ -99,11 +102,14 @@ export async function startHeadlessIn(root: string, options: HeadlessOptions): P
     ...parts,
   });
   const { settings } = readSettings((name) => options.settings?.[name]);
+  const model = () => options.model;
+  const subagents = new Subagents({ ...parts, store, settings: () => settings, model, ...options.ports });
   const { handles, supervision } = createTestHandles({
     storage,
     logger: log,
     clock: options.ports?.clock ?? realClock,
     tasks: options.tasks,
+    agents: subagents,
     ...(options.supervisors && { supervisors: options.supervisors }),
   });
   const ports: Services = {
@@ -120,7 +126,7 @@ export async function startHeadlessIn(root: string, options: HeadlessOptions): P
     tools: [
       ...fileTools,
       ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool],
-      ...[handleTool, awaitTool],
+      ...[handleTool, awaitTool, createStartAgentTool(subagents)],
     ],
     producers: [
       ...(options.producers?.({ clock: realClock, logger: log, snapshots, workspace }) ?? [
@@ -131,13 +137,15 @@ export async function startHeadlessIn(root: string, options: HeadlessOptions): P
       createHandlesProducer({ handles, clock: realClock, logger: log }),
     ],
     handles,
+    subagents,
     processes: processObserver,
     shell: () => '/bin/sh',
     settings: () => settings,
-    model: () => options.model,
+    model,
     ...options.ports,
   };
   const earshot = new Earshot(ports);
+  subagents.attach({ earshot, handles });
   const close = async () => {
     await Promise.all(handles.busy.map((id) => handles.stopAll(id, 'the test ended')));
     await earshot.shutDown();
@@ -147,6 +155,7 @@ export async function startHeadlessIn(root: string, options: HeadlessOptions): P
   return {
     earshot,
     handles,
+    subagents,
     supervision,
     ports,
     frontend,

@@ -38,18 +38,13 @@ export async function makeHome(): Promise<string> {
   return home;
 }
 
-/** `on`: another window on the same folder. */
-export async function openHubWindow(
-  home: string,
-  answers: readonly ScriptedAnswer[],
-  { on, settings = {}, role = '' }: { on?: HubWindow; settings?: HeadlessOptions['settings']; role?: string } = {},
-): Promise<HubWindow> {
-  const server = await startScriptedServer(...answers);
-  atTestEnd(() => server.stop());
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' });
-  let folder = '';
+/** Joins the hub of a folder once `refresh` is called and the folder is known. It ends with the test. */
+export function createTestHub(home: string, folderOf: () => string, role = ''): WindowHub {
   const hub = new WindowHub({
-    options: () => (folder === '' ? undefined : { folder, role, port: 0, identity: '', allowedOrigins: [] }),
+    options: () => {
+      const folder = folderOf();
+      return folder === '' ? undefined : { folder, role, port: 0, identity: '', allowedOrigins: [] };
+    },
     join: (options) =>
       joinAsWindow({
         ...options,
@@ -69,6 +64,24 @@ export async function openHubWindow(
       throw new Error(message, { cause: error });
     },
   });
+  atTestEnd(async () => {
+    await hub.close();
+    hub.dispose();
+  });
+  return hub;
+}
+
+/** `on`: another window on the same folder. */
+export async function openHubWindow(
+  home: string,
+  answers: readonly ScriptedAnswer[],
+  { on, settings = {}, role = '' }: { on?: HubWindow; settings?: HeadlessOptions['settings']; role?: string } = {},
+): Promise<HubWindow> {
+  const server = await startScriptedServer(...answers);
+  atTestEnd(() => server.stop());
+  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' });
+  let folder = '';
+  const hub = createTestHub(home, () => folder, role);
   const options: HeadlessOptions = {
     model,
     settings: { 'approvals.mode': 'all', 'notifications.activation': 'passive', ...settings },
@@ -77,10 +90,6 @@ export async function openHubWindow(
   };
   const headless = on === undefined ? await startHeadless(options) : await on.headless.second(model, options);
   ({ folder } = headless);
-  atTestEnd(async () => {
-    await hub.close();
-    hub.dispose();
-  });
   atTestEnd(() => headless.end());
   const tools = headless.earshot.tools.register(createMessageTools(hub));
   atTestEnd(async () => tools.dispose());

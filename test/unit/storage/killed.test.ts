@@ -18,7 +18,7 @@ import { runs } from '../../support/runs.ts';
 
 const child = resolve(import.meta.dirname, '../../crash/child.ts');
 /** `npm run test:crash` asks for 500. */
-const RUNS = Number(process.env['EARSHOT_CRASH_RUNS'] ?? runs(8, 25));
+const RUNS = Number(process.env['EARSHOT_CRASH_RUNS'] ?? runs(5, 25));
 /** A new log from time to time, so that it does not grow without end. */
 const RUNS_A_LOG = 25;
 

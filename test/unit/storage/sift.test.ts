@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { sift, siftInSlices } from '../../../src/storage/checkpoints/checkpointFolder.ts';
+import { runs } from '../../support/runs.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -22,7 +23,7 @@ function heapAfterGarbage(): number {
 }
 
 /** Other tests share this process: what they free or take meanwhile is noise. */
-const ROUNDS = 3;
+const ROUNDS = runs(2, 3);
 
 test('however many files there are, only a few are held at a time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-sift-'));

@@ -44,7 +44,7 @@ describe('quick fixes', function () {
     const log = recordingLogger([]);
     problems = new DiagnosticsSource(log);
     const reported = createDiagnosticsProducer({ clock: realClock, logger: log, problems, workspace });
-    fixes = createQuickFixes({ clock: realClock, problems, reported: reported });
+    fixes = createQuickFixes({ clock: realClock, problems, reported });
     headless = await startHeadless({
       model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       ports: { workspace, problems: reported, producers: [reported], tools: [createQuickFixTool(fixes)] },

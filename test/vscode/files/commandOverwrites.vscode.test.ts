@@ -115,9 +115,11 @@ describe('a file that the agent’s own shell command overwrites', function () {
     });
     const turned = turn(
       run(
-        `cd '${folder}'; while ! grep -q typed a.txt; do sleep 0.05; done; touch seen; while [ ! -e go ]; do sleep 0.05; done; echo agent > a.txt; rm seen go`,
+        `cd '${folder}'; touch started; while ! grep -q typed a.txt; do sleep 0.05; done; while [ ! -e go ]; do sleep 0.05; done; echo agent > a.txt; rm started go`,
       ),
     );
+    // Before, the checkpoint of the command is taken.
+    await eventually(() => isThere('started'), Boolean);
     await document.save();
     await saved;
     await put('go', '');

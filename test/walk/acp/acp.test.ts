@@ -1,6 +1,6 @@
 // Earshot as an ACP agent: a client drives whole turns, and sees what the model saw.
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startAcp, type Update } from '../../support/acp/acpClient.ts';
@@ -183,11 +183,31 @@ test('modes and options hold for the next request; a plan is the to-do list; a c
     value: 'edits',
   });
   expect(set.result).toMatchObject({ configOptions: [{ id: 'approvals', currentValue: 'edits' }] });
+  expect(client.updates.some(({ sessionUpdate }) => sessionUpdate === 'config_option_update')).toBe(true);
   await client.request('session/set_mode', { sessionId: session, modeId: 'plan' });
   await client.prompt(session, 'Write.');
   expect(client.asked).toEqual([]);
   expect(existsSync(join(folder, 'menu.txt'))).toBe(false);
   expect(JSON.stringify(client.updates)).toContain('current_mode_update');
+});
+
+test('a client can choose a model that the settings know, and is shown skills and prompt files as commands', async () => {
+  const { folder, connect } = await startAcp(end);
+  await mkdir(join(folder, '.github/prompts'), { recursive: true });
+  await mkdir(join(folder, '.claude/skills/brew'), { recursive: true });
+  await writeFile(join(folder, '.github/prompts/plan.prompt.md'), '---\ndescription: Plans.\n---\nPlan it.');
+  await writeFile(join(folder, '.claude/skills/brew/SKILL.md'), '---\nname: brew\ndescription: Brews.\n---\nBoil.');
+  const client = await connect({ model: 'small', baseUrl: 'http://127.0.0.1:9/v1', models: { large: {} } });
+  const session = await client.newSession(folder);
+  const set = (value: string) =>
+    client.request('session/set_config_option', { sessionId: session, configId: 'model', value });
+  expect((await set('large')).result).toMatchObject({
+    configOptions: [{ id: 'approvals' }, { id: 'model', category: 'model', currentValue: 'large' }],
+  });
+  expect((await set('huge')).error?.message).toContain('value: must be one of small, large');
+  const update = await client.update(({ sessionUpdate }) => sessionUpdate === 'available_commands_update');
+  const names = (update['availableCommands'] as { name: string }[]).map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['plan', 'brew']));
 });
 
 test('questions are asked only of clients that can answer them', async () => {

@@ -164,7 +164,7 @@ test('cancel stops the turn in the window; mode and approvals are changed only t
   expect((await prompted).result).toEqual({ stopReason: 'cancelled' });
   const set = (modeId: string) => client.request('session/set_mode', { sessionId: session, modeId });
   expect((await set('agent')).result).toEqual({});
-  expect((await set('plan')).error?.message).toContain('Change its mode and approvals in that window.');
+  expect((await set('plan')).error?.message).toContain('Change it in that window.');
   const option = { sessionId: session, configId: 'approvals', value: 'all' };
   expect((await client.request('session/set_config_option', option)).error?.message).toContain('window');
   expect(world.errors).toEqual([]);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 import { beforeAll, expect, test } from 'vitest';
+import { compileCache } from '../../support/compileCache.ts';
 import { isFull } from '../../support/runs.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -69,7 +70,7 @@ async function runSuite(
     execFile(
       process.execPath,
       [suite, 'client', '--command', command, '-o', folder, ...args],
-      { cwd: folder, maxBuffer: 64 * 1024 * 1024 },
+      { cwd: folder, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, ...compileCache } },
       (error, stdout, stderr) => done({ passes: error === null, text: stdout + stderr, folder }),
     );
   });

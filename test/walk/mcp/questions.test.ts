@@ -1,11 +1,16 @@
 // Questions of MCP servers to the user, approval of a workspace's servers, inputs, and instructions.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { exportJson, exportMarkdown } from '../../../src/core/conversation/export.ts';
 import { type Question } from '../../../src/core/ports/ports.ts';
 import { readConfigValue } from '../../../src/mcp/config/configuration.ts';
 import { type LaunchProof } from '../../../src/mcp/config/launch.ts';
 import { elicit } from '../../../src/mcp/elicitation.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { atTestEnd } from '../../support/endings.ts';
 import { beginMcpWalk, call, createTestMemory, servers } from '../../support/mcp/mcpWalk.ts';
 import { eventsOf } from '../../support/walk/handleWalks.ts';
 
@@ -113,6 +118,46 @@ test('in an untrusted workspace no server starts, and no input is asked for', as
   await walk.go();
   expect(walk.mcp.get('s')).toMatchObject({ state: 'off', problem: 'the workspace is not trusted' });
   expect([asked, walk.serverLog, walk.offered(0).filter((name) => name.startsWith('s__'))]).toEqual([[], [], []]);
+});
+
+test('values of inputs are in no request, no file of the conversation and no export', async () => {
+  const secret = 'canary-input-77ab02c1';
+  const variables = () => ({
+    folder: undefined,
+    folders: [],
+    environment: process.env,
+    input: async () => secret,
+    setting: () => undefined,
+  });
+  const headers: unknown[] = [];
+  const http = createServer((request, response) => {
+    headers.push(request.headers['x-key']);
+    response.writeHead(500).end();
+  });
+  await new Promise<void>((ready) => http.listen(0, '127.0.0.1', ready));
+  atTestEnd(async () => void http.close());
+  const walk = await beginMcpWalk(
+    {
+      s: { ...servers.scripted({ tools: [{ name: 'environment' }] }), env: { KEY: '${input:key}' } },
+      h: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, headers: { 'x-key': '${input:key}' } },
+    },
+    [call('s__environment', { name: 'KEY' }), done],
+    { host: { variables }, inputs: [{ type: 'promptString', id: 'key', password: true }] },
+  );
+  await walk.go();
+  expect(walk.results()).toEqual(['set']);
+  expect(headers).toContain(secret);
+  const { headless, id, server } = walk;
+  const lines = (await headless.events(id)).trim().split('\n');
+  const exported = { id, events: lines.map((line) => JSON.parse(line) as LogEvent) };
+  const files = await readdir(headless.storage, { recursive: true, withFileTypes: true });
+  const stored = files
+    .filter((file) => file.isFile())
+    .map((file) => readFile(join(file.parentPath, file.name), 'utf8'));
+  const written = [...(await Promise.all(stored)), ...server.requests.map(({ body }) => body)];
+  expect(written.length).toBeGreaterThan(2);
+  for (const text of [...written, exportMarkdown(exported), exportJson(exported)]) expect(text).not.toContain(secret);
+  expect(exportMarkdown(exported)).toContain('s__environment');
 });
 
 test('every primitive type and enum of the protocol is a field of the form; accept, decline and cancel are passed on', async () => {

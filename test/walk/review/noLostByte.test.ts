@@ -12,11 +12,12 @@ import { type Tool } from '../../../src/core/ports/ports.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { runCommandTool } from '../../../src/tools/commands/runCommand.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { runs } from '../../support/runs.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { reviewing } from '../../support/walk/reviewing.ts';
 import { type BufferedWorkspace, createBufferedWorkspace } from '../../support/workspace/bufferedWorkspace.ts';
 
-const RUNS = Number(process.env['EARSHOT_RUNS'] ?? 5);
+const RUNS = Number(process.env['EARSHOT_RUNS'] ?? runs(3, 10));
 const PATHS = ['a.txt', 'b.txt', 'ignored.log'];
 const path = fc.constantFrom(...PATHS);
 const line = fc.constantFrom('one\n', 'two\n', 'three\n', 'four\n', 'five\n');

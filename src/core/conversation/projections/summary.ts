@@ -1,14 +1,18 @@
 // Projects a conversation's title, origin and last activity. The title is the given one, else the first message.
 import { wholeCharacters } from '../../../base/text.ts';
-import { type LogEvent } from '../../../protocol/event.ts';
+import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
 const TITLE_LENGTH = 80;
+
+/** Which conversation started a subagent, and what it was given. */
+export type SubagentOrigin = NonNullable<EventOf<'conversation_started'>['subagent']>;
 
 export class Summary {
   #given = '';
   #first = '';
   #lastActivity = '';
   #forkedFrom: string | undefined;
+  #subagent: SubagentOrigin | undefined;
 
   /** Empty until it has a given title or a first message. */
   get title(): string {
@@ -29,12 +33,22 @@ export class Summary {
     return this.#forkedFrom;
   }
 
+  /** Undefined: it is not a subagent. */
+  get subagent(): SubagentOrigin | undefined {
+    return this.#subagent;
+  }
+
   /** Returns whether the title changed. */
   fold(event: LogEvent): boolean {
     this.#lastActivity = event.timestamp;
     const before = this.title;
     if (event.type === 'title_set') this.#given = shortTitle(event.title);
-    if (event.type === 'forked') this.#forkedFrom = event.from;
+    if (event.type === 'conversation_started') this.#subagent = event.subagent;
+    if (event.type === 'forked') {
+      this.#forkedFrom = event.from;
+      // A fork belongs to the user.
+      this.#subagent = undefined;
+    }
     if (event.type === 'chat_request' && event.source === 'user' && this.#first === '') {
       this.#first = shortTitle(event.content);
     }

@@ -22,6 +22,7 @@ export class Transcript {
   readonly #running = new Map<string, number>();
   /** Calls of the open turn that were approved, by whomever. */
   readonly #approved = new Set<string>();
+  #isSubagent = false;
 
   get items(): readonly TranscriptItem[] {
     return [...this.#items.values()];
@@ -30,8 +31,13 @@ export class Transcript {
   /** Returns the items that this event added or changed. Call it before `Pending.fold`: `pending` finds what a carrier delivers. */
   fold(event: LogEvent, pending: PendingLookup): readonly TranscriptItem[] {
     switch (event.type) {
+      case 'conversation_started':
+        this.#isSubagent = event.subagent !== undefined;
+        return [];
       case 'chat_request':
         return [this.#request(event, pending)];
+      case 'handle_started':
+        return this.#handle(event);
       case 'chat_response':
         return this.#answer(event);
       case 'tool_call_request':
@@ -70,7 +76,9 @@ export class Transcript {
 
   #request(event: EventOf<'chat_request'>, pending: PendingLookup): TranscriptItem {
     const { event_id: id, source, content: text } = event;
-    const item = { type: 'request', id, source, text, ...attachmentNames(event.attachments) } as const;
+    const byAgent = this.#isSubagent && this.#items.size === 0;
+    const names = attachmentNames(event.attachments);
+    const item = { type: 'request', id, source, text, ...(byAgent && { byAgent: true as const }), ...names } as const;
     return this.#set(this.#withCarried(item, event.notifications, pending));
   }
 
@@ -80,6 +88,12 @@ export class Transcript {
     if (text === '' && reasoning === '') return [];
     const truncated = event.truncated ?? false;
     return [this.#set({ type: 'answer', id: event.event_id, text, reasoning, streaming: false, truncated })];
+  }
+
+  /** The card of a call that started a subagent leads to it. */
+  #handle({ agent, tool_call_id: call }: EventOf<'handle_started'>): readonly TranscriptItem[] {
+    const tool = agent === undefined ? undefined : this.#tool(call);
+    return tool === undefined || agent === undefined ? [] : [this.#set({ ...tool, agent: agent.conversation })];
   }
 
   #approval(event: EventOf<'approval'>): readonly TranscriptItem[] {

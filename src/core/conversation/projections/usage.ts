@@ -36,8 +36,13 @@ class Estimate {
   }
 }
 
+/** What counts against the limits of a conversation. */
+export type CountedUsage = Pick<UsageTotal, 'byModel' | 'total'>;
+
 export class UsageTotal {
   readonly #byModel = new Map<string, Tokens>();
+  /** The part of it that its subagents used: by conversation, then by model. */
+  readonly #bySubagent = new Map<string, Map<string, Tokens>>();
   /** Input and output of the request that the endpoint counted last. */
   #counted: number | undefined;
   /** Without a count: the estimate of everything before `input` and `output`; undefined after a compaction. */
@@ -53,6 +58,11 @@ export class UsageTotal {
 
   get byModel(): ReadonlyMap<string, Tokens> {
     return this.#byModel;
+  }
+
+  /** What is counted here of the usage of a subagent. */
+  usedBySubagent(conversation: string): ReadonlyMap<string, Tokens> {
+    return this.#bySubagent.get(conversation) ?? new Map();
   }
 
   get total(): Tokens {
@@ -125,10 +135,15 @@ export class UsageTotal {
     this.#notifications.add(carried.text);
   }
 
-  #call({ model, usage, purpose }: EventOf<'model_call'>): void {
+  #call({ model, usage, purpose, subagent }: EventOf<'model_call'>): void {
     if (usage === undefined) return;
     const used = { input: usage.input_tokens, output: usage.output_tokens, cached: usage.cached_tokens ?? 0 };
     this.#byModel.set(model, add(this.#byModel.get(model) ?? none, used));
+    if (subagent !== undefined) {
+      const known = this.#bySubagent.get(subagent) ?? new Map<string, Tokens>();
+      this.#bySubagent.set(subagent, known.set(model, add(known.get(model) ?? none, used)));
+      return;
+    }
     // A title may be requested while any turn runs.
     if (this.#systemTurn && purpose !== 'title') this.#woken = add(this.#woken, used);
     if (purpose === undefined) this.#count(usage);

@@ -6,12 +6,18 @@ export type Author =
   /** A person saved it in the editor. */
   | { readonly type: 'user' }
   /** While a command ran: the recipient's own, or that of the conversation with this title. */
-  | { readonly type: 'command'; readonly command: string; readonly of?: string }
+  | { readonly type: 'command'; readonly command: string; readonly of?: OtherAgent }
   | { readonly type: 'git' }
-  | { readonly type: 'conversation'; readonly title: string }
+  | ({ readonly type: 'conversation' } & OtherAgent)
   | { readonly type: 'outside' }
   /** Earshot was not watching when it happened. */
   | { readonly type: 'unobserved' };
+
+/** Another conversation; `subagent` is its name if it is one. */
+export interface OtherAgent {
+  readonly title: string;
+  readonly subagent?: string;
+}
 
 const COMMAND_LIMIT = 80;
 
@@ -29,7 +35,7 @@ export function printAuthor(author: Author | undefined): string {
     case 'git':
       return ', during a git operation';
     case 'conversation':
-      return `, by ${printConversation(author.title)}`;
+      return `, by ${printConversation(author)}`;
     case 'outside':
       return ', outside the editor';
     case 'unobserved':
@@ -48,6 +54,7 @@ export function printCommand(command: string): string {
   return `\`${line.length > COMMAND_LIMIT ? `${line.slice(0, COMMAND_LIMIT)}…` : line}\``;
 }
 
-function printConversation(title: string): string {
+function printConversation({ title, subagent }: OtherAgent): string {
+  if (subagent !== undefined) return `the subagent “${printPath(subagent)}”`;
   return title === '' ? 'another conversation' : `the conversation “${printPath(title)}”`;
 }

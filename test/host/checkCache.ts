@@ -1,4 +1,4 @@
-// Remembers in the cache folder which trees passed lint. Rules use types of other files, so only the whole tree is a sound key.
+// Remembers in the cache folder which trees passed a check. Checks read many files at once, so only the whole tree is a sound key.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -9,20 +9,20 @@ import { repository } from './setup.mjs';
 
 const run = promisify(execFile);
 
-/** The file that exists if this tree passed; undefined if git cannot list the tree. */
-export async function lintMarker(): Promise<string | undefined> {
+/** The file that exists if this tree passed the check; undefined if git cannot list the tree. */
+export async function markerOf(check: string): Promise<string | undefined> {
   const args = ['ls-files', '-co', '--exclude-standard', '-z'];
   const listed = await run('git', args, { cwd: repository, maxBuffer: 64 * 1024 * 1024 }).catch(() => undefined);
   const names = (listed?.stdout ?? '').split('\0').filter((name) => /\.(tsx?|mjs|json)$/.test(name));
   if (names.length === 0) return undefined;
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(`${process.version}\0`);
   for (const name of names.sort()) {
     hash.update(`${name}\0`);
     // A deleted file is listed until that is staged.
     hash.update(await readFile(join(repository, name)).catch(() => 'deleted'));
     hash.update('\0');
   }
-  return join(cacheFolder(), 'lint', hash.digest('hex'));
+  return join(cacheFolder(), check, hash.digest('hex'));
 }
 
 export async function isMarked(marker: string): Promise<boolean> {

@@ -1,0 +1,300 @@
+// Starts subagents, follows them to their end, counts their usage to the conversation that started them, and stops them with it.
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
+import { EVENT_VERSION, type EventDraft, type EventOf, type LogEvent } from '../protocol/event.ts';
+import { type ConversationChange, type LiveConversation } from './conversation/liveConversation.ts';
+import { shortTitle } from './conversation/projections/summary.ts';
+import { type CountedUsage } from './conversation/projections/usage.ts';
+import { type Earshot } from './earshot.ts';
+import { type Ports } from './ports/ports.ts';
+import {
+  type AgentRuns,
+  type PreparedSubagent,
+  type SubagentRequest,
+  type SubagentStarter,
+} from './ports/processes.ts';
+import { SubagentProcess } from './subagentProcess.ts';
+import { type Handles } from './tools/handles.ts';
+import { PARENT_STOPPED, TURN_ENDED } from './tools/handleTexts.ts';
+import { mayStart } from './tools/subagentLimits.ts';
+
+/** For all subagents of one conversation of the user, those of its subagents included. */
+const MOST_SUBAGENTS = 4;
+const MOST_DEPTH = 10;
+const NOT_BEGUN = 'the editor was closed before it began';
+
+export interface SubagentsDeps extends Pick<Ports, 'clock' | 'ids' | 'logger' | 'store' | 'settings' | 'models'> {
+  model(): { readonly id: string };
+}
+
+export interface SubagentsHost {
+  readonly earshot: Earshot;
+  readonly handles: Handles;
+  /** Keeps a conversation live that no chat shows. `opened`: it was opened for this. Absent: it stays live anyway. */
+  hold?(conversation: string, opened: boolean): Disposable;
+}
+
+/** Created before Earshot, whose handles and limits need it; `attach` gives it the rest. */
+export class Subagents implements SubagentStarter, AgentRuns, Disposable {
+  readonly #deps: SubagentsDeps;
+  readonly #held = new DisposableStore();
+  /** Those that this window follows, by conversation. */
+  readonly #processes = new Map<string, SubagentProcess>();
+  /** The parents of those that have not ended, also while nobody follows them. */
+  readonly #parents = new Map<string, string>();
+  #host: SubagentsHost | undefined;
+
+  constructor(deps: SubagentsDeps) {
+    this.#deps = deps;
+  }
+
+  attach(host: SubagentsHost): void {
+    this.#host = host;
+    this.#held.add(host.earshot.onDidChange((change) => this.#changed(change)));
+    this.#held.add(host.earshot.onDidChangeLive((id) => this.#liveChanged(id)));
+  }
+
+  usageFor(conversation: string): CountedUsage | undefined {
+    const root = this.#rootOf(conversation);
+    return root === conversation ? undefined : this.#get(root)?.log.state.usage;
+  }
+
+  whyNot({ parent, tools, model }: SubagentRequest): string | undefined {
+    const live = this.#get(parent);
+    if (live === undefined) return 'Subagents cannot be started here.';
+    const { subagent } = live.log.state.summary;
+    if (!mayStart(subagent?.depth ?? 0, this.#deps)) {
+      return 'No subagent was started: you may not start any (setting earshot.agents.depth).';
+    }
+    if (this.#countFor(this.#rootOf(parent)) >= MOST_SUBAGENTS) {
+      return `No subagent was started: ${MOST_SUBAGENTS} run already, which is the most. await one of them, or abort it.`;
+    }
+    const known = this.#toolsOf(live);
+    const unknown = tools?.find((name) => !known.includes(name));
+    if (unknown !== undefined) return `tools: you have no tool ${unknown}. You have: ${known.join(', ')}.`;
+    return model === undefined ? undefined : this.#whyNoModel(model);
+  }
+
+  async prepare(request: SubagentRequest): Promise<Result<PreparedSubagent>> {
+    const problem = this.whyNot(request);
+    if (problem !== undefined || this.#host === undefined) return failed('refused', problem ?? 'It is too early.');
+    const { earshot } = this.#host;
+    const conversation = this.#deps.ids.ulid();
+    const startedAt = this.#now();
+    // From now on it counts, so that calls beside this one cannot start too many.
+    const process = this.#follow({ conversation, parent: request.parent, startedAt }, true);
+    const opening = this.#opening(request);
+    process.give(request.task);
+    process.load(opening);
+    const created = await this.#deps.store.create(conversation, opening);
+    const opened = created.ok ? await earshot.open(conversation) : created;
+    if (!opened.ok) {
+      process.dispose();
+      return opened;
+    }
+    return succeeded({
+      process,
+      begin: () => this.#begin(process, request.task),
+      dispose: () => {
+        process.dispose();
+        void earshot.close(conversation).catch((error: unknown) => this.#report(error));
+      },
+    });
+  }
+
+  /** After a restart, or when another window had the conversation that started it. */
+  async takeUp({ conversation, parent, startedAt }: Parameters<AgentRuns['takeUp']>[0]) {
+    const host = this.#host;
+    if (host === undefined) return undefined;
+    const end = await this.#deps.store.end(conversation);
+    if (!end.ok) return undefined;
+    const wasOpen = host.earshot.get(conversation) !== undefined;
+    const opened = await host.earshot.open(conversation);
+    if (!opened.ok) return undefined;
+    const process = this.#follow({ conversation, parent, startedAt }, !wasOpen);
+    const read = await this.#deps.store.read(conversation);
+    if (!read.ok) {
+      process.dispose();
+      return undefined;
+    }
+    process.load(read.value.events);
+    if (opened.value.log.state.turn.turn === '') process.fail(NOT_BEGUN);
+    await this.#countMissing(opened.value, parent);
+    // The window that had the parent may still run it: only the owner of the parent does.
+    if (!opened.value.owned)
+      void host.earshot.continueHere(conversation).catch((error: unknown) => this.#report(error));
+    process.update(host.earshot.get(conversation));
+    return process;
+  }
+
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  #opening({ parent, task, name, tools, model }: SubagentRequest): LogEvent[] {
+    const { subagent } = this.#get(parent)?.log.state.summary ?? {};
+    // A subagent of a subagent has no tool that its parent has not.
+    const given = tools ?? subagent?.tools;
+    const origin = {
+      parent,
+      name,
+      depth: (subagent?.depth ?? 0) + 1,
+      ...(given !== undefined && { tools: [...given] }),
+      ...(model !== undefined && { model }),
+    };
+    const drafts: EventDraft[] = [
+      { type: 'conversation_started', key: this.#deps.ids.key(), subagent: origin },
+      { type: 'title_set', title: shortTitle(`${name}: ${task}`) },
+    ];
+    return drafts.map((draft, index) => ({
+      v: EVENT_VERSION,
+      seq: index + 1,
+      event_id: this.#deps.ids.ulid(),
+      timestamp: this.#now(),
+      ...draft,
+    }));
+  }
+
+  async #begin(process: SubagentProcess, task: string): Promise<void> {
+    const sent = await this.#host?.earshot.send(process.agent.conversation, task);
+    if (sent?.ok === false) process.fail(sent.failure.message);
+  }
+
+  #follow(
+    one: { readonly conversation: string; readonly parent: string; readonly startedAt: string },
+    opened: boolean,
+  ): SubagentProcess {
+    const { conversation } = one;
+    const hold = this.#host?.hold?.(conversation, opened);
+    const process = new SubagentProcess({
+      ...one,
+      now: () => this.#deps.clock.now(),
+      stopTurn: () => this.#stopTurn(conversation),
+      onEnd: () => {
+        hold?.dispose();
+        this.#parents.delete(conversation);
+        // Nobody would be notified of what it left in the background.
+        const stopped = this.#host?.handles.stopAll(conversation, TURN_ENDED);
+        stopped?.catch((error: unknown) => this.#report(error));
+      },
+      onDispose: () => {
+        hold?.dispose();
+        if (this.#processes.get(conversation) === process) this.#processes.delete(conversation);
+      },
+      report: (error) => this.#report(error),
+    });
+    this.#processes.set(conversation, process);
+    this.#parents.set(conversation, one.parent);
+    return process;
+  }
+
+  async #stopTurn(conversation: string): Promise<void> {
+    const { earshot } = this.#host ?? {};
+    // Only its owner can.
+    if (this.#get(conversation)?.owned === false) await earshot?.continueHere(conversation);
+    await earshot?.stop(conversation);
+  }
+
+  #changed({ conversation, folded }: ConversationChange): void {
+    const live = this.#get(conversation);
+    const process = this.#processes.get(conversation);
+    if (folded !== undefined) {
+      const { event } = folded;
+      process?.fold(event);
+      if (event.type === 'model_call' && live !== undefined) this.#count(live, event);
+      if (event.type === 'turn_ended' && event.outcome === 'stopped' && live?.owned === true)
+        this.#stopFor(conversation);
+    }
+    if (live !== undefined) process?.update(live);
+  }
+
+  #liveChanged(conversation: string): void {
+    if (this.#get(conversation) !== undefined) return;
+    this.#processes.get(conversation)?.update(undefined);
+    this.#parents.delete(conversation);
+    // It was closed with everything that belongs to it; what another window took over is still live here.
+    for (const [child, parent] of this.#parents) {
+      if (parent !== conversation || this.#host === undefined) continue;
+      this.#parents.delete(child);
+      void this.#host.earshot.stop(child).catch((error: unknown) => this.#report(error));
+    }
+  }
+
+  #stopFor(parent: string): void {
+    for (const process of this.#processes.values()) {
+      if (process.parent === parent && !process.hasEnded) process.stop(PARENT_STOPPED);
+    }
+  }
+
+  /** The usage of a subagent is in the log of its parent too, and so on: limits and the meter count it. */
+  #count({ log, owned }: LiveConversation, { model, usage, outcome }: EventOf<'model_call'>): void {
+    const { subagent } = log.state.summary;
+    const parent = subagent === undefined ? undefined : this.#get(subagent.parent);
+    if (usage === undefined || !owned || parent?.owned !== true) return;
+    const counted = { model, usage, outcome, purpose: 'subagent', subagent: log.id } as const;
+    void parent.log.append({ type: 'model_call', ...counted }).catch((error: unknown) => this.#report(error));
+  }
+
+  /** What it used while the log of its parent could not be written. */
+  async #countMissing({ log }: LiveConversation, parent: string): Promise<void> {
+    const to = this.#get(parent)?.log;
+    if (to?.owned !== true) return;
+    const known = to.state.usage.usedBySubagent(log.id);
+    for (const [model, used] of log.state.usage.byModel) {
+      const counted = known.get(model) ?? { input: 0, output: 0, cached: 0 };
+      const input = used.input - counted.input;
+      const output = used.output - counted.output;
+      if (input <= 0 && output <= 0) continue;
+      const usage = { input_tokens: input, output_tokens: output, cached_tokens: used.cached - counted.cached };
+      await to.append({
+        type: 'model_call',
+        model,
+        usage,
+        outcome: 'succeeded',
+        purpose: 'subagent',
+        subagent: log.id,
+      });
+    }
+  }
+
+  #whyNoModel(name: string): string | undefined {
+    const names = [this.#deps.model().id, ...(this.#deps.models?.names ?? [])];
+    if (names.includes(name)) return undefined;
+    return `model: ${name} is not configured. There are: ${[...new Set(names)].join(', ')}.`;
+  }
+
+  #toolsOf({ log }: LiveConversation): readonly string[] {
+    const given = log.state.summary.subagent?.tools;
+    const all = this.#host?.earshot.tools.names ?? [];
+    return given === undefined ? all : all.filter((name) => given.includes(name));
+  }
+
+  #countFor(root: string): number {
+    return [...this.#processes.values()].filter((one) => !one.hasEnded && this.#rootOf(one.parent) === root).length;
+  }
+
+  /** The conversation of the user that it works for, as far as it is live. */
+  #rootOf(conversation: string): string {
+    let root = conversation;
+    // A damaged log may name any parent.
+    for (let depth = 0; depth < MOST_DEPTH; depth++) {
+      const parent = this.#get(root)?.log.state.summary.subagent?.parent;
+      if (parent === undefined || this.#get(parent) === undefined) break;
+      root = parent;
+    }
+    return root;
+  }
+
+  #get(conversation: string): LiveConversation | undefined {
+    return this.#host?.earshot.get(conversation);
+  }
+
+  #now(): string {
+    return new Date(this.#deps.clock.now()).toISOString();
+  }
+
+  #report(error: unknown): void {
+    // A log that cannot be written now says so by itself; what is not counted then is counted by `takeUp`.
+    if (!(error instanceof FailureError)) this.#deps.logger.error('a subagent failed', error);
+  }
+}

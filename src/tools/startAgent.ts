@@ -1,0 +1,73 @@
+// The tool start_agent: starts a subagent, which goes on as a handle of the conversation.
+import * as z from 'zod';
+import { describeFailure } from '../base/errors.ts';
+import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
+import { type SubagentStarter } from '../core/ports/processes.ts';
+import { describeHandleState } from '../core/tools/handleTexts.ts';
+import { answer, defineTool, refuse } from './defineTool.ts';
+
+const MOST_TASK = 100_000;
+
+export function createStartAgentTool(agents: SubagentStarter): Tool {
+  return defineTool({
+    name: 'start_agent',
+    description:
+      'Starts a subagent: an agent with an empty conversation of its own that works in the same workspace while you go on. It knows nothing of this conversation: put everything it needs into task. It has your tools, and the user approves its calls as yours. It is a handle: you are notified with its last answer when it ends, await waits for it, handle abort stops it. At most 4 run at once. What it changes in files is reported to you as changes by others. For work that can be done apart; do short work yourself.',
+    effect: 'read',
+    traits: { startsAgents: true, startsHandle: ({ name }) => (typeof name === 'string' ? name : undefined) },
+    emits: ['stopped', 'failed', 'lost', 'running'],
+    arguments: {
+      task: z.string().min(1).max(MOST_TASK).describe('What it is to do, with all it must know, and what to answer'),
+      name: z
+        .string()
+        .max(40)
+        .optional()
+        .describe('Name of the handle; also its name for send_message if that is free. Default: made of the task'),
+      tools: z
+        .array(z.string().max(200))
+        .max(200)
+        .optional()
+        .describe('The only tools it gets, besides those for messages and notifications; default: yours'),
+      model: z.string().max(200).optional().describe('One of the configured models; default: yours'),
+    },
+    whyNot: ({ name }, { handles }) => (name === undefined ? undefined : handles?.whyNot(name)),
+    run: (args, context) => start(agents, args, context),
+  });
+}
+
+interface Arguments {
+  readonly task: string;
+  readonly name?: string | undefined;
+  readonly tools?: readonly string[] | undefined;
+  readonly model?: string | undefined;
+}
+
+async function start(
+  agents: SubagentStarter,
+  { task, name: wanted, tools, model }: Arguments,
+  { conversation: parent, call, handles, signal }: ToolContext,
+): Promise<ToolOutcome> {
+  if (handles === undefined) return refuse('Subagents cannot be started here.');
+  const problem = wanted === undefined ? undefined : handles.whyNot(wanted);
+  if (problem !== undefined) return refuse(problem);
+  const reserved = handles.reserveName(task, wanted);
+  const { name } = reserved;
+  try {
+    const prepared = await agents.prepare({ parent, task, name, tools, model });
+    if (!prepared.ok) return refuse(describeFailure(prepared.failure));
+    if (signal.aborted) {
+      prepared.value.dispose();
+      return refuse('Cancelled by the user.');
+    }
+    // Its handle is on disk before it does anything: after a crash it is found by it.
+    const handle = await handles.adopt(call, prepared.value.process, name);
+    await prepared.value.begin();
+    if (handle.hasEnded) {
+      return { ...refuse(`The subagent “${name}” ${describeHandleState(handle)}.`), handles: [handle.shown(name)] };
+    }
+    const content = `The subagent “${name}” has begun. You are notified with its last answer when it ends; await waits for it.`;
+    return { ...answer(content), handles: [handle.shown(name)] };
+  } finally {
+    reserved.dispose();
+  }
+}

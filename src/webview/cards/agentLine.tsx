@@ -1,0 +1,48 @@
+// The line on the card of a call that started a subagent: its state, its last line, its tokens, and the way to its conversation.
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { HandleView } from '../../protocol/handlesView.ts';
+import { strings } from '../strings.ts';
+import { useActions } from '../render/actions.ts';
+import { HANDLE_ICONS, OpenAgent } from '../render/handles.tsx';
+import { Icon } from '../render/icons.tsx';
+import { visibleText } from '../render/visibleText.ts';
+
+const HandlesContext = createContext<readonly HandleView[]>([]);
+export const HandlesProvider = HandlesContext.Provider;
+
+/** Only its way in if it is not a handle any more, as after a restart. */
+export function AgentLine({ call, conversation }: { readonly call: string; readonly conversation: string }) {
+  const { offers } = useActions();
+  const handle = useContext(HandlesContext).find((one) => one.call === call);
+  const name = handle?.name ?? '';
+  return (
+    <div class={`agent-line handle-${handle?.state ?? 'stopped'}`}>
+      {handle !== undefined && (
+        <span class="handle-state">
+          <Icon name={HANDLE_ICONS[handle.state]} />
+        </span>
+      )}
+      <span class="agent-text">
+        {handle === undefined ? strings.agentEnded : <State handle={handle} />}
+        {handle !== undefined && <LastLine text={handle.output} />}
+      </span>
+      {offers('open_conversation') && <OpenAgent name={name} conversation={conversation} />}
+    </div>
+  );
+}
+
+function State({ handle: { detail, agent } }: { readonly handle: HandleView }) {
+  return (
+    <span>
+      {visibleText(detail)}
+      {typeof agent?.tokens === 'number' && <> · {strings.agentTokens(agent.tokens)}</>}
+    </span>
+  );
+}
+
+function LastLine({ text }: { readonly text: string }) {
+  // Marks of the model's view are not for people.
+  const line = (text.trimEnd().split('\n').at(-1) ?? '').replace(/^[|>] /, '');
+  return line === '' ? null : <span class="agent-last">{visibleText(line)}</span>;
+}
