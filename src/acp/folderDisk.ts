@@ -24,9 +24,9 @@ export function createFolderDisk(folder: string): WorkspaceDisk {
   /** Edits of several calls are applied one after the other. */
   let changing: Promise<unknown> = Promise.resolve();
   const apply = async (edits: readonly FileEdit[]): Promise<Result<readonly AppliedEdit[]>> => {
-    const problem = (await whyMoved(folders, edits)) ?? (await whyNot(edits));
-    if (problem !== undefined) return problem;
     try {
+      const problem = (await whyMoved(folders, edits)) ?? (await whyNot(edits));
+      if (problem !== undefined) return problem;
       const applied: AppliedEdit[] = [];
       for (const edit of edits) applied.push(...(await applyOne(edit)));
       return succeeded(applied);
@@ -111,8 +111,15 @@ function kindOf(entry: Dirent): FolderEntry['kind'] {
   return entry.isFile() ? 'file' : 'other';
 }
 
-function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
-  return readFile(file.absolute).catch(() => undefined);
+/** Rejects for what is there and cannot be read: it must not pass for a place that is free. */
+async function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(file.absolute);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined;
+    throw error;
+  }
 }
 
 function isSame(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {

@@ -53,6 +53,8 @@ export const fromPageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('new_chat') }),
   z.strictObject({
     type: z.literal('answer_approval'),
+    /** Of the card: the host may show another one by now, in which a call has the same id. Absent: the shown one. */
+    conversation: z.string().optional(),
     call: z.string(),
     action: z.enum(['approve', 'reject', 'modify']),
     reason: z.string().max(10_000).optional(),

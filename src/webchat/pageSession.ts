@@ -164,8 +164,7 @@ export class PageSession implements Disposable {
     deliver_now: () => this.#onShown((conversation, client) => client.request('deliver_now', { conversation })),
     dismiss_notifications: ({ ids }) =>
       this.#onShown((conversation, client) => client.request('dismiss', { conversation, notification_ids: [...ids] })),
-    answer_approval: async ({ call, action, reason, arguments: args }) => {
-      const conversation = this.#shown?.id;
+    answer_approval: async ({ call, action, reason, arguments: args, conversation = this.#shown?.id }) => {
       if (conversation === undefined) return;
       const respond = { sub_id: conversation, respond: 'tool_approval', tool_call_id: call, action } as const;
       const more = { ...(reason !== undefined && { reason }), ...(args !== undefined && { arguments: args }) };

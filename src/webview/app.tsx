@@ -40,16 +40,18 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
     setDraftState(text);
     keepDraft(text);
   };
+  const rendered = state.head?.conversation ?? undefined;
   const actions = useMemo<Actions>(
     () => ({
-      post,
+      // What is rendered decides which conversation is meant, not what has arrived since.
+      post: (message) => post(message.type === 'answer_approval' ? { ...message, conversation: rendered } : message),
       offers: (type) => offers?.has(type) ?? true,
       copy: (text) => navigator.clipboard.writeText(text),
       focusComposer: () => field.current?.focus(),
       readDiff,
       readMedia,
     }),
-    [post],
+    [post, rendered],
   );
   useEffect(() => {
     if (state.focusRequests > 0) field.current?.focus();

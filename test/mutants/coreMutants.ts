@@ -26,7 +26,7 @@ export const coreMutants: readonly Mutant[] = [
     symbol: 'Pending.fold',
     find: 'return this.#remove(new Set(event.ids));',
     replace: 'return;',
-    tests: [INTERLEAVINGS],
+    tests: ['test/unit/core/conversation/projections/pending.test.ts'],
   },
   {
     name: 'everybody owns',

@@ -149,9 +149,9 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#composer = composer;
   }
 
-  /** False if no approval of this call is open. */
-  answerApproval(call: string, answer: ApprovalAnswer): boolean {
-    return this.#transcript.answerApproval(call, answer);
+  /** False if no approval of this call is open. `conversation`: absent: the shown one. */
+  answerApproval(call: string, answer: ApprovalAnswer, conversation?: string): boolean {
+    return this.#transcript.answerApproval(call, answer, conversation);
   }
 
   answerQuestion(question: string, answer: InquiryAnswer): boolean {

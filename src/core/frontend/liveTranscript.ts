@@ -98,9 +98,9 @@ export class LiveTranscript {
     return this.#questions.open(request.id, request, signal);
   }
 
-  /** Answers for a call of the shown conversation; false if no approval of it is open. */
-  answerApproval(call: string, answer: ApprovalAnswer): boolean {
-    return this.#approvals.answer(approvalKey(this.#conversation, call), answer);
+  /** Answers for a call; false if no approval of it is open. */
+  answerApproval(call: string, answer: ApprovalAnswer, conversation = this.#conversation): boolean {
+    return this.#approvals.answer(approvalKey(conversation, call), answer);
   }
 
   answerQuestion(question: string, answer: InquiryAnswer): boolean {

@@ -104,9 +104,12 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
     if (value === null) values.delete(name);
     else values.set(name, await replaceVariables(String(value), deps));
   }
+  // Errors of the system would show the value, which may be a secret.
+  for (const [name, value] of values) if (value.includes('\0')) refuseValue(`variable ${name}`);
   const env = Object.fromEntries(values);
   const args: string[] = [];
   for (const arg of config.args ?? []) args.push(await replaceVariables(arg, deps));
+  if (args.some((arg) => arg.includes('\0'))) refuseValue('argument');
   const command = await replaceVariables(config.command, deps);
   const program = await findProgram(command, folder, env);
   if (program === undefined) {
@@ -118,7 +121,11 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
 async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<HttpLaunch> {
   const address = await replaceVariables(config.url, deps);
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(config.headers ?? {})) headers[name] = await replaceVariables(value, deps);
+  for (const [name, configured] of Object.entries(config.headers ?? {})) {
+    const value = await replaceVariables(configured, deps);
+    checkHeader(name, value);
+    headers[name] = value;
+  }
   const unix = /^unix:(?:\/\/)?(?<socket>\/[^#]*)(?:#(?<path>.*))?$/.exec(address)?.groups;
   const oauth = config.oauth && {
     ...config.oauth,
@@ -135,6 +142,19 @@ async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<Http
     refuse(`“${config.url}” is no address of a server.`, 'Use http, https or unix.');
   }
   return { type: 'http', url: new URL(address), ...rest };
+}
+
+/** The error of a request would show the value, which may be a secret, to the user and to the model. */
+function checkHeader(name: string, value: string): void {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) refuse(`“${name}” is no name of a header.`, 'Correct the configuration.');
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value.trim())) refuseValue(`header ${name}`);
+}
+
+function refuseValue(what: string): never {
+  return refuse(
+    `The value of the ${what} has a character that is not allowed there, such as a line break.`,
+    'Correct the configuration, or the input or variable that it names.',
+  );
 }
 
 /** What is shown and hashed for approval, and to remember what was learnt of a program. */

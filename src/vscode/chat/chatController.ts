@@ -193,8 +193,7 @@ export class Chat implements ShownChat, Disposable {
     detach: ({ id }) => this.#deps.composing.detach(id),
     stop: () => this.stop(),
     new_chat: () => this.newChat(),
-    answer_approval: ({ call, type: _type, ...given }) => {
-      const { action, reason, always, arguments: args } = given;
+    answer_approval: ({ call, conversation, action, reason, always, arguments: args }) => {
       const answer = {
         action,
         by: 'user',
@@ -202,7 +201,7 @@ export class Chat implements ShownChat, Disposable {
         ...(always !== undefined && { always }),
         ...(args !== undefined && { arguments: args }),
       };
-      if (!this.#deps.frontend.answerApproval(call, answer))
+      if (!this.#deps.frontend.answerApproval(call, answer, conversation))
         this.notice('warning', vscode.l10n.t('This request was already answered.'));
     },
     answer_question: ({ question, answer }) => {

@@ -34,7 +34,7 @@ export class ServerLog implements Disposable {
   }
 
   write(server: string, line: string): void {
-    this.#channel.info(`[${server}] ${this.#mask(line.slice(0, MOST_LINE))}`);
+    this.#channel.info(`[${server}] ${this.#mask(line).slice(0, MOST_LINE)}`);
   }
 
   show(): void {

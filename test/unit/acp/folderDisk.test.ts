@@ -1,5 +1,5 @@
 // A folder without an editor: changes are made from the expected bytes only, all or none, and never through a changed link.
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -49,6 +49,17 @@ test('changes nothing if one of the files has other bytes or the target exists',
     failure: { code: 'exists' },
   });
   expect([await text('folder/a.txt'), await text('folder/b.txt')]).toEqual(['mine', 'yours']);
+});
+
+test('what is there and cannot be read is not taken for a free place', async () => {
+  const { apply } = createFolderDisk(folder);
+  await writeFile(join(folder, 'a.txt'), 'mine');
+  // No user can read it, not even root.
+  await symlink('loop', join(folder, 'loop'));
+  const moved = await apply([{ type: 'move', file: at('a.txt'), to: at('loop'), from: bytes('mine') }]);
+  expect(moved).toMatchObject({ ok: false });
+  expect(await readlink(join(folder, 'loop'))).toBe('loop');
+  expect(await text('folder/a.txt')).toBe('mine');
 });
 
 test('a link out of the folder is neither read nor written through', async () => {

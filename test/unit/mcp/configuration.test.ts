@@ -182,6 +182,24 @@ test('a program is not looked for in relative entries of the search path', async
   await expect(launched('.')).rejects.toThrow('was not found');
 });
 
+test('a value that a header, a variable or an argument cannot have is refused without being shown', async () => {
+  for (const bad of ['s3cret\nX: y', 's3cret\0', 's3cret\u0442']) {
+    const deps = { ...variables, input: async () => bad };
+    const http = only({ url: 'https://x/mcp', headers: { Authorization: 'Bearer ${input:key}' } });
+    const refused = await prepareLaunch(http, deps).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(FailureError);
+    expect(String(refused)).toContain('header Authorization');
+    expect(JSON.stringify(refused)).not.toContain('s3cret');
+    const program = (config: object) => prepareLaunch(only({ command: 'node', ...config }), deps);
+    if (!bad.includes('\0')) continue;
+    for (const config of [{ env: { KEY: '${input:key}' } }, { args: ['${input:key}'] }]) {
+      await expect(program(config)).rejects.toThrow(/^(?!.*s3cret).*not allowed/);
+    }
+  }
+  const trimmed = only({ url: 'https://x/mcp', headers: { Authorization: 'Bearer ${input:key}' } });
+  expect(await prepareLaunch(trimmed, { ...variables, input: async () => 'token\n' })).toMatchObject({ type: 'http' });
+});
+
 test('addresses: http, https and unix; everything else is refused', async () => {
   expect(await prepareLaunch(only({ url: 'unix:/run/x.sock#/mcp' }), variables)).toMatchObject({
     socket: '/run/x.sock',

@@ -93,6 +93,19 @@ test('an approval is shown while it is open, answered once, and closed when the 
   expect(frontend.openRequests.length).toBe(0);
 });
 
+test('an answer that names its conversation never reaches a call of another one with the same id', async () => {
+  const { signal } = new AbortController();
+  const call = { id: 't', name: 'run_command', arguments: {} };
+  const [own, other] = ['c', 'other'].map((conversation) => frontend.approve({ conversation, call }, signal));
+  frontend.show('other', []);
+  expect(frontend.answerApproval('t', { action: 'approve', by: 'user' }, 'c')).toBe(true);
+  expect(await own).toMatchObject({ action: 'approve' });
+  expect(frontend.answerApproval('t', { action: 'approve', by: 'user' }, 'c')).toBe(false);
+  expect(frontend.openRequests).toMatchObject([{ conversation: 'other' }]);
+  expect(frontend.answerApproval('t', { action: 'reject', by: 'user' })).toBe(true);
+  expect(await other).toMatchObject({ action: 'reject' });
+});
+
 test('a call is shown while the model writes it, and removed when the answer ends', () => {
   let page: PageState = initialState;
   frontend.attach((message) => (page = reduce(page, message)));
