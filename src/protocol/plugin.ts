@@ -200,6 +200,8 @@ const conversationSummary = z.strictObject({
   last_activated_at: z.iso.datetime(),
   pinned_at: z.iso.datetime().optional(),
   events_count: z.int().min(0),
+  /** It is a subagent: the conversation that started it, and its name there. */
+  subagent: z.strictObject({ parent: z.string(), name: z.string() }).optional(),
 });
 
 /** Pieces of an answer: `index` numbers its parts (reasoning, message), `offset` is the UTF-16 length of the part before it. */

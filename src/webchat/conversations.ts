@@ -6,6 +6,7 @@ import {
 } from '../protocol/page/conversationsView.ts';
 import { EVERY_CONVERSATION, type HostMessageOf } from '../protocol/plugin.ts';
 import { type Result, failed, succeeded, describeError } from '../base/errors.ts';
+import { belowParents } from '../core/frontend/belowParents.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import {
   type ConversationFollower,
@@ -36,6 +37,8 @@ export class Conversations {
   readonly #followed = new Map<string, { readonly conversation: FollowedConversation; ready: Promise<Result<void>> }>();
   readonly #others = new Map<string, OtherState>();
   readonly #titles = new Map<string, string>();
+  /** Names of subagents by their conversations. */
+  readonly #subagents = new Map<string, string>();
 
   constructor(deps: ConversationsDeps) {
     this.#deps = deps;
@@ -89,10 +92,19 @@ export class Conversations {
 
   async list(): Promise<readonly ConversationView[]> {
     const { data } = await this.#deps.client.request('list_conversations', {});
-    for (const { id, title } of data) this.#titles.set(id, title ?? '');
-    return data.map(({ id, title, last_activated_at: at }) => {
+    for (const { id, title, subagent } of data) {
+      this.#titles.set(id, title ?? '');
+      if (subagent !== undefined) this.#subagents.set(id, subagent.name);
+    }
+    return belowParents(data).map(({ item: { id, title, last_activated_at: at, subagent }, nested }) => {
       const activity = this.#activityOf(id);
-      return { id, title: title ?? '', lastActivity: Date.parse(at), ...(activity !== undefined && { activity }) };
+      return {
+        id,
+        title: title ?? '',
+        lastActivity: Date.parse(at),
+        ...(activity !== undefined && { activity }),
+        ...(subagent && { subagent: { name: subagent.name, nested } }),
+      };
     });
   }
 
@@ -105,7 +117,9 @@ export class Conversations {
   others(shown: string | undefined): readonly OtherConversation[] {
     return [...this.#others.keys()].flatMap((id) => {
       const activity = id === shown ? undefined : this.#activityOf(id);
-      return activity === undefined ? [] : [{ id, title: this.#titles.get(id) ?? '', activity }];
+      if (activity === undefined) return [];
+      const subagent = this.#subagents.get(id);
+      return [{ id, title: this.#titles.get(id) ?? '', activity, ...(subagent !== undefined && { subagent }) }];
     });
   }
 

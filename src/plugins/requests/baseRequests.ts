@@ -10,7 +10,7 @@ export async function listConversations({ store, earshot }: PluginPorts): Promis
   const listed = await store.list();
   if (!listed.ok) return listed;
   const data = await Promise.all(
-    listed.value.map(async ({ id, title, lastActivity }) => {
+    listed.value.map(async ({ id, title, lastActivity, subagent }) => {
       const end = await store.end(id);
       const { lastSeq = 0, key = '' } = end.ok ? end.value : {};
       const shown = maskKey(earshot.get(id)?.log.state.summary.title ?? title, key);
@@ -19,6 +19,7 @@ export async function listConversations({ store, earshot }: PluginPorts): Promis
         title: shown === '' ? null : shown,
         last_activated_at: new Date(lastActivity).toISOString(),
         events_count: lastSeq,
+        ...(subagent && { subagent: { parent: subagent.parent, name: maskKey(subagent.name, key) } }),
       };
     }),
   );

@@ -23,7 +23,7 @@ export const fromAgentsPageSchema = z.discriminatedUnion('type', [
 ]);
 export type FromAgentsPage = z.infer<typeof fromAgentsPageSchema>;
 
-/** `here`: a conversation of this window. `other`: one of another window, or an outside agent; the hub does not tell them apart. */
+/** `here`: a conversation of this window, `window`: one of another window, `other`: an outside agent. */
 type AgentKind = 'me' | 'user' | 'here' | 'window' | 'other' | 'remote';
 
 export interface AgentView {
@@ -42,6 +42,8 @@ export interface AgentView {
   /** A conversation of this window. */
   readonly conversation?: string;
   readonly activity?: 'approval' | 'question' | 'running';
+  /** It is a subagent; `of` is the name of the agent above it that started it, empty if that is not in this window. */
+  readonly subagent?: { readonly of: string };
 }
 
 export interface ThreadView {

@@ -9,6 +9,7 @@ import {
 } from '../../protocol/page/agentsView.ts';
 import { type ConversationActivity } from '../../protocol/page/conversationsView.ts';
 import { type Earshot } from '../../core/earshot.ts';
+import { belowParents } from '../../core/frontend/belowParents.ts';
 import { CONVERSATION_MODULE } from '../../hub/agents/conversationAgents.ts';
 import { type UserAgent, type UserAgentRow, USER_ROLE } from '../../hub/agents/userAgent.ts';
 import { type WindowHub } from './windowHub.ts';
@@ -22,6 +23,8 @@ export interface LiveAgent {
   readonly conversation: string;
   readonly title: string;
   readonly activity?: AgentView['activity'];
+  /** It is a subagent: the conversation that started it. */
+  readonly parent?: string;
   /** Notifications that its model has not received. */
   readonly pending: readonly Notification[];
 }
@@ -42,9 +45,10 @@ export function liveAgents(
       if (name === undefined || state === undefined) return [];
       const activity = activities.activityOf(id);
       const isBusy = activity === 'approval' || activity === 'question' || activity === 'running';
-      const { title } = state.summary;
+      const { title, subagent } = state.summary;
       const { notifications: pending } = state.pending;
-      return [[name, { conversation: id, title, pending, ...(isBusy && { activity }) }]];
+      const parent = subagent && { parent: subagent.parent };
+      return [[name, { conversation: id, title, pending, ...parent, ...(isBusy && { activity }) }]];
     }),
   );
 }
@@ -72,9 +76,10 @@ export async function readAgents(agent: UserAgent, wanted: string | null, live: 
   };
 }
 
-/** The user first, then conversations of this window, then all that are connected. */
+/** The user first, then conversations of this window with their subagents, then all that are connected. */
 function viewAgents(agents: readonly UserAgentRow[], me: string, live: LiveAgents): AgentView[] {
   const here = live();
+  const names = new Map([...here].map(([name, { conversation }]) => [conversation, name]));
   const views = agents.map((row): AgentView => {
     const { agent_id: name, role, display, machine, last_seen_at: lastSeen, unread } = row;
     const own = machine === undefined ? here.get(name) : undefined;
@@ -90,12 +95,19 @@ function viewAgents(agents: readonly UserAgentRow[], me: string, live: LiveAgent
       ...(waiting !== undefined && { unread: waiting }),
       ...(own && { conversation: own.conversation }),
       ...(own?.activity !== undefined && { activity: own.activity }),
+      ...(own?.parent !== undefined && { subagent: { of: names.get(own.parent) ?? '' } }),
     };
   });
   const rank = ({ kind, live: isLive }: AgentView) => (kind === 'me' ? 0 : kind === 'here' ? 1 : isLive ? 2 : 3);
-  return views
-    .toSorted((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name))
-    .slice(0, MOST_AGENTS);
+  const sorted = views.toSorted((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name));
+  const rows = sorted.map((view, index) => {
+    const parent = here.get(view.name)?.parent;
+    const isSubagent = view.subagent !== undefined && parent !== undefined;
+    return { id: view.conversation ?? String(index), view, ...(isSubagent && { subagent: { parent } }) };
+  });
+  return belowParents(rows)
+    .slice(0, MOST_AGENTS)
+    .map(({ item: { view } }) => view);
 }
 
 function kindOf(row: UserAgentRow, me: string, isHere: boolean): AgentView['kind'] {

@@ -149,15 +149,16 @@ interface AgentProperties {
 }
 
 function AgentRow({ agent, write, post }: AgentProperties) {
-  const { name, role, display, kind, live, lastSeen, unread = 0, activity, conversation } = agent;
+  const { name, role, display, kind, live, lastSeen, unread = 0, activity, conversation, subagent } = agent;
   const state = live ? strings.live : strings.away(formatAge(Date.now() - Date.parse(lastSeen)));
   const about = [
     kind === 'me' || display === '' ? strings.kinds[kind] : visibleText(display),
     ...(kind === 'window' && display !== '' ? [strings.kinds.window] : []),
+    ...(subagent === undefined ? [] : [strings.subagent(visibleText(subagent.of))]),
     ...(role === '' || kind === 'me' ? [] : [visibleText(role)]),
   ].join(' · ');
   return (
-    <li class={`agent-row${live ? '' : ' is-away'}`}>
+    <li class={`agent-row${live ? '' : ' is-away'}${(subagent?.of ?? '') === '' ? '' : ' is-nested'}`}>
       <span class={`agent-dot${live ? ' is-live' : ''}`} role="img" aria-label={state} title={state} />
       <span class="agent-text">
         <span class="agent-name">{visibleText(name)}</span>

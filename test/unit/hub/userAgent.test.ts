@@ -93,6 +93,35 @@ test('a message is pending in a conversation of this window until its model has 
   });
 });
 
+test('subagents of this window are below the agents that started them', async () => {
+  await withHub(async (hub) => {
+    const user = await userOn(hub);
+    for (const name of ['amber-finch', 'checks', 'tests', 'teal-heron', 'lost']) await hub.agent(name);
+    const live = (conversation: string, parent?: string): LiveAgent => ({
+      conversation,
+      title: '',
+      pending: [],
+      ...(parent !== undefined && { parent }),
+    });
+    const here = new Map([
+      ['amber-finch', live('c1')],
+      ['teal-heron', live('c2')],
+      ['checks', live('c3', 'c2')],
+      ['tests', live('c4', 'c2')],
+      ['lost', live('c5', 'c9')],
+    ]);
+    const { agents } = await readAgents(user, null, () => here);
+    expect(agents.map(({ name, subagent }) => [name, subagent?.of])).toEqual([
+      ['anna-lind', undefined],
+      ['amber-finch', undefined],
+      ['lost', ''],
+      ['teal-heron', undefined],
+      ['checks', 'teal-heron'],
+      ['tests', 'teal-heron'],
+    ]);
+  });
+});
+
 test('while the hub is gone nothing is sent, and afterwards the user is there again', async () => {
   await withHub(async (hub) => {
     const user = await userOn(hub);

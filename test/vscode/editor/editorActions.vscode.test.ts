@@ -102,11 +102,15 @@ describe('actions between chat and editor', () => {
     }
   });
 
-  it('changed parts are kept and undone above the code', async () => {
+  it('changed parts are kept and undone above the code, each for itself', async () => {
     const before = await readFile(menu().fsPath, 'utf8');
-    const [first = ''] = before.split('\n');
+    const lines = before.trimEnd().split('\n');
+    const [first = '', last = ''] = [lines[0], lines.at(-1)];
     const path = 'src/menu.ts';
-    const edits = [{ old_text: first, new_text: `// Changed.\n${first}` }];
+    const edits = [
+      { old_text: first, new_text: `// Changed.\n${first}` },
+      { old_text: last, new_text: `${last} // Kept.` },
+    ];
     await turnOf(
       () => vscode.commands.executeCommand('earshot.fixProblem', 'It has no comment.'),
       call('read_file', { path }),
@@ -115,21 +119,31 @@ describe('actions between chat and editor', () => {
     await show();
     const lenses = async () =>
       vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', menu());
-    const found = await eventually(lenses, (all) => all.some(({ command }) => command?.title.includes('Undo')));
+    const found = await eventually(lenses, (all) => all.length === 4);
     assert.deepEqual(
       found.map(({ command, range }) => [command?.title, range.start.line]),
       [
         ['$(check) Keep', 0],
         ['$(discard) Undo', 0],
+        ['$(check) Keep', lines.length],
+        ['$(discard) Undo', lines.length],
       ],
     );
-    const undo = found[1]?.command;
-    await vscode.commands.executeCommand(undo?.command ?? '', ...((undo?.arguments ?? []) as unknown[]));
-    await eventually(
-      () => readFile(menu().fsPath, 'utf8'),
-      (text) => text === before,
+    const click = async (lens: vscode.CodeLens | undefined) => {
+      const { command = '', arguments: args = [] } = lens?.command ?? {};
+      await vscode.commands.executeCommand(command, ...(args as unknown[]));
+    };
+    await click(found[2]);
+    const left = await eventually(lenses, (all) => all.length === 2);
+    assert.deepEqual(
+      left.map(({ range }) => range.start.line),
+      [0, 0],
     );
+    await click(left[1]);
     await eventually(lenses, (all) => all.length === 0);
+    const text = await readFile(menu().fsPath, 'utf8');
+    assert.equal(text, before.replace(last, `${last} // Kept.`));
+    await writeFile(menu().fsPath, before);
   });
 
   it('a commit message is written into the Source Control view', async () => {

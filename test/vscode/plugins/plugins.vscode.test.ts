@@ -1,8 +1,11 @@
 // The conformance suite of WIRE A against the extension in the real editor, with plugins in processes of their own.
 import * as assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
 import { baseCases } from '../../support/plugins/conformance/baseCases.ts';
@@ -14,8 +17,18 @@ import { streamCases } from '../../support/plugins/conformance/streamCases.ts';
 import { turnCases } from '../../support/plugins/conformance/turnCases.ts';
 import { attachRaw, type Relay, startRelay } from '../../support/plugins/rawPlugin.ts';
 import { runs } from '../../support/runs.ts';
-import { folder, setting, useListening } from '../../support/vscode/listeningConversation.ts';
+import { call, folder, setting, useListening } from '../../support/vscode/listeningConversation.ts';
 import { eventually } from '../../support/vscode/startedExtension.ts';
+
+interface AcpFrame {
+  readonly id?: number;
+  readonly method?: string;
+  readonly result?: { readonly sessionId?: string; readonly stopReason?: string };
+  readonly params?: {
+    readonly options?: readonly { readonly optionId: string; readonly kind: string }[];
+    readonly update?: { readonly status?: string };
+  };
+}
 
 describe('program plugins', () => {
   const listening = useListening();
@@ -126,6 +139,56 @@ describe('program plugins', () => {
       agent.destroy();
       await agent.closed;
       await rm(file);
+      await configure({});
+    }
+  });
+
+  it('the ACP agent joins the window: a prompt runs in a conversation of it, and the client approves the call', async () => {
+    await configure({ acp: { command: ['node'], run: 'allow', approve: true } });
+    const agent = spawn(
+      process.execPath,
+      [join(vscode.extensions.getExtension('earshot.earshot')?.extensionPath ?? '', 'dist', 'acp.js')],
+      {
+        cwd: folder(),
+        env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+        stdio: ['pipe', 'pipe', 'inherit'],
+      },
+    );
+    const ended = once(agent, 'close');
+    const frames: AcpFrame[] = [];
+    createInterface({ input: agent.stdout }).on('line', (line) => {
+      const frame = JSON.parse(line) as AcpFrame;
+      frames.push(frame);
+      if (frame.method !== 'session/request_permission') return;
+      const { optionId } = frame.params?.options?.find(({ kind }) => kind === 'allow_once') ?? {};
+      send({ id: frame.id, result: { outcome: { outcome: 'selected', optionId } } });
+    });
+    const send = (frame: object) => agent.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
+    const request = async (id: number, method: string, params: object) => {
+      send({ id, method, params });
+      const answered = (frame: AcpFrame) => frame.id === id && frame.method === undefined;
+      const all = await eventually(
+        () => frames,
+        (received) => received.some(answered),
+      );
+      return all.find(answered)?.result;
+    };
+    try {
+      await request(1, 'initialize', { protocolVersion: 1, clientCapabilities: {} });
+      const { sessionId = '' } = (await request(2, 'session/new', { cwd: folder(), mcpServers: [] })) ?? {};
+      listening.server.restart(call('run_command', { command: 'echo boiling' }), { text: ['Done.'] });
+      const prompt = [{ type: 'text', text: 'Boil water.' }];
+      assert.equal((await request(3, 'session/prompt', { sessionId, prompt }))?.stopReason, 'end_turn');
+      const asked = frames.filter(({ method }) => method === 'session/request_permission');
+      assert.equal(asked.length, 1);
+      const updates = frames.flatMap(({ params }) => params?.update ?? []);
+      const completed = updates.find(({ status }) => status === 'completed');
+      assert.match(JSON.stringify(completed), /boiling/);
+      // The agent itself was given no model: the window's was used.
+      assert.match(listening.server.requests.at(-1)?.body ?? '', /boiling/);
+    } finally {
+      agent.stdin.end();
+      await ended;
       await configure({});
     }
   });
