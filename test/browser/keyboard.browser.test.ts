@@ -105,6 +105,8 @@ async function focused(): Promise<string | undefined> {
   const element = workbench.chat().locator(':focus');
   if ((await element.count()) === 0) return undefined;
   return element.evaluate((one: HTMLElement) => {
+    // The page remembers its focused element while keys go elsewhere in the window.
+    if (!one.ownerDocument.hasFocus()) return undefined;
     const label = one instanceof HTMLInputElement ? one.labels?.[0]?.textContent : one.textContent;
     return (one.getAttribute('aria-label') ?? label ?? '').trim();
   });

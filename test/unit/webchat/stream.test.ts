@@ -275,16 +275,18 @@ test('conversations are renamed, forked and deleted; a background command is lis
 test('subagents are listed below the conversation that started them', async () => {
   const world = await createWebChatWorld({});
   const [parent, other] = [await world.conversation(), await world.conversation()];
-  const opening = { v: EVENT_VERSION, seq: 1, event_id: 'e1', timestamp: new Date().toISOString() } as const;
+  const { store, ids } = world.headless.ports;
+  const child = ids.ulid();
+  const opening = { v: EVENT_VERSION, seq: 1, event_id: ids.ulid(), timestamp: new Date().toISOString() } as const;
   const subagent = { parent, name: 'tests', depth: 1 };
-  const started = { ...opening, type: 'conversation_started', key: 'k', subagent } as const;
-  expect(await world.headless.ports.store.create('child', [started])).toMatchObject({ ok: true });
+  const started = { ...opening, type: 'conversation_started', key: ids.key(), subagent } as const;
+  expect(await store.create(child, [started])).toMatchObject({ ok: true });
   const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   await post(world, 'page-0001', { type: 'list_conversations', query: '' });
   const listed = await stream.next(({ type }) => type === 'conversations');
   const items = listed.type === 'conversations' ? listed.items : [];
-  expect(items.map(({ id }) => id).sort()).toEqual([parent, other, 'child'].sort());
-  const index = items.findIndex(({ id }) => id === 'child');
+  expect(items.map(({ id }) => id).sort()).toEqual([parent, other, child].sort());
+  const index = items.findIndex(({ id }) => id === child);
   expect(items[index]).toMatchObject({ subagent: { name: 'tests', nested: true } });
   expect(items[index - 1]?.id).toBe(parent);
 });

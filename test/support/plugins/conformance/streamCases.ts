@@ -155,7 +155,8 @@ export const streamCases: readonly ConformanceCase[] = [
         data: { message: 'One, two, ' },
       });
       world.release();
-      const whole = await plugin.event((one) => one.sub_id === 'late' && one.seq !== undefined);
+      const isWhole = ({ seq, data }: HostMessageOf<'event'>) => seq !== undefined && data['type'] === 'chat_response';
+      const whole = await plugin.event((one) => one.sub_id === 'late' && isWhole(one));
       includes(whole.data, { type: 'chat_response', message: 'One, two, ' });
       await complete(plugin);
     },
