@@ -2,7 +2,7 @@
 
 interface Listed {
   readonly id: string;
-  readonly subagent?: { readonly parent: string };
+  readonly subagent?: { readonly parent: string } | undefined;
 }
 
 /** The order is kept otherwise. `nested`: it is below its parent, which is in the list too. */
