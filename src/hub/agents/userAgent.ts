@@ -6,11 +6,14 @@ import { type Event } from '../../base/emitter.ts';
 import { type HubMessage, type HubThread, type Pair } from '../../protocol/hub.ts';
 import { type FileSystem } from '../../node/fileSystem.ts';
 import { HubAgent } from '../client/hubAgent.ts';
+import { previewOf } from '../preview.ts';
 import { claimIdleName, toAgentName } from './agentNames.ts';
 
 /** Mentions of this role reach the users of all windows. */
 export const USER_ROLE = 'user';
 const PAGE = 100;
+/** Begins the id of a message. One without a thread is shown as a thread of its own, by this id. */
+const MESSAGE_ID = 'msg_';
 
 const agentsSchema = z.object({
   agents: z.array(
@@ -36,6 +39,10 @@ const createdSchema = z.object({ thread_id: z.string() });
 
 export type UserAgentRow = z.infer<typeof agentsSchema>['agents'][number];
 type UserHealth = z.infer<typeof healthSchema>;
+
+interface Messages {
+  readonly messages: readonly HubMessage[];
+}
 
 /** What the Agents view shows. */
 export interface UserOverview {
@@ -108,24 +115,28 @@ export class UserAgent implements Disposable {
 
   /** Rejects while the hub cannot be reached. */
   async overview(): Promise<UserOverview> {
-    const [listed, threads, health] = await Promise.all([
+    const [listed, threads, newest, health] = await Promise.all([
       this.#agent.call('agent.list'),
       this.#agent.call('thread.list', { limit: PAGE }),
+      this.#agent.call('message.list', { limit: PAGE }),
       this.#agent.call('health'),
     ]);
+    const single = (newest as Messages).messages.filter(
+      ({ thread_id: thread, deleted }) => thread === null && !deleted,
+    );
     return {
       ...agentsSchema.parse(listed),
-      threads: (threads as { threads: readonly HubThread[] }).threads,
+      threads: [
+        ...(threads as { threads: readonly HubThread[] }).threads,
+        ...single.map((message) => this.#asThread(message)),
+      ].sort((one, other) => Date.parse(other.last_activity) - Date.parse(one.last_activity)),
       health: healthSchema.parse(health),
     };
   }
 
   /** The newest messages of a thread, oldest first; they count as read by the user from then on. */
   async readThread(id: string): Promise<readonly HubMessage[]> {
-    // Without `after` the hub gives the newest page.
-    const { messages } = (await this.#agent.call('message.list', { thread_id: id, limit: PAGE })) as {
-      messages: readonly HubMessage[];
-    };
+    const messages = await this.#messagesOf(id);
     const unread = messages.filter((message) => !message.is_read && message.author.agent_id !== this.name);
     if (unread.length > 0) {
       await this.#agent.call('message.markRead', { message_ids: unread.map((message) => message.message_id) });
@@ -133,8 +144,16 @@ export class UserAgent implements Disposable {
     return messages;
   }
 
+  /** Where a message that had no thread is now: an answer to it starts one. */
+  async threadOf(id: string): Promise<string> {
+    if (!id.startsWith(MESSAGE_ID)) return id;
+    const message = await this.#message(id).catch(() => undefined);
+    return message?.thread_id ?? id;
+  }
+
   /** Resolves to the thread once the message is stored. */
   async send({ content, mentions, scopes, thread, title }: UserMessage): Promise<string> {
+    if (thread?.startsWith(MESSAGE_ID) === true) return this.#answer(thread, { content, mentions, scopes });
     const id =
       thread ?? createdSchema.parse(await this.#agent.call('thread.create', { title: title ?? '', scopes })).thread_id;
     const sent = await this.#agent.call('message.send', {
@@ -149,5 +168,47 @@ export class UserAgent implements Disposable {
 
   dispose(): void {
     this.#agent.dispose();
+  }
+
+  /** Starts the thread of a message that had none. Its author is notified if nobody else is mentioned. */
+  async #answer(id: string, { content, mentions, scopes }: UserMessage): Promise<string> {
+    const { author } = await this.#message(id);
+    const sent = await this.#agent.call('message.send', {
+      content,
+      reply_to: id,
+      client_id: this.#deps.ulid(),
+      mentions: mentions.length > 0 ? mentions : [author.agent_id],
+      ...(scopes.length > 0 && { scopes }),
+    });
+    return sentSchema.parse(sent).thread_id ?? id;
+  }
+
+  async #messagesOf(id: string): Promise<readonly HubMessage[]> {
+    if (id.startsWith(MESSAGE_ID)) return [await this.#message(id)];
+    // Without `after` the hub gives the newest page.
+    return ((await this.#agent.call('message.list', { thread_id: id, limit: PAGE })) as Messages).messages;
+  }
+
+  async #message(id: string): Promise<HubMessage> {
+    return ((await this.#agent.call('message.get', { message_id: id })) as { message: HubMessage }).message;
+  }
+
+  /** Unread only if it is for the user: what agents write to each other is listed, and counts as nothing. */
+  #asThread({ message_id: id, author, body, refs, is_read: isRead, created_at: at }: HubMessage): HubThread {
+    const isForUser = refs.some(
+      ({ type, value }) => type === 'mention' && (value === this.name || value === USER_ROLE),
+    );
+    const preview = previewOf(body.content);
+    return {
+      thread_id: id,
+      title: preview,
+      message_count: 1,
+      unread_count: isForUser && !isRead ? 1 : 0,
+      last_activity: at,
+      last_sender: author.name,
+      preview,
+      created_by: author.agent_id,
+      created_at: at,
+    };
   }
 }

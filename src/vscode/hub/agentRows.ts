@@ -57,7 +57,8 @@ export function liveAgents(
 export async function readAgents(agent: UserAgent, wanted: string | null, live: LiveAgents): Promise<AgentsState> {
   const { agents, threads, health } = await agent.overview();
   const me = agent.name ?? '';
-  const thread = threads.find(({ thread_id: id }) => id === wanted);
+  const byId = (wantedId: string | null) => threads.find(({ thread_id: id }) => id === wantedId);
+  const thread = byId(wanted) ?? (wanted === null ? undefined : byId(await agent.threadOf(wanted)));
   const messages = thread === undefined ? [] : await agent.readThread(thread.thread_id);
   const { server, not_sent: notSent = 0, stream_full: full = false } = health;
   return {

@@ -93,6 +93,37 @@ test('a message is pending in a conversation of this window until its model has 
   });
 });
 
+test('a message without a thread is shown as one, is unread if it is for the user, and an answer starts its thread', async () => {
+  await withHub(async (hub) => {
+    const user = await userOn(hub);
+    const finch = await hub.agent('amber-finch');
+    await hub.agent('teal-heron');
+    await finch.call('message.send', { content: 'Tea is ready.', mentions: ['user'] });
+    await finch.call('message.send', { content: 'Who cleans up?', mentions: ['teal-heron'] });
+    const { threads } = await until(async () => {
+      const state = await readAgents(user, null, nobody);
+      return state.threads.length === 2 ? state : undefined;
+    });
+    expect(threads.map(({ title, unread, lastSender }) => [title, unread, lastSender]).sort()).toEqual([
+      ['Tea is ready.', 1, 'amber-finch'],
+      ['Who cleans up?', 0, 'amber-finch'],
+    ]);
+    const single = threads.find(({ title }) => title === 'Tea is ready.')?.id ?? '';
+    const opened = await readAgents(user, single, nobody);
+    expect(opened.thread).toMatchObject({ id: single, messages: [{ text: 'Tea is ready.' }] });
+    expect((await readAgents(user, null, nobody)).threads.every(({ unread }) => unread === 0)).toBe(true);
+    const thread = await user.send({ content: 'Coming.', mentions: [], scopes: [], thread: single });
+    expect(thread).toMatch(/^thr_/);
+    // The view goes on with the thread that the message is in now.
+    const answered = await readAgents(user, single, nobody);
+    expect(answered.thread).toMatchObject({
+      id: thread,
+      messages: [{ text: 'Tea is ready.' }, { text: 'Coming.', mentions: ['amber-finch'] }],
+    });
+    expect(answered.threads.map(({ title }) => title).sort()).toEqual(['Tea is ready.', 'Who cleans up?']);
+  });
+});
+
 test('subagents of this window are below the agents that started them', async () => {
   await withHub(async (hub) => {
     const user = await userOn(hub);
