@@ -106,5 +106,5 @@ test('the README finds its images and links in the package, and the editor shows
   await workbench.command('Extensions: Show Installed Extensions');
   await page.locator('.extensions-list .monaco-list-row', { hasText: 'Earshot' }).first().click();
   const shown = page.locator('iframe.webview').last().contentFrame().locator('#active-frame').contentFrame();
-  await shown.getByRole('heading', { name: 'Two commands' }).waitFor();
+  await shown.getByRole('heading', { name: 'Start' }).waitFor();
 });

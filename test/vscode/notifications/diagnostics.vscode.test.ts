@@ -1,5 +1,7 @@
 // Problems in the real editor with the real TypeScript server and with our own servers: reported once, with the edit or as a notification.
 import * as assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import * as z from 'zod';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
@@ -224,8 +226,11 @@ describe('problems', () => {
     // The test's clock is faster than the disk: the watcher must have reported the files before they are read.
     let attempts = 0;
     const areReported = async () => {
-      // A watcher may miss the first bytes of a file in a folder that is new.
-      if (attempts++ % 60 === 0) for (const name of ['early.tea', 'late.tea']) await put(name, 'green\n');
+      // A watcher may miss a folder that is new, and then everything in it: the folder is made again.
+      if (attempts++ % 60 === 0) {
+        await rm(dirname(dirname(onDisk('early.tea'))), { recursive: true, force: true });
+        for (const name of ['early.tea', 'late.tea']) await put(name, 'green\n');
+      }
       return touched.has(path) && touched.has(untouched);
     };
     await eventually(areReported, Boolean);
@@ -243,8 +248,12 @@ describe('problems', () => {
     }
     // The producer may learn of a problem only after the test saw it, so time passes until both are reported.
     // Not for so long that a report would count as the state that was there from the start.
-    let steps = 0;
-    const passTime = () => (steps++ < 10 && clock.advance(300), waiting(log).length);
+    // Files are read in between, which may take a while.
+    let looks = 0;
+    const passTime = () => {
+      if (looks++ % 10 === 0 && looks <= 100) clock.advance(300);
+      return waiting(log).length;
+    };
     await eventually(passTime, (count) => count === 2);
     // The other file was read before the change too, so the change may have caused its problem.
     assert.deepEqual(waiting(log).sort(), [
