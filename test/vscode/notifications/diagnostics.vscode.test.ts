@@ -3,11 +3,9 @@ import * as assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import * as z from 'zod';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { createDiagnosticsProducer } from '../../../src/producers/diagnostics/diagnostics.ts';
-import { answer, defineTool } from '../../../src/tools/defineTool.ts';
 import { readFileTool } from '../../../src/tools/files/readFile.ts';
 import { createDiagnosticsTool } from '../../../src/tools/language/diagnostics.ts';
 import { DiagnosticsSource } from '../../../src/vscode/sources/diagnostics.ts';
@@ -18,30 +16,8 @@ import { readElements } from '../../support/notify/readBlock.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
 import { cleanUpAfterEach, folder, onDisk, put } from '../../support/vscode/editing.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
+import { writeTool } from '../../support/vscode/writeTool.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
-
-/** Writes a whole file through the editor, as an edit tool does. */
-const writeTool = defineTool({
-  name: 'write',
-  description: 'Writes.',
-  effect: 'edit',
-  arguments: { path: z.string(), text: z.string() },
-  touches: ({ path }) => ({ paths: [path] }),
-  run: async ({ path, text }, { workspace }) => {
-    const file = await workspace.resolve(path);
-    if (!file.ok) throw new Error(file.failure.message);
-    const before = await workspace.read(file.value);
-    const from = before.ok ? { from: before.value.bytes } : {};
-    const applied = await workspace.apply([{ type: 'write', file: file.value, ...from, to: Buffer.from(text) }]);
-    if (!applied.ok) throw new Error(applied.failure.message);
-    const changes = applied.value.map(({ file: changed, before: old, after }) => ({
-      file: changed,
-      ...(old !== undefined && { before: old }),
-      ...(after !== undefined && { after }),
-    }));
-    return { ...answer('Written.'), changes, seen: [{ file: file.value, bytes: Buffer.from(text) }] };
-  },
-});
 
 describe('problems', () => {
   checkLeaks();
@@ -246,9 +222,8 @@ describe('problems', () => {
       own.set(uriOf(one), [diagnostic('Too strong.')]);
       await said(one, (messages) => messages.length === 1);
     }
-    // The producer may learn of a problem only after the test saw it, so time passes until both are reported.
-    // Not for so long that a report would count as the state that was there from the start.
-    // Files are read in between, which may take a while.
+    // Time passes until both are reported, slowly, since files are read in between. Not for so long that a report would
+    // count as the state that was there from the start.
     let looks = 0;
     const passTime = () => {
       if (looks++ % 10 === 0 && looks <= 100) clock.advance(300);
