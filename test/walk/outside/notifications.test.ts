@@ -135,6 +135,28 @@ test('MCP server and hook of one agent are one listener: what one delivers the o
   expect(world.window.listeners.live).toHaveLength(1);
 });
 
+test.each([false, true])(
+  'a client that subscribes to the resource is notified of a change; a wait that it cancels takes nothing (modern: %s)',
+  async (modern) => {
+    const world = await openOutsideWorld();
+    const agent = await startMcpAgent(world, { modern });
+    const uri = 'earshot://notifications';
+    const updated = Promise.withResolvers<string>();
+    agent.client.setNotificationHandler('notifications/resources/updated', ({ params }) => updated.resolve(params.uri));
+    if (modern) await agent.client.listen({ resourceSubscriptions: [uri] });
+    else await agent.client.subscribeResource({ uri });
+    await agent.call('watch', { files: ['src/menu.txt'] });
+    const aborter = new AbortController();
+    const waiting = agent.call('wait_for_notification', { timeout_seconds: 600 }, aborter.signal);
+    aborter.abort();
+    await expect(waiting).rejects.toThrow();
+    await world.write('src/menu.txt', `${MENU}milk\n`);
+    expect(await updated.promise).toBe(uri);
+    await world.event(changedTo('+milk'));
+    expect(await agent.call('pending_notifications')).toContain('+milk');
+  },
+);
+
 test('an agent in a sub folder gets the notifications of the folder around it, and what their paths are relative to', async () => {
   const world = await openOutsideWorld();
   const place = { ...world, folder: join(world.folder, 'src') };
