@@ -96,8 +96,13 @@ test('the hook notifies of a change against what was read, not of the agent’s 
   await write('src/menu.txt', MENU.replace('coffee', 'juice'));
   await back;
   expect(await useTool(world, { event: 'UserPromptSubmit' })).toBe('');
+  expect(world.window.errors).toEqual([]);
+});
 
-  // Its own edit on top of somebody else's change, which it has not seen.
+test('the hook notifies of somebody else’s change that the agent has edited on top of without having seen it', async () => {
+  const world = await openOutsideWorld();
+  const { write, event, folder } = world;
+  expect(await readFileAs(world)).toBe('');
   await write('src/menu.txt', `${MENU}soda\n`);
   await event(changedTo('+soda'));
   await write('src/menu.txt', `${MENU}soda\ncider\n`);
