@@ -49,7 +49,7 @@ export interface Offer {
 
 type View = EventOf<'files_seen'>['seen'][number];
 
-/** Whoever asks for an offer: a connection. */
+/** The connection that asks for an offer. */
 export type Taker = object;
 
 export class Listener implements Disposable {

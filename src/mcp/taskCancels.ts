@@ -1,5 +1,5 @@
-// Cancels tasks at a server. What the server could not be told is remembered, also over restarts of the editor, and told
-// once it is connected.
+// Cancels tasks at a server. A cancellation that could not be sent is remembered, also over restarts of the editor, and sent
+// once the server is connected.
 import { type McpMemory } from './serverPort.ts';
 import { type McpSession } from './session/sessionPort.ts';
 

@@ -19,7 +19,7 @@ const LONGEST_BODY = 8 * 1024 * 1024;
 const MOST_WAITING = 16 * 1024 * 1024;
 /** Proxies close what is silent for long. */
 const BEAT_MILLISECONDS = 15_000;
-/** Whoever sends a request slowly holds a connection no longer than this. A stream is an answer and has no limit. */
+/** A request that is sent slowly holds a connection no longer than this. A stream is an answer and has no limit. */
 const SENT_WITHIN = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 5000 };
 const MOST_CONNECTIONS = 500;
 

@@ -137,7 +137,7 @@ async function askFor(
     readonly verdict: Asked;
     readonly context: ToolContext;
     readonly again: boolean;
-    /** Why the call may not run with these arguments, whoever approves it. */
+    /** Why the call may not run with these arguments, even if it is approved. */
     whyRefused(changed: unknown): Promise<string | undefined>;
   },
   signal: AbortSignal,

@@ -51,7 +51,7 @@ export class Activities {
     return this.#ended.get(conversation);
   }
 
-  /** Those to open again after a restart. With a subagent the one that started it: it is told how that ended. */
+  /** Those to open again after a restart. With a subagent also the one that started it, which is notified of its end. */
   get running(): string[] {
     const running = this.others.filter(({ activity }) => activity !== 'failed' && activity !== 'unread');
     const ids = running.flatMap(({ id }) => [id, this.#deps.get(id)?.log.state.summary.subagent?.parent ?? id]);

@@ -12,7 +12,7 @@ export interface FixedText {
 
 export interface OfferedFix {
   readonly title: string;
-  /** Whoever offers it thinks that it is the right one. */
+  /** Its language server marks it as the right one. */
   readonly preferred: boolean;
   /** Fails where it would do more than change text. */
   texts(): Promise<Result<readonly FixedText[]>>;

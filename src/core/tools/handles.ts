@@ -30,7 +30,7 @@ export interface HandlesDeps {
 }
 
 /** All kinds of notifications about handles. */
-const TOLD = ['stopped', 'failed', 'waiting', 'lost'];
+const REPORTED_STATES = ['stopped', 'failed', 'waiting', 'lost'];
 /** How many ended handles keep their output. */
 const ENDED_KEPT = 20;
 
@@ -284,7 +284,7 @@ class Conversation implements ConversationHandles, Disposable {
     const earlier = this.#named.get(name);
     const { pid, startTime, task, agent } = handle.process;
     // The result that names the new one says how the earlier one ended.
-    const outdated = earlier && withdrawStates(this.#log, name, TOLD, 'its name was given to a new handle');
+    const outdated = earlier && withdrawStates(this.#log, name, REPORTED_STATES, 'its name was given to a new handle');
     const started = this.#log.append({
       type: 'handle_started',
       name,

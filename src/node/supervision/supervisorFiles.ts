@@ -12,7 +12,7 @@ const specSchema = z.object({
   shell: z.object({ path: z.string(), args: z.readonly(z.array(z.string())) }),
   folder: z.string(),
   input: z.boolean(),
-  /** Whoever knows it may be owner. */
+  /** A window that knows it may be the owner. */
   token: z.string(),
   socket: z.string(),
   /** Without an owner for this long, the whole process tree is ended. */

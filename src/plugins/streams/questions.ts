@@ -137,7 +137,7 @@ export class Questions implements AttachedFrontend, Disposable {
     return [...new Set([...this.#open.values()].map(({ conversation }) => conversation))];
   }
 
-  /** The subscription is gone: it is not told how what it was asked ends. */
+  /** The subscription is gone: it is not notified of how its questions end. */
   leave(subscription: Subscription): void {
     for (const { asked } of this.#open.values()) asked.delete(subscription);
   }
@@ -188,7 +188,7 @@ export class Questions implements AttachedFrontend, Disposable {
     this.#answered.delete(key);
     const aborted = () => {
       cancel(new Error('cancelled'));
-      // Whoever answered elsewhere is named right after the signal.
+      // The front end that answered is named right after the signal.
       void Promise.resolve()
         .then(() => this.#open.get(key) === open && this.#close(open, undefined))
         .catch((error: unknown) => this.#deps.report(error));

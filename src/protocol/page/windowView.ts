@@ -1,4 +1,4 @@
-// What front ends outside the editor are told of a window: its background commands, models, and what can be completed in a message.
+// What front ends outside the editor get of a window: its background commands, models, and what can be completed in a message.
 import * as z from 'zod';
 
 /** A background command, named by the call that started it. */

@@ -147,7 +147,7 @@ function copying(title: string, address: vscode.Uri) {
 
 function servedText(address: vscode.Uri): string {
   return vscode.l10n.t(
-    'The web chat is at {0}. Whoever has the link can use Earshot in this window.',
+    'The web chat is at {0}. Everybody who has the link can use Earshot in this window.',
     withoutSlash(address),
   );
 }

@@ -10,7 +10,7 @@ const DIVIDERS = /[\s=:,;@!|&<>(){}[\]"'`]+/;
 const DRIVE = /(?<![A-Za-z0-9])([A-Za-z]):(?=[\\/])/g;
 const DRIVE_MARK = '\uE000';
 
-/** Whoever is given the text may read it as a command line. */
+/** The program that gets the text may read it as a command line. */
 const HOME = /^\$HOME(?!\w)/;
 
 /** No program can open longer ones. */
