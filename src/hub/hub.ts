@@ -5,7 +5,7 @@ import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
-import { parseObject } from '../base/outsideJson.ts';
+import { parseObject } from '../base/json/outsideJson.ts';
 import { type FileSystem } from '../node/fileSystem.ts';
 import {
   type HubMessage,

@@ -1,6 +1,6 @@
 // Growth cases: every function of the extension host that takes outside text, with adversarial texts.
 import { decodeBytes } from '../../../src/base/encodings.ts';
-import { parseJsonc } from '../../../src/base/jsonc.ts';
+import { parseJsonc } from '../../../src/base/json/jsonc.ts';
 import { LineSplitter } from '../../../src/base/lines.ts';
 import { parseIgnoreRules } from '../../../src/base/patterns/ignoreRules.ts';
 import { printCommandLine, printPath } from '../../../src/base/printPath.ts';

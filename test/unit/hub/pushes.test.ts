@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { JsonRpcPeer } from '../../../src/base/jsonRpc.ts';
+import { JsonRpcPeer } from '../../../src/base/json/jsonRpc.ts';
 import { type ConnectionKind } from '../../../src/hub/connection.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
 import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
-import { JsonRpcPeer } from '../../../src/base/jsonRpc.ts';
+import { JsonRpcPeer } from '../../../src/base/json/jsonRpc.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import { realFileSystem } from '../../../src/node/fileSystem.ts';
 import { realIds } from '../../../src/node/realIds.ts';
