@@ -1,5 +1,5 @@
 // Derives a diff from the arguments of a call that changes files, to be shown before it runs and while it streams.
-import type { DiffHunk, FileDiff } from '../protocol/diffView.ts';
+import type { DiffHunk, FileDiff } from '../protocol/page/diffView.ts';
 import { strings } from './strings.ts';
 
 type Values = Readonly<Record<string, unknown>>;

@@ -4,7 +4,13 @@ import { describeError } from '../../base/errors.ts';
 import { parseJsonc } from '../../base/json/jsonc.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
-import { inputSchema, SERVER_NAME, type ServerConfig, type ServerInput, serverSchemaFor } from '../../protocol/mcp.ts';
+import {
+  inputSchema,
+  SERVER_NAME,
+  type ServerConfig,
+  type ServerInput,
+  serverSchemaFor,
+} from '../../protocol/outside/mcp.ts';
 
 /** Where a server is configured. Those of a workspace start only after the user's approval. */
 export interface ConfigSource {

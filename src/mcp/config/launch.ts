@@ -8,7 +8,7 @@ import { failed, FailureError } from '../../base/errors.ts';
 import { printWholePath, printWords } from '../../base/printPath.ts';
 import { hashFile } from '../../node/fileHashes.ts';
 import { filesOf, findProgram } from '../../node/fingerprint.ts';
-import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/mcp.ts';
+import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/outside/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
 

@@ -1,5 +1,5 @@
 // Shows the arguments of a tool call in full, with invisible characters made visible.
-import type { FileDiff } from '../../protocol/diffView.ts';
+import type { FileDiff } from '../../protocol/page/diffView.ts';
 import { argumentDiff } from '../argumentDiff.ts';
 import { strings } from '../strings.ts';
 import { commandOf } from '../toolTitle.ts';

@@ -1,6 +1,6 @@
 // The card of a tool call: one line with title and state, opening to arguments and output.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { FileDiff } from '../../protocol/diffView.ts';
+import type { FileDiff } from '../../protocol/page/diffView.ts';
 import type { ToolState } from '../../protocol/transcript.ts';
 import { type Growing, wholeText } from '../growing.ts';
 import { readPartial } from '../partialJson.ts';

@@ -9,7 +9,7 @@ import { type QuickFixes } from '../../../../src/core/ports/fixes.ts';
 import { type Languages } from '../../../../src/core/ports/languages.ts';
 import { type ApprovalAnswer } from '../../../../src/core/ports/ports.ts';
 import { realFileSystem } from '../../../../src/node/fileSystem.ts';
-import { type FileDiff } from '../../../../src/protocol/diffView.ts';
+import { type FileDiff } from '../../../../src/protocol/page/diffView.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { createQuickFixTool } from '../../../../src/tools/language/quickFix.ts';
 import { createSymbolsTool } from '../../../../src/tools/language/symbols.ts';
