@@ -2,7 +2,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { HandleView } from '../../protocol/page/handlesView.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { useActions } from '../render/actions.ts';
 import { HANDLE_ICONS, OpenAgent } from '../render/handles.tsx';
 import { Icon } from '../render/icons.tsx';

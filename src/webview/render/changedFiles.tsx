@@ -2,7 +2,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ChangedFileView, ChangesView, HunkView } from '../../protocol/page/changesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
