@@ -6,7 +6,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
 import { parseObject } from '../base/json/outsideJson.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import {
   type HubMessage,
   type HubRecord,

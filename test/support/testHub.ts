@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import { LineSplitter } from '../../src/base/json/jsonLines.ts';
 import { JsonRpcPeer } from '../../src/base/json/jsonRpc.ts';
 import { type HubServer, type HubServerDeps, startHubServer } from '../../src/hub/hubServer.ts';
-import { realFileSystem } from '../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../src/node/files/fileSystem.ts';
 import { tryKernelLock } from '../../src/node/kernelLock.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';

@@ -4,7 +4,7 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
 import { JsonRpcError } from '../../base/json/jsonRpc.ts';
-import { type FileSystem } from '../../node/fileSystem.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type HubMessage, type MatchType, type Pair } from '../../protocol/hub.ts';
 import { parseCursor, printCursor } from '../messageRows.ts';
 import { Subscriptions } from '../subscriptions.ts';

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
 import { JsonRpcPeer } from '../../base/json/jsonRpc.ts';
-import { type FileSystem } from '../../node/fileSystem.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type HubAddress, hubAddress } from '../../protocol/hub.ts';
 import { ADDRESS_FILE } from '../hubServer.ts';
 import { MOST_FRAME_BYTES } from '../listen/unixListener.ts';

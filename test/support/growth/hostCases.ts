@@ -24,7 +24,7 @@ import { readStructured } from '../../../src/core/prompt/structured.ts';
 import { contentText } from '../../../src/mcp/tools/contentText.ts';
 import { nameTool } from '../../../src/mcp/tools/toolNames.ts';
 import { explain, isOverflow } from '../../../src/models/explain.ts';
-import { resolveInside } from '../../../src/node/resolvePath.ts';
+import { resolveInside } from '../../../src/node/files/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';
 import { jsonCodec } from '../../../src/plugins/jsonCodec.ts';
 import { PluginOutput } from '../../../src/plugins/output.ts';

@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import { JsonRpcPeer } from '../../../src/base/json/jsonRpc.ts';
 import { type ConnectionKind } from '../../../src/hub/connection.ts';
 import { Hub } from '../../../src/hub/hub.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { createManualClock } from '../../support/manualClock.ts';

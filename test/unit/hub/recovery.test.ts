@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
 import { JsonRpcPeer } from '../../../src/base/json/jsonRpc.ts';
 import { Hub } from '../../../src/hub/hub.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
 import { createManualClock } from '../../support/manualClock.ts';

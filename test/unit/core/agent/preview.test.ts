@@ -8,7 +8,7 @@ import { succeeded } from '../../../../src/base/errors.ts';
 import { type QuickFixes } from '../../../../src/core/ports/fixes.ts';
 import { type Languages } from '../../../../src/core/ports/languages.ts';
 import { type ApprovalAnswer } from '../../../../src/core/ports/ports.ts';
-import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { type FileDiff } from '../../../../src/protocol/page/diffView.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { createQuickFixTool } from '../../../../src/tools/language/quickFix.ts';
