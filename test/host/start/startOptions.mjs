@@ -2,8 +2,8 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { errorCode } from './cache.mjs';
-import { UserError } from './errors.mjs';
+import { errorCode } from '../install/cache.mjs';
+import { UserError } from '../console/errors.mjs';
 
 export const startHelp = `npm start [-- OPTIONS]: opens VS Code with Earshot in your browser.
 

@@ -2,7 +2,7 @@
 import { format } from 'node:util';
 import type { Page } from 'playwright-core';
 import { launchChromium } from './browser.ts';
-import { UserError } from './errors.mjs';
+import { UserError } from '../console/errors.mjs';
 import { startVscodeServer, type VscodeServer, type VscodeServerOptions } from './serve.ts';
 
 const extensionHostWithinMilliseconds = 120_000;

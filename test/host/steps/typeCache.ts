@@ -1,8 +1,8 @@
 // Keeps what the type checker found out between clones, in the cache folder, so that a new clone checks only what differs.
 import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cacheFolder } from './cache.mjs';
-import { repository } from './setup.mjs';
+import { cacheFolder } from '../install/cache.mjs';
+import { repository } from '../setup.mjs';
 
 const own = join(repository, '.build', 'types');
 const shared = join(cacheFolder(), 'types');

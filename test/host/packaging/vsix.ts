@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { build } from './build.ts';
-import { UserError } from './errors.mjs';
+import { UserError } from '../console/errors.mjs';
 import { collectNotices } from './notices.ts';
-import { lastLines, runNode } from './runCommand.mjs';
-import { repository } from './setup.mjs';
+import { lastLines, runNode } from '../processes/runCommand.mjs';
+import { repository } from '../setup.mjs';
 
 /** Files copied unchanged; the build adds dist/. */
 const copied = [

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { cacheFolder, newTemporaryFolder } from './cache.mjs';
-import { UserError } from './errors.mjs';
+import { cacheFolder, newTemporaryFolder } from '../install/cache.mjs';
+import { UserError } from '../console/errors.mjs';
 import { createExtensionHosts, type ExtensionHostExit } from './extensionHosts.ts';
 import { startPathProxy } from './pathProxy.ts';
-import { lastLines, spawnNode } from './runCommand.mjs';
+import { lastLines, spawnNode } from '../processes/runCommand.mjs';
 import { serverEnvironment } from './serverEnvironment.ts';
 import { defaultSettings, mergeSettings, type Settings } from './serverSettings.ts';
-import { setUp } from './setup.mjs';
+import { setUp } from '../setup.mjs';
 
 const host = '127.0.0.1';
 const startWithinMilliseconds = 60_000;

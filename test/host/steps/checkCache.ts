@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from './cache.mjs';
-import { repository } from './setup.mjs';
+import { cacheFolder } from '../install/cache.mjs';
+import { repository } from '../setup.mjs';
 
 const run = promisify(execFile);
 

@@ -1,5 +1,5 @@
 // Selects the steps of `npm test` from its command line.
-import { UserError } from './errors.mjs';
+import { UserError } from '../console/errors.mjs';
 
 export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last line counts what passed and failed.
 

@@ -1,5 +1,5 @@
 // Prints the progress of steps: one line each, rewritten in place on a terminal.
-import { isEnding } from './lifetime.mjs';
+import { isEnding } from '../processes/lifetime.mjs';
 
 /**
  * @typedef {object} Reporter

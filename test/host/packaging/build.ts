@@ -1,9 +1,9 @@
 // Builds Earshot and reports why a build failed.
 import { access, constants, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UserError } from './errors.mjs';
-import { lastLines, runNode } from './runCommand.mjs';
-import { repository } from './setup.mjs';
+import { UserError } from '../console/errors.mjs';
+import { lastLines, runNode } from '../processes/runCommand.mjs';
+import { repository } from '../setup.mjs';
 
 /** @param flags of esbuild.mjs: none for what runs here, `--tests` for the suites, `--production` for what ships */
 export async function build(...flags: readonly string[]): Promise<void> {

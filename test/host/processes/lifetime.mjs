@@ -1,6 +1,6 @@
 // Runs a command to its end, by result, error or signal, and cleans up everything it started.
 import { constants } from 'node:os';
-import { describeError, UserError } from './errors.mjs';
+import { describeError, UserError } from '../console/errors.mjs';
 
 /** @type {Record<'processes' | 'folders', Set<() => unknown>>} */
 const cleanups = { processes: new Set(), folders: new Set() };

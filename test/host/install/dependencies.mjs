@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildWhole, errorCode } from './cache.mjs';
-import { UserError } from './errors.mjs';
+import { UserError } from '../console/errors.mjs';
 import { quietInstall, runNpm } from './npm.mjs';
 
 /**
@@ -12,7 +12,7 @@ import { quietInstall, runNpm } from './npm.mjs';
 
 /**
  * @param {string} repository
- * @param {import('./report.mjs').Reporter} report
+ * @param {import('../console/report.mjs').Reporter} report
  */
 export async function provideDependencies(repository, report) {
   const target = join(repository, 'node_modules');

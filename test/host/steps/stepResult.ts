@@ -1,6 +1,6 @@
 // Results of the steps of `npm test`, read from the reports of the tools.
 import { stripVTControlCharacters } from 'node:util';
-import { UserError } from './errors.mjs';
+import { UserError } from '../console/errors.mjs';
 
 interface Failure {
   readonly title: string;

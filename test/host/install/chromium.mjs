@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { canUseApt, installPackages } from './apt.mjs';
-import { UserError } from './errors.mjs';
+import { UserError } from '../console/errors.mjs';
 
 const howToHelp =
   'Install Chrome, Chromium or Edge, or set EARSHOT_CHROMIUM to the path of one. (`npm run test:unit` needs none, nor does `npm start`: open its address in any browser.)';
@@ -17,7 +17,7 @@ const namesOnPath = [
 ];
 
 /**
- * @param {import('./report.mjs').Reporter} report
+ * @param {import('../console/report.mjs').Reporter} report
  * @returns {Promise<string>} the path of the executable
  */
 export async function provideChromium(report) {

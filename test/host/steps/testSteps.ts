@@ -4,11 +4,11 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from './build.ts';
-import { UserError } from './errors.mjs';
+import { build } from '../packaging/build.ts';
+import { UserError } from '../console/errors.mjs';
 import { isMarked, mark, markerOf } from './checkCache.ts';
-import { type CommandResult, lastLines, runCommand, runNode } from './runCommand.mjs';
-import { repository } from './setup.mjs';
+import { type CommandResult, lastLines, runCommand, runNode } from '../processes/runCommand.mjs';
+import { repository } from '../setup.mjs';
 import {
   failedToRun,
   oneFailed,
@@ -170,7 +170,7 @@ async function vitest(step: Step, configuration: string, titles: readonly string
 async function vscodeSuites(step: 'vscode' | 'electron', titles: readonly string[] = []): Promise<StepResult> {
   const report = join(resultsFolder, `${step}.json`);
   await rm(report, { force: true });
-  const script = fileURLToPath(new URL('vscodeSuites.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../vscodeSuites.ts', import.meta.url));
   const only = titles.map((title) => title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|');
   const env = { EARSHOT_TEST_RESULTS: report, ...(only !== '' && { EARSHOT_TEST_ONLY: only }) };
   const result = await runTool(step, script, [step], env);

@@ -5,7 +5,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildWhole, cacheFolder } from './cache.mjs';
-import { UserError } from './errors.mjs';
+import { UserError } from '../console/errors.mjs';
 import { quietInstall, runNpm } from './npm.mjs';
 
 /** VS Code 1.139 is made for Node 24. */
@@ -13,7 +13,7 @@ const wantedMajor = 24;
 const registryVersion = '24.21.0';
 
 /**
- * @param {import('./report.mjs').Reporter} report
+ * @param {import('../console/report.mjs').Reporter} report
  * @returns {Promise<string>} the path of the executable
  */
 export async function provideNode(report) {

@@ -12,7 +12,7 @@ const programs = Object.entries({
 });
 
 /**
- * @param {import('./report.mjs').Reporter} report
+ * @param {import('../console/report.mjs').Reporter} report
  * @returns {Promise<void>}
  */
 export async function providePrograms(report) {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { newLogFile } from './cache.mjs';
-import { lastLines, runCommand } from './runCommand.mjs';
+import { lastLines, runCommand } from '../processes/runCommand.mjs';
 
 /** @type {Promise<unknown>} */
 let installing = Promise.resolve();

@@ -1,8 +1,8 @@
 // Calls npm with the user's npm and registry settings, without the environment of the npm that runs us.
 import { basename } from 'node:path';
 import { newLogFile } from './cache.mjs';
-import { UserError } from './errors.mjs';
-import { lastLines, runCommand, runNode } from './runCommand.mjs';
+import { UserError } from '../console/errors.mjs';
+import { lastLines, runCommand, runNode } from '../processes/runCommand.mjs';
 
 /** No installed package needs its install scripts, and none may run on the user's machine unasked. */
 export const quietInstall = [

@@ -1,7 +1,7 @@
 // Starts Chromium for tests: headless, without network requests of its own.
 import { type Browser, chromium } from 'playwright-core';
-import { onEnd } from './lifetime.mjs';
-import { setUp } from './setup.mjs';
+import { onEnd } from '../processes/lifetime.mjs';
+import { setUp } from '../setup.mjs';
 
 const flags = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'].concat(
   '--disable-component-update',

@@ -1,6 +1,6 @@
 // Reads the command line of a desktop VS Code; flags without a meaning in a browser are ignored.
 import { resolve } from 'node:path';
-import { UserError } from './errors.mjs';
+import { UserError } from '../console/errors.mjs';
 
 export interface DesktopFlags {
   readonly folder: string | undefined;

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { homedir, hostname, tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { UserError } from './errors.mjs';
-import { isEnding, onEnd } from './lifetime.mjs';
-import { listProcesses } from './processTree.mjs';
+import { UserError } from '../console/errors.mjs';
+import { isEnding, onEnd } from '../processes/lifetime.mjs';
+import { listProcesses } from '../processes/processTree.mjs';
 
 const abandonedAfterMilliseconds = 24 * 60 * 60 * 1000;
 const keptLogs = 30;

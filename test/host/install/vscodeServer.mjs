@@ -19,7 +19,7 @@ const recipe = 1;
 const standIns = { '@vscode/spdlog': 'spdlog.mjs', '@vscode/native-watchdog': 'nativeWatchdog.mjs' };
 
 /**
- * @param {import('./report.mjs').Reporter} report
+ * @param {import('../console/report.mjs').Reporter} report
  * @returns {Promise<string>} the folder of VS Code's server
  */
 export async function provideVscode(report) {

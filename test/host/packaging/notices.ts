@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
-import { UserError } from './errors.mjs';
+import { UserError } from '../console/errors.mjs';
 
 const isLicence = /^(licen[cs]e|copying|notice)([-.].*)?$/i;
 const inPackage = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//;
@@ -37,7 +37,7 @@ async function noticeOf(folder: string, name: string): Promise<string> {
   if (files.length === 0) {
     throw new UserError(
       `${name} ${version} is bundled, but has no file with its licence (${license ?? 'none named'}).`,
-      'Bundle another package, or put the text of its licence into test/host/notices.ts.',
+      'Bundle another package, or put the text of its licence into test/host/packaging/notices.ts.',
     );
   }
   const texts = await Promise.all(files.map(async (file) => (await readFile(join(folder, file), 'utf8')).trim()));

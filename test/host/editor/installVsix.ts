@@ -1,11 +1,11 @@
 // Installs a packaged extension into the extensions folder of a VS Code server, as `code --install-extension` does.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newTemporaryFolder } from './cache.mjs';
-import { UserError } from './errors.mjs';
-import { lastLines, runNode } from './runCommand.mjs';
+import { newTemporaryFolder } from '../install/cache.mjs';
+import { UserError } from '../console/errors.mjs';
+import { lastLines, runNode } from '../processes/runCommand.mjs';
 import { serverEnvironment } from './serverEnvironment.ts';
-import { setUp } from './setup.mjs';
+import { setUp } from '../setup.mjs';
 
 /** @param dataDir of the server that will be started on it */
 export async function installVsix(file: string, dataDir: string): Promise<void> {
