@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { findViolations } from '../support/accessibility.ts';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { firstByDay } from '../support/runs.ts';
-import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { findViolations } from '../../support/accessibility.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { firstByDay } from '../../support/runs.ts';
+import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {

@@ -2,13 +2,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endAll } from '../support/endings.ts';
-import { startEverything, startFilesystem } from '../support/mcp/httpServers.ts';
-import { type OauthServer, startOauthServer } from '../support/mcp/oauthServer.ts';
-import { startTaskServer, type TaskServer } from '../support/mcp/taskServer.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { isFull } from '../support/runs.ts';
-import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { endAll } from '../../support/endings.ts';
+import { startEverything, startFilesystem } from '../../support/mcp/httpServers.ts';
+import { type OauthServer, startOauthServer } from '../../support/mcp/oauthServer.ts';
+import { startTaskServer, type TaskServer } from '../../support/mcp/taskServer.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { isFull } from '../../support/runs.ts';
+import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const inFull = test.runIf(isFull);

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 const KETTLE = `#!/bin/sh
 while IFS= read -r line; do

@@ -5,11 +5,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type LogEvent } from '../../src/protocol/event.ts';
-import { type HubMcpClient, startHubMcp } from '../support/hubMcpClient.ts';
-import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { isFull } from '../support/runs.ts';
-import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { type HubMcpClient, startHubMcp } from '../../support/hubMcpClient.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { isFull } from '../../support/runs.ts';
+import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { isFull } from '../support/runs.ts';
-import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { isFull } from '../../support/runs.ts';
+import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {

@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { firstByDay, isFull } from '../support/runs.ts';
-import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { firstByDay, isFull } from '../../support/runs.ts';
+import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {
