@@ -7,7 +7,7 @@ import { Emitter } from '../base/emitter.ts';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type HeldLock, type Lock, type Owner } from '../core/ports/storage.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type KernelLock, type TryLock } from '../node/kernelLock.ts';
 import { type Places } from './places.ts';
 

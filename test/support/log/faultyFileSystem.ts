@@ -1,7 +1,7 @@
 // An in-memory file system that can lose power, tear writes, fail or stop the program at any named point.
 import { basename, dirname } from 'node:path';
 import { type Disposable, toDisposable } from '../../../src/base/disposable.ts';
-import { type AppendFile, type FileSystem } from '../../../src/node/fileSystem.ts';
+import { type AppendFile, type FileSystem } from '../../../src/node/files/fileSystem.ts';
 
 interface Content {
   /** The bytes that programs read. */

@@ -2,7 +2,7 @@
 import { constants, statSync, watch } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Disposable, toDisposable } from '../base/disposable.ts';
+import { type Disposable, toDisposable } from '../../base/disposable.ts';
 
 export interface AppendFile {
   /** Writes all bytes at the end. They may still be lost until `sync`. */

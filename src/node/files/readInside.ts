@@ -1,8 +1,8 @@
 // Resolves a path on disk, has the result judged, and reads exactly the judged file.
 import { constants, lstat as lstatWithCallback } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
-import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
-import { type FileCode } from '../base/failureCodes.ts';
+import { describeError, type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type FileCode } from '../../base/failureCodes.ts';
 import { nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
 
 /** `path` as written, `real` where its links lead, both relative to the workspace. */
