@@ -59,7 +59,7 @@ export function finishSoon(source: ReadableStreamDefaultReader<Uint8Array>): voi
   const finish = async () => {
     for (let next = await source.read(); !next.done; next = await source.read()) {
       left -= next.value.length;
-      if (left < 0) return cancel();
+      if (left < 0) cancel();
     }
   };
   // The content has arrived, so that a connection that breaks now does not matter.
