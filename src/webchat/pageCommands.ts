@@ -5,7 +5,7 @@ import { describeError } from '../base/errors.ts';
 import { askAboutHandle } from '../core/frontend/handleViews.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import { type LogEvent } from '../protocol/event.ts';
-import { type HandleView } from '../protocol/handlesView.ts';
+import { type HandleView } from '../protocol/page/handlesView.ts';
 
 /** Events come in bursts. */
 const REFRESH_AFTER = 200;

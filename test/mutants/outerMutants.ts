@@ -12,11 +12,11 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'no sync by the kernel',
-    file: 'src/node/fileSystem.ts',
+    file: 'src/node/files/fileSystem.ts',
     symbol: 'realFileSystem',
     find: ' | SYNCED_WRITES;',
     replace: ';',
-    tests: ['test/unit/node/fileSystem.test.ts'],
+    tests: ['test/unit/node/files/fileSystem.test.ts'],
   },
   {
     name: 'no lock',
@@ -84,7 +84,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a door that does not see where links lead out',
-    file: 'src/node/readInside.ts',
+    file: 'src/node/files/readInside.ts',
     symbol: 'locate',
     find: 'outside: real === undefined,',
     replace: 'outside: false,',
@@ -92,7 +92,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a door that does not compare what it opened',
-    file: 'src/node/readInside.ts',
+    file: 'src/node/files/readInside.ts',
     symbol: 'readLocated',
     find: 'if (!(await isStill(handle, real))) return moved(name);',
     replace: '',
@@ -100,11 +100,11 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a write that goes wherever its folder leads by now',
-    file: 'src/node/pinnedPlace.ts',
+    file: 'src/node/files/pinnedPlace.ts',
     symbol: 'pinPlace',
     find: '(await find()) === pinned ? undefined : elsewhere(file)',
     replace: '(await find()) === pinned ? undefined : undefined',
-    tests: ['test/unit/node/pinnedPlace.test.ts'],
+    tests: ['test/unit/node/files/pinnedPlace.test.ts'],
   },
   {
     name: 'no room is reserved for the end of a command',
@@ -180,11 +180,11 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a dangling link that leads nowhere',
-    file: 'src/node/resolvePath.ts',
+    file: 'src/node/files/resolvePath.ts',
     symbol: 'targetOf',
     find: 'isSymbolicLink() ? await readlink(path) : undefined;',
     replace: 'isSymbolicLink() ? null : undefined;',
-    tests: ['test/unit/node/resolvePath.test.ts'],
+    tests: ['test/unit/node/files/resolvePath.test.ts'],
   },
   {
     name: 'an append is acknowledged although another program wrote',

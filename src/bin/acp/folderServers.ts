@@ -7,7 +7,7 @@ import { type Logger } from '../../core/ports/ports.ts';
 import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type ConfiguredServer, mergeConfigurations, readConfigValue } from '../../mcp/config/configuration.ts';
 import { type McpServers } from '../../mcp/servers.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
 import { type ClientServer } from '../../protocol/outside/acp.ts';

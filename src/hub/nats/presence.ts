@@ -1,7 +1,7 @@
 // Presence of machines: a beat of this one every 15 s and after changes, with its agents and their unread counts, and the beats of
 // the others.
 import * as z from 'zod';
-import { parseObject } from '../../base/outsideJson.ts';
+import { parseObject } from '../../base/json/outsideJson.ts';
 import { type Bucket, type Entry } from './bucket.ts';
 import { RefusedError } from './natsConnection.ts';
 

@@ -252,14 +252,10 @@ export class Session {
 
   async #followUntilBeat(): Promise<void> {
     const { presence, beatEvery, lookEvery } = this.#deps;
-    let isDue = false;
-    const due = this.#pause(beatEvery).then(() => {
-      isDue = true;
-    });
-    while (!isDue) {
-      await Promise.race([due, this.#pause(lookEvery)]);
+    const due = this.#pause(beatEvery).then(() => 'due');
+    while ((await Promise.race([due, this.#pause(lookEvery)])) !== 'due') {
       // A beat that begins after the end would stay behind.
-      if (isDue || this.#ended.signal.aborted || this.#looks === 0) continue;
+      if (this.#ended.signal.aborted || this.#looks === 0) continue;
       this.#looks -= 1;
       await presence.beatIfChanged();
       await presence.read();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Clock } from '../../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type ProcessCode } from '../../base/failureCodes.ts';
-import { realFileSystem } from '../fileSystem.ts';
+import { realFileSystem } from '../files/fileSystem.ts';
 import { type ShellProgram } from '../processTree.ts';
 import { Supervised } from './supervised.ts';
 import { OWN_NODE_OPTIONS, readSpec, readState, type SupervisorSpec, writeSpec } from './supervisorFiles.ts';

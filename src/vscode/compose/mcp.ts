@@ -6,7 +6,7 @@ import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { type McpServer } from '../../mcp/server.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { createKeySet } from '../../storage/keySet.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS, type CommandId, HAS_MCP_SERVERS } from '../ids.ts';

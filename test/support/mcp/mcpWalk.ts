@@ -11,7 +11,7 @@ import { realClock } from '../../../src/node/realClock.ts';
 import { createConfigProducer } from '../../../src/producers/config.ts';
 import { createHandlesProducer } from '../../../src/producers/handles.ts';
 import { createMcpProducer } from '../../../src/producers/mcp.ts';
-import { type ServerState } from '../../../src/protocol/mcp.ts';
+import { type ServerState } from '../../../src/protocol/outside/mcp.ts';
 import { atTestEnd } from '../endings.ts';
 import { createManualClock, type ManualClock } from '../manualClock.ts';
 import { type ScriptedAnswer } from '../models/scriptedServer.ts';

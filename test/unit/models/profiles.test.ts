@@ -7,7 +7,7 @@ import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports
 import { createEndpointMemory, type EndpointMemory, openEndpointMemory } from '../../../src/models/endpointMemory.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { type Refusal, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
 

@@ -6,7 +6,7 @@ import { type ModelPart } from '../../../../src/core/ports/ports.ts';
 import { createGuideModel } from '../../../../src/models/guide/guide.ts';
 import { textOf } from '../../../../src/models/guide/guidePlan.ts';
 import { SUGGESTIONS } from '../../../../src/models/guide/guideSpeech.ts';
-import { strings } from '../../../../src/webview/strings.ts';
+import { strings } from '../../../../src/webview/strings/strings.ts';
 
 const guide = createGuideModel({ wordMilliseconds: 0 });
 const block = (text: string) => ({ format: 'xml', text }) as const;

@@ -7,7 +7,7 @@ import { type Disposable } from '../../../../src/base/disposable.ts';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { type Publisher, type SeenFiles } from '../../../../src/core/ports/ports.ts';
 import { type FileTouch } from '../../../../src/core/ports/sources.ts';
-import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { createFilesProducer } from '../../../../src/producers/files/files.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';

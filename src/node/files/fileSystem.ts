@@ -2,7 +2,7 @@
 import { constants, statSync, watch } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Disposable, toDisposable } from '../base/disposable.ts';
+import { type Disposable, toDisposable } from '../../base/disposable.ts';
 
 export interface AppendFile {
   /** Writes all bytes at the end. They may still be lost until `sync`. */
@@ -36,8 +36,8 @@ export interface FileSystem {
   readFrom(path: string, offset: number, enough?: number): Promise<Uint8Array | undefined>;
   /** Sets its modification time to now. */
   touch(path: string): Promise<void>;
-  /** Calls after something in the folder changed, perhaps several times; on a network disk perhaps never. */
-  watch(folder: string, changed: () => void): Disposable;
+  /** Calls after something in the folder changed, with its name where that is known; perhaps several times, on a network disk perhaps never. */
+  watch(folder: string, changed: (name: string | undefined) => void): Disposable;
 }
 
 interface FileStat {
@@ -113,7 +113,7 @@ export const realFileSystem: FileSystem = {
   },
   touch: (path) => utimes(path, new Date(), new Date()),
   watch: (folder, changed) => {
-    const watcher = watch(folder, { persistent: false }, changed);
+    const watcher = watch(folder, { persistent: false }, (_, name) => changed(name ?? undefined));
     // Removing the folder ends the watcher; followers also poll.
     watcher.on('error', () => watcher.close());
     return toDisposable(() => watcher.close());

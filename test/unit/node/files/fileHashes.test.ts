@@ -4,7 +4,7 @@ import { mkdtemp, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hashFile } from '../../../src/node/fileHashes.ts';
+import { hashFile } from '../../../../src/node/files/fileHashes.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const later = () => Date.now() + 60_000;

@@ -1,6 +1,6 @@
 // UI strings about notifications: drawer, chips, automatic runs, what needs the user.
-import type { Level } from '../protocol/notification.ts';
-import type { HeldReason } from '../protocol/webview.ts';
+import type { Level } from '../../protocol/notification.ts';
+import type { HeldReason } from '../../protocol/webview.ts';
 import { t } from './l10n.ts';
 
 export const notificationStrings = {

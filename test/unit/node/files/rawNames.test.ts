@@ -1,7 +1,7 @@
 // File names as text and back, for any bytes.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeName, diskPath, encodeName, isOddName, splitNames } from '../../../src/node/rawNames.ts';
+import { decodeName, diskPath, encodeName, isOddName, splitNames } from '../../../../src/node/files/rawNames.ts';
 
 test('every name is encoded to the same bytes, and only names that are not UTF-8 are odd', () => {
   fc.assert(

@@ -1,8 +1,8 @@
 // Ensures that a change happens at the location that was judged: a parent folder may become a link at any time.
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Failure, failed, type Result, succeeded } from '../base/errors.ts';
-import { type FileCode } from '../base/failureCodes.ts';
+import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type FileCode } from '../../base/failureCodes.ts';
 import { nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
 
 /** Failure code: the path leads elsewhere now. */

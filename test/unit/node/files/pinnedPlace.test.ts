@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MOVED, pinPlace } from '../../../src/node/pinnedPlace.ts';
-import { resolveInside } from '../../../src/node/resolvePath.ts';
+import { MOVED, pinPlace } from '../../../../src/node/files/pinnedPlace.ts';
+import { resolveInside } from '../../../../src/node/files/resolvePath.ts';
 
 let root: string;
 const folders = () => [{ path: '', absolute: join(root, 'work') }];

@@ -1,6 +1,6 @@
 // UI strings of the panel around the transcript: footer, context, conversations.
-import type { ContextPart, Controls } from '../protocol/page/controlsView.ts';
-import type { ConversationActivity } from '../protocol/page/conversationsView.ts';
+import type { ContextPart, Controls } from '../../protocol/page/controlsView.ts';
+import type { ConversationActivity } from '../../protocol/page/conversationsView.ts';
 import { t } from './l10n.ts';
 
 export const panelStrings = {

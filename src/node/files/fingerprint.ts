@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
-import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { hashFile } from './fileHashes.ts';
 
 export interface CommandFile {

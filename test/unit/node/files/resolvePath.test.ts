@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolveInside } from '../../../src/node/resolvePath.ts';
+import { resolveInside } from '../../../../src/node/files/resolvePath.ts';
 
 let root: string;
 

@@ -1,8 +1,8 @@
 // All UI strings of the page, in one place for translation.
-import type { FileDiff } from '../protocol/diffView.ts';
-import type { HandleView } from '../protocol/handlesView.ts';
-import type { TodoItem } from '../protocol/todo.ts';
-import type { ToolState } from '../protocol/transcript.ts';
+import type { FileDiff } from '../../protocol/page/diffView.ts';
+import type { HandleView } from '../../protocol/page/handlesView.ts';
+import type { TodoItem } from '../../protocol/todo.ts';
+import type { ToolState } from '../../protocol/transcript.ts';
 import { t } from './l10n.ts';
 
 const MOST_ANNOUNCED = 600;

@@ -1,8 +1,8 @@
 // Resolves paths and checks that they are inside the workspace, both as written and after following links.
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
-import { failed, type Result, succeeded } from '../base/errors.ts';
-import { type FileCode } from '../base/failureCodes.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type FileCode } from '../../base/failureCodes.ts';
 
 /** `path` is relative to the workspace; `absolute` is the machine's path. */
 export interface Place {
