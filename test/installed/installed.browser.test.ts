@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { repository } from '../host/setup.mjs';
-import { makeVsix } from '../host/vsix.ts';
+import { makeVsix } from '../host/packaging/vsix.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 const file = join(repository, '.build', 'earshot.vsix');
