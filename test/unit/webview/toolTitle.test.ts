@@ -1,7 +1,7 @@
 // Titles of tool calls: every tool that ships has one in words, and it names what the call is about.
 import { expect, test } from 'vitest';
 import { titlePath, toolIcon, toolName, toolTitle } from '../../../src/webview/toolTitle.ts';
-import { transcriptStrings } from '../../../src/webview/transcriptStrings.ts';
+import { transcriptStrings } from '../../../src/webview/strings/transcriptStrings.ts';
 import { shippedTools } from '../../support/shippedTools.ts';
 
 test.each([...shippedTools.names])('%s has a title in words and an icon', (name) => {
