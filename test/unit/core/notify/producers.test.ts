@@ -146,7 +146,7 @@ test('failures reported by a stopped producer are ignored', () => {
 test('closing a conversation drops the throttled notifications for it alone', async () => {
   host.conversations = ['kept', 'closed'];
   host.changed.fire();
-  const publish = (message: string, to: string) => started?.publisher.publish(throttledDraft(message), to);
+  const publish = async (message: string, to: string) => started?.publisher.publish(throttledDraft(message), to);
   for (const to of host.conversations) await publish(`${to} 1`, to);
   const held = host.conversations.map((to) => publish(`${to} 2`, to));
   host.conversations = ['kept'];
