@@ -12,6 +12,6 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     // Half of the time is spent waiting for processes, sockets and disks.
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 });
