@@ -27,7 +27,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/node/kernelLock.test.ts'],
   },
   {
-    name: 'half-written bytes are not taken back',
+    name: 'half-written bytes are not removed',
     file: 'src/storage/eventFile.ts',
     symbol: 'GroupCommitFile.#removePartialWrite',
     find: 'if (length < bytes.length) await file.truncate(length);',
@@ -51,7 +51,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/storage/powerLoss.test.ts'],
   },
   {
-    name: 'a follower does not notice bytes that were taken back',
+    name: 'a follower does not notice bytes that were removed',
     file: 'src/storage/followedFile.ts',
     symbol: 'FollowedFile.#readNew',
     find: 'if (!same) return this.#readAll();',
@@ -107,7 +107,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/node/files/pinnedPlace.test.ts'],
   },
   {
-    name: 'no room is reserved for the end of a command',
+    name: 'no space is reserved for the end of a command',
     file: 'src/node/supervision/supervisorFiles.ts',
     symbol: 'StateKeeper.write',
     find: 'if (this.#reserve === undefined) throw error;',

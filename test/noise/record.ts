@@ -1,4 +1,4 @@
-// Records an hour of ordinary work in a real VS Code, as its sources tell of it: `npm run record` writes recording.jsonl beside this
+// Records an hour of ordinary work in a real VS Code, as its sources report it: `npm run record` writes recording.jsonl beside this
 // file and takes the hour; `npm run record -- FASTER FILE` is for trying the script out, with FASTER times shorter pauses.
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';

@@ -64,9 +64,9 @@ export function createFolderServers(deps: FolderServersDeps): FolderServers {
       moreInstructions: () => (part.servers?.all ?? []).flatMap(instructionsOf),
     },
     tasks: {
-      takeUp: async (task) => {
+      reattach: async (task) => {
         await changing;
-        return part.servers?.takeUpTask(task);
+        return part.servers?.reattachTask(task);
       },
     },
     start: (earshot) => {

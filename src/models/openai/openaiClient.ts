@@ -103,7 +103,8 @@ async function* bounded(body: ReadableStream<Uint8Array>, progress: Progress): A
     }
   } finally {
     if (progress.done) finishSoon(source);
-    else await source.cancel();
+    // Rejects if the stream is broken, which the loop has reported.
+    else await source.cancel().catch(() => undefined);
   }
 }
 

@@ -73,7 +73,7 @@ export function createSupervision(deps: SupervisionDeps) {
         return failed('not_started', `The command could not be started: ${describeError(error)}.`);
       }
     },
-    takeUp: async (conversation: string, run: string): Promise<Supervised | undefined> =>
+    reattach: async (conversation: string, run: string): Promise<Supervised | undefined> =>
       reattach(deps, await folderOf({ conversation, run })),
     runs: async (conversation: string): Promise<readonly string[]> => {
       const names = await readdir(await root(conversation)).catch((): string[] => []);

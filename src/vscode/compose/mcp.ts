@@ -115,9 +115,9 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
       moreInstructions: () => part.mcp?.instructions ?? [],
     },
     tasks: {
-      takeUp: async (task) => {
+      reattach: async (task) => {
         await reading;
-        return part.mcp?.servers.takeUpTask(task);
+        return part.mcp?.servers.reattachTask(task);
       },
     },
     start: (earshot) => {

@@ -1,4 +1,4 @@
-// All UI strings of the page, in one place for translation.
+// UI strings of the chat page; parts with many of their own have them in a file beside this one or beside the component.
 import type { FileDiff } from '../../protocol/page/diffView.ts';
 import type { HandleView } from '../../protocol/page/handlesView.ts';
 import type { TodoItem } from '../../protocol/todo.ts';

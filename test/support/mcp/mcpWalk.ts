@@ -106,7 +106,7 @@ export async function reloadMcp(walk: McpWalked, meanwhile: () => void): Promise
   meanwhile();
   const later: { mcp?: McpServers } = {};
   const tasks: RemoteTasks = {
-    takeUp: async (task) => later.mcp?.takeUpTask(task),
+    reattach: async (task) => later.mcp?.reattachTask(task),
   };
   const headless = await walk.headless.restart({ tasks });
   atTestEnd(() => headless.end());

@@ -77,7 +77,7 @@ async function start(files: Disk, command: string): Promise<Supervised> {
 }
 
 async function startAgain(): Promise<Supervised> {
-  const found = await supervision(realFileSystem).takeUp('c', 'r');
+  const found = await supervision(realFileSystem).reattach('c', 'r');
   if (found === undefined) throw new Error('there is no trace of it');
   followed.push(found);
   return found;

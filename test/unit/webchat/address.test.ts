@@ -38,7 +38,7 @@ async function serve(): Promise<Served> {
   return { port, settings };
 }
 
-test('an address that leads to this web chat is told from one that leads elsewhere', async () => {
+test('an address that leads to this web chat is distinguished from one that leads elsewhere', async () => {
   const { port } = await serve();
   const proxy = await startPathProxy();
   atTestEnd(() => proxy.close());

@@ -33,12 +33,12 @@ async function answer(messages: readonly ModelMessage[], tools: readonly string[
 
 /** The request, then a result for each call so far. */
 function after(request: string, ...results: (string | { content: string; block: string })[]): ModelMessage[] {
-  const told = results.map((result, index): ModelMessage => {
+  const messages = results.map((result, index): ModelMessage => {
     const call = `c${index}`;
     if (typeof result === 'string') return { role: 'tool', call, content: result };
     return { role: 'tool', call, content: result.content, block: block(result.block) };
   });
-  return [{ role: 'user', content: request }, ...told];
+  return [{ role: 'user', content: request }, ...messages];
 }
 
 /** Gives each call the result that a rule has for it, until it calls no more. */
