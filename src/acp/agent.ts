@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { type Disposable } from '../base/disposable.ts';
 import { describeFailure, type Result } from '../base/errors.ts';
-import { INVALID_PARAMS, JsonRpcError, JsonRpcPeer, METHOD_NOT_FOUND, SERVER_ERROR } from '../base/jsonRpc.ts';
+import { INVALID_PARAMS, JsonRpcError, JsonRpcPeer, METHOD_NOT_FOUND, SERVER_ERROR } from '../base/json/jsonRpc.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { ACP_VERSION, type AcpMethod, type AcpParams, acpSchemas, type ClientServer } from '../protocol/outside/acp.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';

@@ -13,9 +13,9 @@ import {
   STALE,
   type WorkspaceDisk,
 } from '../core/ports/workspace.ts';
-import { pinPlace } from '../node/pinnedPlace.ts';
-import { locate, readJudged } from '../node/readInside.ts';
-import { resolveInside } from '../node/resolvePath.ts';
+import { pinPlace } from '../node/files/pinnedPlace.ts';
+import { locate, readJudged } from '../node/files/readInside.ts';
+import { resolveInside } from '../node/files/resolvePath.ts';
 
 const LONGEST = 50 * 1024 * 1024;
 

@@ -8,7 +8,7 @@ import {
   type InquiryRequest,
   type PartialAnswer,
 } from '../core/ports/ports.ts';
-import { type CallPreview, type FileDiff } from '../protocol/diffView.ts';
+import { type CallPreview, type FileDiff } from '../protocol/page/diffView.ts';
 import { permissionAnswerSchema } from '../protocol/outside/acp.ts';
 import { describeInquiry, readInquiryAnswer } from './elicitation.ts';
 import { chunk, describeCall, type SessionUpdate, textContent, type UpdateDeps } from './updates.ts';

@@ -5,7 +5,7 @@ import { describeError } from '../base/errors.ts';
 import { startHubServer } from '../hub/hubServer.ts';
 import { joinByServer } from '../hub/nats/join.ts';
 import { commandLineLabel, type JoinOptions, readJoinOptions } from '../hub/nats/joinOptions.ts';
-import { realFileSystem } from '../node/fileSystem.ts';
+import { realFileSystem } from '../node/files/fileSystem.ts';
 import { hubFolder } from '../node/hubFolder.ts';
 import { tryKernelLock } from '../node/kernelLock.ts';
 import { realClock } from '../node/realClock.ts';

@@ -9,7 +9,7 @@ import { useForwardedSocket } from '../hub/agents/windowMembership.ts';
 import { watchClientName } from '../hub/mcp/clientName.ts';
 import { Mailbox } from '../hub/mcp/mailbox.ts';
 import { createHubMcpServer } from '../hub/mcp/mcpServer.ts';
-import { realFileSystem } from '../node/fileSystem.ts';
+import { realFileSystem } from '../node/files/fileSystem.ts';
 import { hubFolder } from '../node/hubFolder.ts';
 import { tryKernelLock } from '../node/kernelLock.ts';
 import { realClock } from '../node/realClock.ts';

@@ -103,7 +103,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   }
 
   /** After a restart, or when another window had the conversation that started it. */
-  async takeUp({ conversation, parent, startedAt }: Parameters<AgentRuns['takeUp']>[0]) {
+  async reattach({ conversation, parent, startedAt }: Parameters<AgentRuns['reattach']>[0]) {
     const host = this.#host;
     if (host === undefined) return undefined;
     const end = await this.#deps.store.end(conversation);
@@ -294,7 +294,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   }
 
   #report(error: unknown): void {
-    // A log that cannot be written now says so by itself; what is not counted then is counted by `takeUp`.
+    // A log that cannot be written now says so by itself; what is not counted then is counted by `reattach`.
     if (!(error instanceof FailureError)) this.#deps.logger.error('a subagent failed', error);
   }
 }

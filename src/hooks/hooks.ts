@@ -7,7 +7,7 @@ import { printPath } from '../base/printPath.ts';
 import { Slots } from '../base/slots.ts';
 import { type Hooks, type HookMoment, type HookVerdict } from '../core/ports/hooks.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand } from '../node/fingerprint.ts';
+import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand } from '../node/files/fingerprint.ts';
 import { type Hook, type HookEvent } from '../protocol/outside/hooks.ts';
 import { type HookAnswer, readHookAnswer } from './hookAnswer.ts';
 import { runHookProcess } from './hookProcess.ts';

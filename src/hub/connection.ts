@@ -1,5 +1,5 @@
 // One client of the hub: its frames in and out, its limits, and which session it is bound to.
-import { JsonRpcPeer } from '../base/jsonRpc.ts';
+import { JsonRpcPeer } from '../base/json/jsonRpc.ts';
 
 export type ConnectionKind = 'unix' | 'webSocket';
 

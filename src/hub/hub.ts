@@ -5,8 +5,8 @@ import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
-import { parseObject } from '../base/outsideJson.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { parseObject } from '../base/json/outsideJson.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import {
   type HubMessage,
   type HubRecord,

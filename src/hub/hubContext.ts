@@ -1,6 +1,6 @@
 // What the hub's methods share: its state, its files, and how a change of the state becomes durable.
 import { type Clock } from '../base/clock.ts';
-import { JsonRpcError, SERVER_ERROR } from '../base/jsonRpc.ts';
+import { JsonRpcError, SERVER_ERROR } from '../base/json/jsonRpc.ts';
 import { type HubRecord } from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type Directory, type HubAgent, type HubSession } from './directory.ts';

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type TryLock } from '../node/kernelLock.ts';
 import { type HubAddress, type LinkHealth } from '../protocol/hub.ts';
 import { Hub } from './hub.ts';

@@ -1,7 +1,7 @@
 // Appends the hub's records to their files: groups share one write and one sync a file, and are applied in order of arrival.
 import { join } from 'node:path';
 import { describeError } from '../base/errors.ts';
-import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
+import { type AppendFile, type FileSystem } from '../node/files/fileSystem.ts';
 import { type HubRecord, type MessageRecord } from '../protocol/hub.ts';
 
 export type AnyRecord = HubRecord | MessageRecord;

@@ -1,5 +1,5 @@
 // Who acts over a connection: registering agents, starting, attaching and ending sessions.
-import { INVALID_PARAMS, JsonRpcError } from '../base/jsonRpc.ts';
+import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
 import { RESERVED_NAMES } from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type HubSession } from './directory.ts';

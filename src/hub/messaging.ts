@@ -1,5 +1,5 @@
 // Sending, reading, editing and deleting messages, and marking them as read.
-import { INVALID_PARAMS, JsonRpcError } from '../base/jsonRpc.ts';
+import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
 import {
   type HubMessage,
   type MessageCreate,

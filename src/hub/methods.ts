@@ -1,6 +1,6 @@
 // The hub's methods: the parameters each accepts, and what answers it.
 import type * as z from 'zod';
-import { INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/jsonRpc.ts';
+import { INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
 import * as wire from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type HubContext, now } from './hubContext.ts';

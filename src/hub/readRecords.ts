@@ -1,6 +1,6 @@
 // Reads the hub's files when it opens: whole lines become records, a torn end is cut off and kept, other damage is stepped over.
 import { join } from 'node:path';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type HubRecord, hubRecord, type MessageRecord, messageRecord } from '../protocol/hub.ts';
 import { type AnyRecord, type StoredRecord } from './hubWriter.ts';
 

@@ -1,5 +1,5 @@
 // Creating, removing and listing a session's subscriptions.
-import { INVALID_PARAMS, JsonRpcError } from '../base/jsonRpc.ts';
+import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
 import { type Pair } from '../protocol/hub.ts';
 import { type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
 

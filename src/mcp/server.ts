@@ -2,7 +2,7 @@
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
-import { type Era, type ServerState } from '../protocol/mcp.ts';
+import { type Era, type ServerState } from '../protocol/outside/mcp.ts';
 import { boundLog } from './boundedLog.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
 import { type CallEnd, type CallHooks, type McpSession, type McpTool, SessionError } from './session/sessionPort.ts';

@@ -1,5 +1,5 @@
 // What happens before a server starts: its configuration is resolved, and the user approves what a workspace configured.
-import { type ServerState } from '../protocol/mcp.ts';
+import { type ServerState } from '../protocol/outside/mcp.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
 import { type Launch, type LaunchProof, prepareLaunch, proveLaunch } from './config/launch.ts';
 import { type McpHost } from './serverPort.ts';

@@ -1,6 +1,6 @@
 // Texts about a server: why it cannot be used, and what it says about itself, bounded.
 import { wholeCharacters } from '../base/text.ts';
-import { type ServerState } from '../protocol/mcp.ts';
+import { type ServerState } from '../protocol/outside/mcp.ts';
 
 /** Of what a server says about its tools; it is in every request. */
 const MOST_INSTRUCTIONS = 2000;

@@ -107,7 +107,7 @@ export class McpServers implements McpSource, Disposable {
   }
 
   /** A task that was started before: it is followed again once its server is connected. */
-  takeUpTask(task: {
+  reattachTask(task: {
     readonly server: string;
     readonly reference: string;
     readonly tool: string;

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { CAREFUL, type EndpointProfile, hintsIn, shippedProfile } from './profile.ts';
 
 /** Parameters that a request can omit. */

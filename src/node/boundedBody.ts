@@ -1,5 +1,9 @@
 // Reads decoded bodies of HTTP responses up to a limit, and cancels the rest.
 
+/** A server ends a body at once after its last content. One that does not is not waited for. */
+const END_MILLISECONDS = 1000;
+const MOST_END_BYTES = 64 * 1024;
+
 /** A body, or a part of it, exceeds the reader's limit. The message names the part and the limit. */
 export class TooLargeError extends Error {
   constructor(message: string) {
@@ -39,6 +43,29 @@ export async function readWhole(response: Response, most: number, what: string):
 /** Closes the connection of a response whose body is not needed. */
 export async function discard(response: Response): Promise<void> {
   await response.body?.cancel();
+}
+
+/**
+ * Reads the end of a body whose content is complete, in the background: a connection can be used again only after that. A new
+ * one costs several round trips.
+ */
+export function finishSoon(source: ReadableStreamDefaultReader<Uint8Array>): void {
+  let left = MOST_END_BYTES;
+  // Its rejection is that of the reads, which is handled below.
+  const cancel = () => void source.cancel().catch(() => undefined);
+  // A timer that keeps no program running.
+  const late = AbortSignal.timeout(END_MILLISECONDS);
+  late.addEventListener('abort', cancel);
+  const finish = async () => {
+    for (let next = await source.read(); !next.done; next = await source.read()) {
+      left -= next.value.length;
+      if (left < 0) cancel();
+    }
+  };
+  // The content has arrived, so that a connection that breaks now does not matter.
+  void finish()
+    .catch(() => undefined)
+    .finally(() => late.removeEventListener('abort', cancel));
 }
 
 /** `most` is a whole number of MiB. */

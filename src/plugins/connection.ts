@@ -1,5 +1,5 @@
 // One connected plugin's lines: splits and decodes what it sends, encodes and queues what it gets, and limits both.
-import { LineSplitter } from '../base/jsonLines.ts';
+import { LineSplitter } from '../base/json/jsonLines.ts';
 import { maskKey } from '../core/conversation/key.ts';
 import { type HostMessage, LONGEST_LINE, type PluginRequest } from '../protocol/plugin.ts';
 import { type PluginCodec } from './codec.ts';

@@ -1,9 +1,9 @@
 // The codec of WIRE A: JSON objects with a `type` in snake_case.
 import type * as z from 'zod';
 import { describeError } from '../base/errors.ts';
-import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/outsideJson.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/json/outsideJson.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
-import { type ListenerRequest, listenerSchemas } from '../protocol/listener.ts';
+import { type ListenerRequest, listenerSchemas } from '../protocol/outside/listener.ts';
 import { type PluginRequest, requestSchemas } from '../protocol/plugin.ts';
 import { type Decoded, type PluginCodec } from './codec.ts';
 

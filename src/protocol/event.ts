@@ -1,7 +1,7 @@
 // The events of a conversation's log: every line of events.jsonl, version 1.
 import * as z from 'zod';
 import { formFieldSchema } from './page/form.ts';
-import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/outsideJson.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/json/outsideJson.ts';
 import { describeIssue } from './describeIssue.ts';
 import { CARD_MEDIA_TYPES } from './page/cardMedia.ts';
 import { isPlainNotification, notificationSchema } from './notification.ts';

@@ -1,6 +1,6 @@
 // Compiles a zod schema into a fast check of types, for data that was validated when it was written.
 import type * as z from 'zod';
-import { isDeeperThan } from '../base/outsideJson.ts';
+import { isDeeperThan } from '../base/json/outsideJson.ts';
 
 type Check = (value: unknown) => boolean;
 

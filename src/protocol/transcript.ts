@@ -1,7 +1,7 @@
 // The items of a conversation's transcript, as every front end shows them.
 import { type FormField } from './page/form.ts';
-import { type BringBackMessage } from './changesView.ts';
-import { type CallPreview } from './diffView.ts';
+import { type BringBackMessage } from './page/changesView.ts';
+import { type CallPreview } from './page/diffView.ts';
 import { type EventOf } from './event.ts';
 import { type Level } from './notification.ts';
 import { type NotificationLabel } from './page/pendingView.ts';

@@ -1,6 +1,6 @@
 // Messages between the host and the chat page. The page imports types only; the host validates what the page sends.
 import * as z from 'zod';
-import { type ChangesView, changesMessages } from './changesView.ts';
+import { type ChangesView, changesMessages } from './page/changesView.ts';
 import { type CompletionsMessage, completionsMessages } from './page/completionsView.ts';
 import { type ContextView, type Controls, controlsMessages, type ModelChoice } from './page/controlsView.ts';
 import {
@@ -9,8 +9,8 @@ import {
   conversationsMessages,
   type OtherConversation,
 } from './page/conversationsView.ts';
-import { type FileDiff } from './diffView.ts';
-import { type HandleView, handlesMessages } from './handlesView.ts';
+import { type FileDiff } from './page/diffView.ts';
+import { type HandleView, handlesMessages } from './page/handlesView.ts';
 import { type Level } from './notification.ts';
 import { type PendingEntry, pendingMessages } from './page/pendingView.ts';
 import { type TodoItem } from './todo.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { LOG_FOLDERS, type Places } from './places.ts';
 import { REMOVED } from './store.ts';
 

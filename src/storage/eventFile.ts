@@ -4,7 +4,7 @@ import { type Failure, FailureError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type EventFile, type OpenedLog, type ReadLog, type SubagentOf } from '../core/ports/storage.ts';
-import { type AppendFile, type FileSystem } from '../node/fileSystem.ts';
+import { type AppendFile, type FileSystem } from '../node/files/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { hasLineEnd } from './line.ts';
 import { LineBuffer } from './lineBuffer.ts';

@@ -5,7 +5,7 @@ import { type Disposable, DisposableStore, toDisposable } from '../base/disposab
 import { Emitter } from '../base/emitter.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type FollowedLog, type ReadLog } from '../core/ports/storage.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type ReadEvents, readEvents } from './readEvents.ts';
 
 /** A watcher may miss changes, on a network disk all of them. */

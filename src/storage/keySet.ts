@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { storageError } from './storageError.ts';
 
 const fileSchema = z.looseObject({ v: z.literal(1) });

@@ -7,7 +7,7 @@ import { Emitter } from '../base/emitter.ts';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type HeldLock, type Lock, type Owner } from '../core/ports/storage.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type KernelLock, type TryLock } from '../node/kernelLock.ts';
 import { type Places } from './places.ts';
 
@@ -158,7 +158,12 @@ class Held implements HeldLock {
     this.#emitter = this.#held.add(new Emitter((error) => deps.logger.error('handing over failed', error)));
     this.#lost = this.#held.add(new Emitter((error) => deps.logger.error('a lost lock was not noticed', error)));
     this.#held.add(toDisposable(() => this.#timer?.dispose()));
-    this.#held.add(deps.files.watch(folder, () => this.#check()));
+    // The log is in the same folder and changes all the time.
+    this.#held.add(
+      deps.files.watch(folder, (name) => {
+        if (name === undefined || concernsLock(name)) this.#check();
+      }),
+    );
     this.#check();
   }
 
@@ -260,6 +265,10 @@ class Held implements HeldLock {
       }
     }
   }
+}
+
+function concernsLock(name: string): boolean {
+  return name === LOCK || name === OWNER || name.startsWith(REQUEST);
 }
 
 async function identityOf(files: FileSystem, path: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 // Reads the last number and the key of a log from the two ends of its file, without reading what is between.
 import { FailureError } from '../base/errors.ts';
 import { type LogEnd } from '../core/ports/storage.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { checkLine, parseLine } from './line.ts';
 import { readEvents } from './readEvents.ts';
 

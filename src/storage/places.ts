@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Logger } from '../core/ports/ports.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { folderKey, indexFile, indexRoot } from './folderIndex.ts';
 
 /** The folders of a storage that have logs. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Snapshots } from '../core/ports/storage.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { storageError } from './storageError.ts';
 
 export interface SnapshotsDeps {

@@ -2,7 +2,7 @@
 import { type Clock } from '../base/clock.ts';
 import { type Ids, type Logger } from '../core/ports/ports.ts';
 import { type Lock, type Snapshots, type Store, type Views } from '../core/ports/storage.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { isAlive, type TryLock, tryKernelLock } from '../node/kernelLock.ts';
 import { startTimeOf } from '../node/processTree.ts';
 import { createCheckpoints, type StoredCheckpoints } from './checkpoints/checkpoints.ts';

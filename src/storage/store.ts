@@ -6,7 +6,7 @@ import { ULID_PATTERN } from '../base/ulid.ts';
 import { Summary } from '../core/conversation/projections/summary.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type ConversationSummary, type Store } from '../core/ports/storage.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { openEventFile } from './eventFile.ts';
 import { followEventFile } from './followedFile.ts';

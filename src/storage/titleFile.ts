@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type SubagentOf } from '../core/ports/storage.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 
 const titleSchema = z.strictObject({
   title: z.string(),

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { failed, succeeded } from '../base/errors.ts';
 import { type UserFiles } from '../core/ports/userFiles.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
-import { readJudged } from '../node/readInside.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
+import { readJudged } from '../node/files/readInside.ts';
 
 /** Unreadable files count as missing. */
 export function createUserFiles({ files, folder }: { files: FileSystem; folder: string }): UserFiles {

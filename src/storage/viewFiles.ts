@@ -5,7 +5,7 @@ import { type Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type Views } from '../core/ports/storage.ts';
-import { type FileSystem } from '../node/fileSystem.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type Places } from './places.ts';
 
 export interface ViewFilesDeps {

@@ -60,7 +60,10 @@ async function start(
       return refuse('Cancelled by the user.');
     }
     // Its handle is on disk before it does anything: after a crash it is found by it.
-    const handle = await handles.adopt(call, prepared.value.process, name);
+    const handle = await handles.adopt(call, prepared.value.process, name).catch((error: unknown) => {
+      prepared.value.dispose();
+      throw error;
+    });
     await prepared.value.begin();
     if (handle.hasEnded) {
       return { ...refuse(`The subagent “${name}” ${describeHandleState(handle)}.`), handles: [handle.shown(name)] };

@@ -5,7 +5,7 @@ import { describeError } from '../base/errors.ts';
 import { askAboutHandle } from '../core/frontend/handleViews.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import { type LogEvent } from '../protocol/event.ts';
-import { type HandleView } from '../protocol/handlesView.ts';
+import { type HandleView } from '../protocol/page/handlesView.ts';
 
 /** Events come in bursts. */
 const REFRESH_AFTER = 200;
@@ -13,7 +13,7 @@ const REFRESH_AFTER = 200;
 const TICK = 3000;
 const SENT_OUTPUT = 2000;
 /** After these a command may have begun or ended. */
-const TELLING: ReadonlySet<LogEvent['type']> = new Set(['tool_call_response', 'handle_started', 'turn_ended']);
+const AFFECTING: ReadonlySet<LogEvent['type']> = new Set(['tool_call_response', 'handle_started', 'turn_ended']);
 
 export interface PageCommandsDeps {
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export class PageCommands implements Disposable {
   }
 
   appended({ type }: LogEvent): void {
-    if (TELLING.has(type) || this.#isRunning) this.refresh(REFRESH_AFTER);
+    if (AFFECTING.has(type) || this.#isRunning) this.refresh(REFRESH_AFTER);
   }
 
   refresh(milliseconds: number): void {

@@ -16,7 +16,7 @@ import { HandleList } from './render/handles.tsx';
 import { Icon } from './render/icons.tsx';
 import { TodoList } from './render/todo.tsx';
 import type { PageState } from './state.ts';
-import { strings } from './strings.ts';
+import { strings } from './strings/strings.ts';
 import { Transcript } from './transcript.tsx';
 
 interface Properties {

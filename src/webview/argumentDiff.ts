@@ -1,6 +1,6 @@
 // Derives a diff from the arguments of a call that changes files, to be shown before it runs and while it streams.
-import type { DiffHunk, FileDiff } from '../protocol/diffView.ts';
-import { strings } from './strings.ts';
+import type { DiffHunk, FileDiff } from '../protocol/page/diffView.ts';
+import { strings } from './strings/strings.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 // Requests the diffs of calls from the host and caches them: the diff of an ended call never changes.
-import type { FileDiff } from '../protocol/diffView.ts';
+import type { FileDiff } from '../protocol/page/diffView.ts';
 import type { FromPage } from '../protocol/webview.ts';
 
 export class DiffReader {

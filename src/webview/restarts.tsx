@@ -1,6 +1,6 @@
 // Restarts the page when rendering it as a whole fails: a few times automatically, then at the user's request.
 import { Component, type ComponentChildren } from 'preact';
-import { strings } from './strings.ts';
+import { strings } from './strings/strings.ts';
 
 const MOST_RESTARTS = 3;
 /** A page that ran this long since its last restart has recovered. */

@@ -7,8 +7,8 @@ import type { TranscriptItem } from '../protocol/transcript.ts';
 import type { Change, ChatHead, ToPage } from '../protocol/webview.ts';
 import { appendTo, type Chunked, chunked, removeAt, replaceAt, valueAt } from './chunked.ts';
 import { type Growing, grow, growing, wholeText } from './growing.ts';
-import { notificationStrings as ofNotifications } from './notificationStrings.ts';
-import { strings } from './strings.ts';
+import { notificationStrings as ofNotifications } from './strings/notificationStrings.ts';
+import { strings } from './strings/strings.ts';
 import { spokenText } from './render/markdown/spokenText.ts';
 import { toolTitle } from './toolTitle.ts';
 

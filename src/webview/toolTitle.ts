@@ -1,6 +1,6 @@
 // Titles and icons of tool calls: `Read src/a.ts`, `Run npm test`; unknown tools have their own name.
 import type { IconName } from './render/icons.tsx';
-import { strings } from './strings.ts';
+import { strings } from './strings/strings.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 

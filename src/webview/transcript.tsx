@@ -8,7 +8,7 @@ import { Icon } from './render/icons.tsx';
 import { Item } from './render/item.tsx';
 import { groupCalls, ToolGroup } from './render/toolGroup.tsx';
 import type { PageItem } from './state.ts';
-import { strings } from './strings.ts';
+import { strings } from './strings/strings.ts';
 
 /** Chunks of items shown at first and added by each *Show earlier*. */
 const PAGE = 4;

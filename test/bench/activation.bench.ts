@@ -1,11 +1,11 @@
 // In the real editor: activation time of the packaged extension compared with an empty one, and the code that it loads.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from '../host/build.ts';
-import { newTemporaryFolder } from '../host/cache.mjs';
-import { runToExit } from '../host/lifetime.mjs';
+import { build } from '../host/packaging/build.ts';
+import { newTemporaryFolder } from '../host/install/cache.mjs';
+import { runToExit } from '../host/processes/lifetime.mjs';
 import { repository } from '../host/setup.mjs';
-import { makeVsix, packagedFolder } from '../host/vsix.ts';
+import { makeVsix, packagedFolder } from '../host/packaging/vsix.ts';
 import type { Activation, ActivationOrder } from './inside/activation.ts';
 import { inside, makeEmptyExtension, median } from './withEditor.ts';
 

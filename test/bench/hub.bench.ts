@@ -7,7 +7,7 @@ import * as sqlite from 'node:sqlite';
 import { AckPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type HubServer, startHubServer } from '../../src/hub/hubServer.ts';
-import { realFileSystem } from '../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../src/node/files/fileSystem.ts';
 import { tryKernelLock } from '../../src/node/kernelLock.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';

@@ -1,8 +1,8 @@
 // In the real editor: idle memory and CPU with a folder of 100,000 files, and the part that grows with the number of files.
 import { join } from 'node:path';
-import { build } from '../host/build.ts';
-import { newTemporaryFolder } from '../host/cache.mjs';
-import { runToExit } from '../host/lifetime.mjs';
+import { build } from '../host/packaging/build.ts';
+import { newTemporaryFolder } from '../host/install/cache.mjs';
+import { runToExit } from '../host/processes/lifetime.mjs';
 import { repository } from '../host/setup.mjs';
 import type { IdleOrder, IdleResult } from './inside/idle.ts';
 import { fill, git, inside, makeEmptyExtension, SEEN } from './withEditor.ts';

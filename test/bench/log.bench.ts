@@ -6,7 +6,7 @@ import { collect } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { enqueue } from '../../src/core/notify/queue.ts';
 import { type EventFile, type ReadLog } from '../../src/core/ports/storage.ts';
-import { realFileSystem } from '../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../src/node/files/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../src/protocol/event.ts';

@@ -1,9 +1,9 @@
 // The chat page alone in a browser: a streamed answer of 100 KB, a conversation of 5,000 events, and ten conversations one after another.
 import { type CDPSession, type Page } from 'playwright-core';
 import { type TranscriptItem } from '../../src/protocol/transcript.ts';
-import { launchChromium } from '../host/browser.ts';
-import { build } from '../host/build.ts';
-import { runToExit } from '../host/lifetime.mjs';
+import { launchChromium } from '../host/editor/browser.ts';
+import { build } from '../host/packaging/build.ts';
+import { runToExit } from '../host/processes/lifetime.mjs';
 import { PageAlone } from '../support/page/chatPage.ts';
 
 const ROUNDS = 5;

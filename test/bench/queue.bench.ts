@@ -9,7 +9,7 @@ import { estimateTokens } from '../../src/core/conversation/tokens.ts';
 import { Dispatcher } from '../../src/core/notify/dispatcher.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
 import { Subscriptions } from '../../src/core/notify/publishing.ts';
-import { realFileSystem } from '../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../src/node/files/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { type Notification, type NotificationDraft } from '../../src/protocol/notification.ts';

@@ -2,9 +2,9 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { estimateTokens } from '../../src/core/conversation/tokens.ts';
-import { build } from '../host/build.ts';
-import { newTemporaryFolder } from '../host/cache.mjs';
-import { runToExit } from '../host/lifetime.mjs';
+import { build } from '../host/packaging/build.ts';
+import { newTemporaryFolder } from '../host/install/cache.mjs';
+import { runToExit } from '../host/processes/lifetime.mjs';
 import { repository } from '../host/setup.mjs';
 import type { Side, Stall, StormOrder, StormResult } from './inside/storm.ts';
 import { fill, git, inside, median, SEEN } from './withEditor.ts';

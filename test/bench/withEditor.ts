@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
-import { newTemporaryFolder } from '../host/cache.mjs';
-import { runInsideEditor } from '../host/insideEditor.ts';
+import { newTemporaryFolder } from '../host/install/cache.mjs';
+import { runInsideEditor } from '../host/editor/insideEditor.ts';
 import { repository } from '../host/setup.mjs';
 import { orderFor } from './inside/report.ts';
 

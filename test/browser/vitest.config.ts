@@ -22,7 +22,7 @@ export default defineConfig({
   cacheDir: '.build/vite-browser',
   root: `${import.meta.dirname}/../..`,
   test: {
-    include: ['test/browser/*.browser.test.ts', 'test/browser/page/*.browser.test.ts'],
+    include: ['test/browser/*.browser.test.ts', 'test/browser/{changes,outside,page}/*.browser.test.ts'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // A loaded machine is slow, not wrong.

@@ -5,7 +5,7 @@ import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { openOrFollow } from '../../src/core/conversation/opening.ts';
 import { enqueue, withdraw } from '../../src/core/notify/queue.ts';
 import { type Logger } from '../../src/core/ports/ports.ts';
-import { realFileSystem } from '../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../src/node/files/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { readSettings } from '../../src/protocol/settings.ts';

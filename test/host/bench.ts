@@ -1,9 +1,9 @@
 // Runs the selected benchmarks one after another, so that they do not disturb each other.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UserError } from './errors.mjs';
-import { runToExit } from './lifetime.mjs';
-import { spawnNode } from './runCommand.mjs';
+import { UserError } from './console/errors.mjs';
+import { runToExit } from './processes/lifetime.mjs';
+import { spawnNode } from './processes/runCommand.mjs';
 import { repository } from './setup.mjs';
 
 await runToExit(bench);

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contributedTexts, translatedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';
-import { runToExit } from './lifetime.mjs';
+import { runToExit } from './processes/lifetime.mjs';
 import { repository } from './setup.mjs';
 
 await runToExit(async () => {

@@ -1,7 +1,7 @@
 // Runs the crash test for longer than `npm test` does.
 import { join } from 'node:path';
-import { runToExit } from './lifetime.mjs';
-import { spawnNode } from './runCommand.mjs';
+import { runToExit } from './processes/lifetime.mjs';
+import { spawnNode } from './processes/runCommand.mjs';
 import { repository } from './setup.mjs';
 
 const DEFAULT_RUNS = '500';

@@ -2,13 +2,13 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { UserError } from './errors.mjs';
-import { runToExit } from './lifetime.mjs';
-import { createReporter } from './report.mjs';
-import { bondOptions } from './runCommand.mjs';
+import { UserError } from './console/errors.mjs';
+import { runToExit } from './processes/lifetime.mjs';
+import { createReporter } from './console/report.mjs';
+import { bondOptions } from './processes/runCommand.mjs';
 import { setUp } from './setup.mjs';
-import { readStartOptions, startHelp } from './startOptions.mjs';
-import { readTestSelection, testHelp } from './testSelection.mjs';
+import { readStartOptions, startHelp } from './start/startOptions.mjs';
+import { readTestSelection, testHelp } from './steps/testSelection.mjs';
 
 const oldestNode = 20;
 

@@ -1,9 +1,9 @@
 // Runs `npm run package`: makes the file that users install and says where it is.
 import { join } from 'node:path';
-import { runToExit } from './lifetime.mjs';
-import { createReporter } from './report.mjs';
+import { runToExit } from './processes/lifetime.mjs';
+import { createReporter } from './console/report.mjs';
 import { repository } from './setup.mjs';
-import { makeVsix } from './vsix.ts';
+import { makeVsix } from './packaging/vsix.ts';
 
 const report = createReporter();
 const name = 'earshot.vsix';

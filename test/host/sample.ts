@@ -5,8 +5,8 @@ import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { errorCode } from './cache.mjs';
-import { UserError } from './errors.mjs';
+import { errorCode } from './install/cache.mjs';
+import { UserError } from './console/errors.mjs';
 import { repository } from './setup.mjs';
 
 const run = promisify(execFile);

@@ -1,13 +1,13 @@
 // Provides everything that a command needs and that is not there yet.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheFolder, removeAbandoned } from './cache.mjs';
-import { provideChromium } from './chromium.mjs';
-import { provideDependencies } from './dependencies.mjs';
-import { provideNode } from './nodeRuntime.mjs';
-import { providePrograms } from './programs.mjs';
-import { silentReporter } from './report.mjs';
-import { provideVscode } from './vscodeServer.mjs';
+import { cacheFolder, removeAbandoned } from './install/cache.mjs';
+import { provideChromium } from './install/chromium.mjs';
+import { provideDependencies } from './install/dependencies.mjs';
+import { provideNode } from './install/nodeRuntime.mjs';
+import { providePrograms } from './install/programs.mjs';
+import { silentReporter } from './console/report.mjs';
+import { provideVscode } from './install/vscodeServer.mjs';
 
 /** The root of this clone. */
 export const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
@@ -18,7 +18,7 @@ export const repository = fileURLToPath(new URL('../..', import.meta.url)).repla
  * The parts do not depend on each other, so they are provided at the same time.
  *
  * @param {readonly Need[]} needs what is needed besides Node
- * @param {import('./report.mjs').Reporter} [report]
+ * @param {import('./console/report.mjs').Reporter} [report]
  * @returns {Promise<{ node: string, vscode: string, chromium: string }>} paths; empty for what was not asked for
  */
 export async function setUp(needs, report = silentReporter) {

@@ -3,16 +3,16 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { build } from './build.ts';
-import { cacheFolder, makeWritable, nameFor, newTemporaryFolder } from './cache.mjs';
-import { UserError } from './errors.mjs';
-import { runToExit } from './lifetime.mjs';
-import { openInBrowser } from './openInBrowser.ts';
-import { createReporter } from './report.mjs';
+import { build } from './packaging/build.ts';
+import { cacheFolder, makeWritable, nameFor, newTemporaryFolder } from './install/cache.mjs';
+import { UserError } from './console/errors.mjs';
+import { runToExit } from './processes/lifetime.mjs';
+import { openInBrowser } from './start/openInBrowser.ts';
+import { createReporter } from './console/report.mjs';
 import { createSample } from './sample.ts';
-import { startVscodeServer } from './serve.ts';
+import { startVscodeServer } from './editor/serve.ts';
 import { repository } from './setup.mjs';
-import { portProblem, readStartOptions } from './startOptions.mjs';
+import { portProblem, readStartOptions } from './start/startOptions.mjs';
 
 const report = createReporter();
 

@@ -1,13 +1,13 @@
 // Runs the steps of `npm test` in parallel lanes, each regardless of the others, and counts the results.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { indent } from './errors.mjs';
-import { runToExit } from './lifetime.mjs';
-import { createReporter } from './report.mjs';
+import { indent } from './console/errors.mjs';
+import { runToExit } from './processes/lifetime.mjs';
+import { createReporter } from './console/report.mjs';
 import { repository } from './setup.mjs';
-import { countLine, failedToRun, oneFailed, type StepResult } from './stepResult.ts';
-import { readTestSelection, type Step, testEnvironment } from './testSelection.mjs';
-import { testSteps } from './testSteps.ts';
+import { countLine, failedToRun, oneFailed, type StepResult } from './steps/stepResult.ts';
+import { readTestSelection, type Step, testEnvironment } from './steps/testSelection.mjs';
+import { testSteps } from './steps/testSteps.ts';
 
 const report = createReporter();
 const shownMessageLines = 40;

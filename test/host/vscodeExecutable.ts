@@ -1,9 +1,9 @@
 // Implements test/host/vscode, which is called like a desktop VS Code: runs tests in a real extension host and exits with their code.
 import { join } from 'node:path';
-import { newTemporaryFolder } from './cache.mjs';
-import { readDesktopFlags } from './desktopFlags.ts';
-import { runInsideEditor } from './insideEditor.ts';
-import { runToExit } from './lifetime.mjs';
+import { newTemporaryFolder } from './install/cache.mjs';
+import { readDesktopFlags } from './editor/desktopFlags.ts';
+import { runInsideEditor } from './editor/insideEditor.ts';
+import { runToExit } from './processes/lifetime.mjs';
 
 await runToExit(run);
 

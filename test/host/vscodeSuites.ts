@@ -4,12 +4,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { downloadAndUnzipVSCode, runTests, TestRunFailedError } from '@vscode/test-electron';
-import { cacheFolder, newTemporaryFolder } from './cache.mjs';
-import { UserError } from './errors.mjs';
-import { runToExit } from './lifetime.mjs';
-import { installModelProvider } from './modelProvider.ts';
+import { cacheFolder, newTemporaryFolder } from './install/cache.mjs';
+import { UserError } from './console/errors.mjs';
+import { runToExit } from './processes/lifetime.mjs';
+import { installModelProvider } from './editor/modelProvider.ts';
 import { createSample } from './sample.ts';
-import { defaultSettings } from './serverSettings.ts';
+import { defaultSettings } from './editor/serverSettings.ts';
 import { repository } from './setup.mjs';
 
 const whereToGetVscode =

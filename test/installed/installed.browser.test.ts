@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { repository } from '../host/setup.mjs';
-import { makeVsix } from '../host/vsix.ts';
+import { makeVsix } from '../host/packaging/vsix.ts';
 import { useWorkbench } from '../support/workbench.ts';
 
 const file = join(repository, '.build', 'earshot.vsix');
@@ -17,7 +17,7 @@ const workbench = useWorkbench(async () => {
 const ALLOWED = [
   /^(package\.json|package\.nls(\.de)?\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
   /^dist\/(extension\.js|hub\.js|hub-mcp\.js|notifications-(?:mcp|hook)\.js|webChat\.js|acp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
-  /^media\/([a-z-]+\.(css|svg|png)|l10n\/bundle\.l10n\.de\.json)$/,
+  /^media\/([a-z-]+\.(css|svg|png)|readme\/[a-z]+\.png|l10n\/bundle\.l10n\.de\.json)$/,
 ];
 
 async function installed(): Promise<{ folder: string; files: string[] }> {

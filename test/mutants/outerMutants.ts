@@ -12,11 +12,11 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'no sync by the kernel',
-    file: 'src/node/fileSystem.ts',
+    file: 'src/node/files/fileSystem.ts',
     symbol: 'realFileSystem',
     find: ' | SYNCED_WRITES;',
     replace: ';',
-    tests: ['test/unit/node/fileSystem.test.ts'],
+    tests: ['test/unit/node/files/fileSystem.test.ts'],
   },
   {
     name: 'no lock',
@@ -27,7 +27,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/node/kernelLock.test.ts'],
   },
   {
-    name: 'half-written bytes are not taken back',
+    name: 'half-written bytes are not removed',
     file: 'src/storage/eventFile.ts',
     symbol: 'GroupCommitFile.#removePartialWrite',
     find: 'if (length < bytes.length) await file.truncate(length);',
@@ -51,7 +51,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/storage/powerLoss.test.ts'],
   },
   {
-    name: 'a follower does not notice bytes that were taken back',
+    name: 'a follower does not notice bytes that were removed',
     file: 'src/storage/followedFile.ts',
     symbol: 'FollowedFile.#readNew',
     find: 'if (!same) return this.#readAll();',
@@ -84,7 +84,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a door that does not see where links lead out',
-    file: 'src/node/readInside.ts',
+    file: 'src/node/files/readInside.ts',
     symbol: 'locate',
     find: 'outside: real === undefined,',
     replace: 'outside: false,',
@@ -92,7 +92,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a door that does not compare what it opened',
-    file: 'src/node/readInside.ts',
+    file: 'src/node/files/readInside.ts',
     symbol: 'readLocated',
     find: 'if (!(await isStill(handle, real))) return moved(name);',
     replace: '',
@@ -100,14 +100,14 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a write that goes wherever its folder leads by now',
-    file: 'src/node/pinnedPlace.ts',
+    file: 'src/node/files/pinnedPlace.ts',
     symbol: 'pinPlace',
     find: '(await find()) === pinned ? undefined : elsewhere(file)',
     replace: '(await find()) === pinned ? undefined : undefined',
-    tests: ['test/unit/node/pinnedPlace.test.ts'],
+    tests: ['test/unit/node/files/pinnedPlace.test.ts'],
   },
   {
-    name: 'no room is reserved for the end of a command',
+    name: 'no space is reserved for the end of a command',
     file: 'src/node/supervision/supervisorFiles.ts',
     symbol: 'StateKeeper.write',
     find: 'if (this.#reserve === undefined) throw error;',
@@ -180,11 +180,11 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a dangling link that leads nowhere',
-    file: 'src/node/resolvePath.ts',
+    file: 'src/node/files/resolvePath.ts',
     symbol: 'targetOf',
     find: 'isSymbolicLink() ? await readlink(path) : undefined;',
     replace: 'isSymbolicLink() ? null : undefined;',
-    tests: ['test/unit/node/resolvePath.test.ts'],
+    tests: ['test/unit/node/files/resolvePath.test.ts'],
   },
   {
     name: 'an append is acknowledged although another program wrote',

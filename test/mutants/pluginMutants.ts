@@ -36,7 +36,7 @@ export const pluginMutants: readonly Mutant[] = [
   },
   {
     name: 'a changed file of an approved program is not noticed',
-    file: 'src/node/fingerprint.ts',
+    file: 'src/node/files/fingerprint.ts',
     symbol: 'approvalKey',
     find: 'JSON.stringify([name, args, folder, files])',
     replace: 'JSON.stringify([name, args, folder])',

@@ -1,11 +1,11 @@
-// Records an hour of ordinary work in a real VS Code, as its sources tell of it: `npm run record` writes recording.jsonl beside this
+// Records an hour of ordinary work in a real VS Code, as its sources report it: `npm run record` writes recording.jsonl beside this
 // file and takes the hour; `npm run record -- FASTER FILE` is for trying the script out, with FASTER times shorter pauses.
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { build } from '../host/build.ts';
-import { newTemporaryFolder } from '../host/cache.mjs';
-import { runInsideEditor } from '../host/insideEditor.ts';
-import { runToExit } from '../host/lifetime.mjs';
+import { build } from '../host/packaging/build.ts';
+import { newTemporaryFolder } from '../host/install/cache.mjs';
+import { runInsideEditor } from '../host/editor/insideEditor.ts';
+import { runToExit } from '../host/processes/lifetime.mjs';
 import { repository } from '../host/setup.mjs';
 import type { RecordingOrder } from './inside.ts';
 import { createShop, gitEnvironment } from './shop.ts';

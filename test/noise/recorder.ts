@@ -1,4 +1,4 @@
-// Writes down what the editor's sources say, as the producers would hear it. Runs inside the extension host.
+// Writes down what the editor's sources say, as the producers would get it. Runs inside the extension host.
 import { appendFileSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';

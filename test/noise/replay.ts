@@ -228,5 +228,5 @@ function fileOf(path: string): FilePath {
 }
 
 function neverAsked(): never {
-  throw new Error('the recording only tells');
+  throw new Error('the recording can only be read');
 }

@@ -10,7 +10,7 @@ export interface Step {
   readonly at: number;
 }
 
-export interface Told {
+export interface Delivered {
   readonly minutes: number;
   /** During which step each notification was queued, by its id. */
   readonly steps: ReadonlyMap<string, Step>;
@@ -31,7 +31,7 @@ const WHY: Readonly<Record<string, string>> = {
 /** Why nothing was even queued. */
 const SILENT: Readonly<Record<string, string>> = {
   'looks around': 'opening a file changes nothing',
-  'runs the tests': 'a command that succeeds is no news',
+  'runs the tests': 'a command that succeeds is not reported',
   'saves equal bytes': 'the bytes are those that it has read',
   'saves files that were not read': 'counted in the line beside the user’s next words',
   'lets the formatter go over everything': 'no byte of what it has read becomes another',
@@ -39,8 +39,9 @@ const SILENT: Readonly<Record<string, string>> = {
   'builds by the task, and tests':
     'that the build succeeds was reported before; dist is ignored by git and nobody has read it',
   'renames a file that was not read': 'counted in the line beside the user’s next words',
-  'builds everything anew': 'dist is ignored by git and nobody has read it; what succeeds is no news',
-  'runs the tests with their coverage': 'the report is ignored by git and nobody has read it; what succeeds is no news',
+  'builds everything anew': 'dist is ignored by git and nobody has read it; what succeeds is not reported',
+  'runs the tests with their coverage':
+    'the report is ignored by git and nobody has read it; what succeeds is not reported',
   'discards it': 'the file is again as it was read',
   'stops the watcher': 'the watcher was never reported, so its end is not either',
 };
@@ -60,23 +61,23 @@ export function shownIn(events: readonly LogEvent[]): readonly Notification[] {
   return queuedIn(events).filter(({ id }) => shown.has(id));
 }
 
-export function printTable(recording: readonly Recorded[], told: Told, head: readonly string[]): string {
-  const shown = shownIn(told.events).map((one) => ({ one, step: told.steps.get(one.id) }));
-  const heard = shown.map(
+export function printTable(recording: readonly Recorded[], delivered: Delivered, head: readonly string[]): string {
+  const shown = shownIn(delivered.events).map((one) => ({ one, step: delivered.steps.get(one.id) }));
+  const rows = shown.map(
     ({ one, step }) =>
       `${minuteOf(step?.at ?? 0)} | ${step?.label ?? ''} | ${kindOf(one)} | ${firstLine(one)} | ${WHY[kindOf(one)] ?? 'NO REASON'}`,
   );
   const steps = recording.filter((entry) => entry.type === 'step');
   const quiet = steps.flatMap((step) => {
     if (shown.some((one) => one.step?.at === step.at)) return [];
-    const why = describeUndelivered(told, step);
+    const why = describeUndelivered(delivered, step);
     return [`${minuteOf(step.at)} | ${step.label} | ${why === '' ? (SILENT[step.label] ?? 'NO REASON') : why}`];
   });
   return [
     ...head,
     '',
     'minute | what was done | kind | the first line for the model | why',
-    ...heard,
+    ...rows,
     '',
     'minute | what was done and not reported | why',
     ...quiet,
@@ -88,7 +89,7 @@ export function printTable(recording: readonly Recorded[], told: Told, head: rea
 }
 
 /** The notifications of this step that were not delivered, with the reasons in the log. */
-function describeUndelivered({ events, steps }: Told, step: Step): string {
+function describeUndelivered({ events, steps }: Delivered, step: Step): string {
   const reasons = new Map<string, number>();
   const withdrawn = events.filter((event) => event.type === 'notification_withdrawn');
   const merged = new Set(carriedIn(events).flatMap((carried) => carried.merged));
@@ -112,7 +113,7 @@ function printPlaces(recording: readonly Recorded[]): string[] {
     row('node_modules', 'the same'),
     row('coverage', 'the same'),
     row('.git', 'git’s own files'),
-    row('src/teas', 'nobody has read them: git tells of them by their number'),
+    row('src/teas', 'nobody has read them: git reports their number'),
   ];
 }
 

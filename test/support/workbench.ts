@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Browser, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
-import { launchChromium } from '../host/browser.ts';
-import { installVsix } from '../host/installVsix.ts';
-import { installModelProvider } from '../host/modelProvider.ts';
+import { launchChromium } from '../host/editor/browser.ts';
+import { installVsix } from '../host/editor/installVsix.ts';
+import { installModelProvider } from '../host/editor/modelProvider.ts';
 import { createSample, restoreSample } from '../host/sample.ts';
-import { startVscodeServer, type VscodeServer, writeMachineSettings } from '../host/serve.ts';
+import { startVscodeServer, type VscodeServer, writeMachineSettings } from '../host/editor/serve.ts';
 import { isFull } from './runs.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -1,8 +1,8 @@
 // `npm run trial -- --base-url U --model M`: tests how a real model reacts to notifications in each format. Key: EARSHOT_API_KEY.
 import { parseArgs } from 'node:util';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { UserError } from '../host/errors.mjs';
-import { runToExit } from '../host/lifetime.mjs';
+import { UserError } from '../host/console/errors.mjs';
+import { runToExit } from '../host/processes/lifetime.mjs';
 import { printTrial, runTrial } from './trial.ts';
 
 await runToExit(trial);

@@ -287,7 +287,7 @@ test('a cycle of three files and one of a file with itself are found', () => {
 });
 
 test.each([
-  ['core', '../node/fileSystem.ts', false],
+  ['core', '../node/files/fileSystem.ts', false],
   ['core', 'node:fs', false],
   ['core', 'vscode', false],
   ['models', '../tools/readFile.ts', false],

@@ -9,7 +9,7 @@ import { listFilesTool } from '../../src/tools/files/listFiles.ts';
 import { readFileTool } from '../../src/tools/files/readFile.ts';
 import { READ, type Recorded } from '../noise/recorded.ts';
 import { Replay } from '../noise/replay.ts';
-import { printTable, type Step, shownIn, type Told, tokensIn } from '../noise/table.ts';
+import { printTable, type Step, shownIn, type Delivered, tokensIn } from '../noise/table.ts';
 import { memoryWindow } from '../support/log/memoryStorage.ts';
 import { createManualClock, type ManualClock } from '../support/manualClock.ts';
 import { createScriptedModel } from '../support/models/scriptedModel.ts';
@@ -46,7 +46,7 @@ async function pass(clock: ManualClock, until: number): Promise<void> {
 }
 
 /** The user writes at this interval. */
-async function replay(minutes: number): Promise<Told> {
+async function replay(minutes: number): Promise<Delivered> {
   const clock = createManualClock();
   const errors: string[] = [];
   const log = recordingLogger(errors);
@@ -112,7 +112,7 @@ async function replay(minutes: number): Promise<Told> {
 }
 
 test('at most 12 notifications in 2,500 tokens are shown, none about dist, the formatter or equal bytes', async () => {
-  const all: Told[] = [];
+  const all: Delivered[] = [];
   for (const minutes of [...MINUTES, ...OFTEN]) all.push(await replay(minutes));
   const [first] = all;
   if (first === undefined) throw new Error('nothing was replayed');

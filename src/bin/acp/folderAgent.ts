@@ -14,7 +14,7 @@ import { listPrompts } from '../../core/prompt/promptFiles.ts';
 import { listSkills } from '../../core/prompt/skills.ts';
 import { Handles } from '../../core/tools/handles.ts';
 import { createHooks } from '../../hooks/hooks.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { processObserver } from '../../node/processActivity.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';

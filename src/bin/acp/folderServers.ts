@@ -7,7 +7,7 @@ import { type Logger } from '../../core/ports/ports.ts';
 import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type ConfiguredServer, mergeConfigurations, readConfigValue } from '../../mcp/config/configuration.ts';
 import { type McpServers } from '../../mcp/servers.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
 import { type ClientServer } from '../../protocol/outside/acp.ts';
@@ -64,9 +64,9 @@ export function createFolderServers(deps: FolderServersDeps): FolderServers {
       moreInstructions: () => (part.servers?.all ?? []).flatMap(instructionsOf),
     },
     tasks: {
-      takeUp: async (task) => {
+      reattach: async (task) => {
         await changing;
-        return part.servers?.takeUpTask(task);
+        return part.servers?.reattachTask(task);
       },
     },
     start: (earshot) => {

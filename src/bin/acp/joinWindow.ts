@@ -3,7 +3,7 @@ import { JoinedFolder } from '../../acp/joinedFolder.ts';
 import { type FolderListener, type SessionFolder } from '../../acp/sessionFolder.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Logger } from '../../core/ports/ports.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { attachPlugin } from '../../plugins/client/pluginClient.ts';
 import { type FoundWindow } from '../../plugins/client/windowSockets.ts';
 import { type HostMessageOf } from '../../protocol/plugin.ts';

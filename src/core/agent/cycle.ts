@@ -1,6 +1,6 @@
 // One model call: sends the request, renders the stream, and appends the answer to the log.
 import { type Failure } from '../../base/errors.ts';
-import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/outsideJson.ts';
+import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/json/outsideJson.ts';
 import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Clock, type Frontend, type Ids, type Model, type ModelPart, type ModelRequest } from '../ports/ports.ts';

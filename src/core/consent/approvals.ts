@@ -1,7 +1,7 @@
 // Obtains approval for a tool call from a front end, until the answer is valid, and appends it to the log.
 import { failed, type Result } from '../../base/errors.ts';
-import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
-import { type CallPreview } from '../../protocol/diffView.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
+import { type CallPreview } from '../../protocol/page/diffView.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';

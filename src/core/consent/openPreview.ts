@@ -1,6 +1,6 @@
 // Keeps the preview of an open approval up to date with the files as they are now.
 import { type Event } from '../../base/emitter.ts';
-import { type CallPreview } from '../../protocol/diffView.ts';
+import { type CallPreview } from '../../protocol/page/diffView.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,

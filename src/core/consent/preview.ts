@@ -1,6 +1,6 @@
 // Previews what a call would do to files: runs it on a workspace that records its changes instead of making them.
 import { failed } from '../../base/errors.ts';
-import { type CallPreview, type FileDiff } from '../../protocol/diffView.ts';
+import { type CallPreview, type FileDiff } from '../../protocol/page/diffView.ts';
 import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
 import { diffOfCall, joinMoves, OF_APPROVAL } from '../files/callDiff.ts';
 import { type Tool, type ToolContext } from '../ports/ports.ts';

@@ -2,7 +2,7 @@
 import { structuredPatch } from 'diff';
 import { decodeBytes } from '../../base/encodings.ts';
 import { wholeCharacters } from '../../base/text.ts';
-import { type DiffHunk, type FileDiff } from '../../protocol/diffView.ts';
+import { type DiffHunk, type FileDiff } from '../../protocol/page/diffView.ts';
 import { countLines, mostEdits } from './editBudget.ts';
 
 const LONGEST_COMPARED = 2_000_000;

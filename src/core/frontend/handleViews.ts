@@ -1,7 +1,7 @@
 // Background commands and subagents as front ends show them, and what the user sends to the model about one.
 import { type Handle } from '../ports/handles.ts';
 import { describeHandleState, isSuccess } from '../tools/handleTexts.ts';
-import { type HandleView } from '../../protocol/handlesView.ts';
+import { type HandleView } from '../../protocol/page/handlesView.ts';
 
 const SHOWN_OUTPUT = 4000;
 /** The newest ones. */

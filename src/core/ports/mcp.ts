@@ -1,6 +1,6 @@
 // What core and the producer of `mcp.*` notifications know of MCP servers. Implemented in mcp/.
 import { type Event } from '../../base/emitter.ts';
-import { type ServerState } from '../../protocol/mcp.ts';
+import { type ServerState } from '../../protocol/outside/mcp.ts';
 
 export type McpChange =
   /** The connection is gone; `tools` cannot be called until it is back. Once for each loss. */

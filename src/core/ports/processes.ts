@@ -61,7 +61,7 @@ export interface SupervisedCommand extends Disposable {
 export interface Supervision {
   start(command: CommandToRun): Promise<Result<SupervisedCommand>>;
   /** A command that was started before, by this window or before its reload; undefined if nothing is left of it. */
-  takeUp(conversation: string, run: string): Promise<SupervisedCommand | undefined>;
+  reattach(conversation: string, run: string): Promise<SupervisedCommand | undefined>;
   /** Every run of the conversation of which something is left. */
   runs(conversation: string): Promise<readonly string[]>;
   /** Whether something of the conversation runs, as far as its files say. */
@@ -73,7 +73,7 @@ export interface Supervision {
 /** Tasks that run at MCP servers. */
 export interface RemoteTasks {
   /** Undefined: its server is not configured any more. */
-  takeUp(task: {
+  reattach(task: {
     readonly server: string;
     readonly reference: string;
     readonly tool: string;
@@ -84,7 +84,7 @@ export interface RemoteTasks {
 /** Subagents of conversations. */
 export interface AgentRuns {
   /** Undefined: nothing is left of its conversation. */
-  takeUp(agent: {
+  reattach(agent: {
     readonly conversation: string;
     readonly parent: string;
     readonly startedAt: string;

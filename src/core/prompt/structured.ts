@@ -1,7 +1,7 @@
 // Checks that an answer is JSON that fits the requested JSON Schema. Loaded with the first schema.
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
-import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 
 const FENCE = '```';

@@ -241,7 +241,7 @@ class Conversation implements ConversationHandles, Disposable {
       const run = known.started.tool_call_id;
       if (!left.has(run) && known.ended) continue;
       left.delete(run);
-      const process = (await this.#takeUp(known)) ?? lostCommand(known);
+      const process = (await this.#reattach(known)) ?? lostCommand(known);
       this.#register(this.#add(run, process), known.name, known.started.ended === true);
       const wentOn = known.prompt !== undefined && process.status.size > known.prompt;
       if (wentOn) await withdrawStates(this.#log, known.name, ['waiting'], 'it went on');
@@ -257,14 +257,14 @@ class Conversation implements ConversationHandles, Disposable {
     this.#held.dispose();
   }
 
-  #takeUp({ started, tool = '' }: KnownHandle): Promise<SupervisedCommand | undefined> {
+  #reattach({ started, tool = '' }: KnownHandle): Promise<SupervisedCommand | undefined> {
     const { supervision, tasks, agents } = this.#deps;
     const { task, agent, tool_call_id: run, timestamp: startedAt } = started;
     if (agent !== undefined) {
-      return agents?.takeUp({ ...agent, parent: this.#log.id, startedAt }) ?? Promise.resolve(undefined);
+      return agents?.reattach({ ...agent, parent: this.#log.id, startedAt }) ?? Promise.resolve(undefined);
     }
-    if (task === undefined) return supervision.takeUp(this.#log.id, run);
-    return tasks?.takeUp({ ...task, tool, startedAt }) ?? Promise.resolve(undefined);
+    if (task === undefined) return supervision.reattach(this.#log.id, run);
+    return tasks?.reattach({ ...task, tool, startedAt }) ?? Promise.resolve(undefined);
   }
 
   #add(run: string, process: SupervisedCommand): CommandHandle {
@@ -338,7 +338,7 @@ class Conversation implements ConversationHandles, Disposable {
 
   async #endInterrupted(run: string): Promise<void> {
     const { supervision } = this.#deps;
-    const process = await supervision.takeUp(this.#log.id, run);
+    const process = await supervision.reattach(this.#log.id, run);
     if (process !== undefined) {
       const handle = this.#add(run, process);
       await handle.stop('its call was interrupted');

@@ -1,7 +1,7 @@
 // Runs one tool call: validate → permit → execute → bound.
 import { type Event } from '../../base/emitter.ts';
 import { describeError, describeFailure, FailureError, succeeded } from '../../base/errors.ts';
-import { parseObject, TOO_DEEP } from '../../base/outsideJson.ts';
+import { parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type Slots } from '../../base/slots.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';

@@ -1,7 +1,7 @@
 // Names for agents: two words such as amber-finch, or what a program calls itself.
 import { randomInt } from 'node:crypto';
 import * as z from 'zod';
-import { JsonRpcError } from '../../base/jsonRpc.ts';
+import { JsonRpcError } from '../../base/json/jsonRpc.ts';
 import { HUB_NAME, RESERVED_NAMES } from '../../protocol/hub.ts';
 import { type HubCall } from '../client/hubAgent.ts';
 

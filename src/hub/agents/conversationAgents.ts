@@ -12,7 +12,7 @@ import {
   type OutgoingMessage,
   type SentMessage,
 } from '../../core/ports/agentHub.ts';
-import { type FileSystem } from '../../node/fileSystem.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type HubMessage } from '../../protocol/hub.ts';
 import { HubAgent } from '../client/hubAgent.ts';
 import { connectToHub, readAddress } from '../client/hubConnection.ts';

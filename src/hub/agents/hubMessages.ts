@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type Clock } from '../../base/clock.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type HubCode } from '../../base/failureCodes.ts';
-import { JsonRpcError } from '../../base/jsonRpc.ts';
+import { JsonRpcError } from '../../base/json/jsonRpc.ts';
 import { type HubMessage } from '../../protocol/hub.ts';
 import { type HubAgent } from '../client/hubAgent.ts';
 import { parseCursor } from '../messageRows.ts';

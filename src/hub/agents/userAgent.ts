@@ -4,7 +4,7 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type HubMessage, type HubThread, type Pair } from '../../protocol/hub.ts';
-import { type FileSystem } from '../../node/fileSystem.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { HubAgent } from '../client/hubAgent.ts';
 import { previewOf } from '../preview.ts';
 import { claimIdleName, toAgentName } from './agentNames.ts';

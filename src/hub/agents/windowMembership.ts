@@ -3,7 +3,7 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../../base/clock.ts';
-import { type FileSystem } from '../../node/fileSystem.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { hubFolder } from '../../node/hubFolder.ts';
 import { type TryLock } from '../../node/kernelLock.ts';
 import { type HubAddress } from '../../protocol/hub.ts';

@@ -1,9 +1,9 @@
 // One connection of a client to a hub, over the Unix socket that hub.json names.
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { LineSplitter } from '../../base/jsonLines.ts';
-import { JsonRpcPeer } from '../../base/jsonRpc.ts';
-import { type FileSystem } from '../../node/fileSystem.ts';
+import { LineSplitter } from '../../base/json/jsonLines.ts';
+import { JsonRpcPeer } from '../../base/json/jsonRpc.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type HubAddress, hubAddress } from '../../protocol/hub.ts';
 import { ADDRESS_FILE } from '../hubServer.ts';
 import { MOST_FRAME_BYTES } from '../listen/unixListener.ts';

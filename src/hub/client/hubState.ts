@@ -1,6 +1,6 @@
 // Asks a hub once what it is doing, for people who want to look.
 import * as z from 'zod';
-import { type FileSystem } from '../../node/fileSystem.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type LinkHealth, linkHealth } from '../../protocol/hub.ts';
 import { connectToHub, readAddress } from './hubConnection.ts';
 

@@ -1,6 +1,6 @@
 // Listens on a private Unix socket (a named pipe on Windows): one JSON object a line.
 import { type Socket } from 'node:net';
-import { LineSplitter } from '../../base/jsonLines.ts';
+import { LineSplitter } from '../../base/json/jsonLines.ts';
 import { listenPrivately } from '../../node/privateSocket.ts';
 import { type Connection, type Transport } from '../connection.ts';
 

@@ -1,7 +1,7 @@
 // Finds what an MCP client calls itself: in `initialize`, or in the envelope of any request (2026-07-28).
 import { type Readable, Transform } from 'node:stream';
 import * as z from 'zod';
-import { LineSplitter } from '../../base/jsonLines.ts';
+import { LineSplitter } from '../../base/json/jsonLines.ts';
 
 const MOST_LINE_BYTES = 1024 * 1024;
 /** A client that has not named itself by then has no name. */

@@ -1,6 +1,6 @@
 // The value of a claim in the bucket of names, and when another machine may take it over.
 import * as z from 'zod';
-import { parseObject } from '../../base/outsideJson.ts';
+import { parseObject } from '../../base/json/outsideJson.ts';
 import { HUB_NAME } from '../../protocol/hub.ts';
 
 const DAY = 24 * 3600_000;

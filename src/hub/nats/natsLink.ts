@@ -24,6 +24,7 @@ import { streamNames } from './streamNames.ts';
 const STATE_FILE = 'nats.db';
 const ID_FILE = 'hub-id';
 const BEAT_EVERY = 15_000;
+const LOOK_EVERY = 1000;
 const RETRY_FIRST = 250;
 const RETRY_LONGEST = 10_000;
 
@@ -32,6 +33,8 @@ export interface NatsLinkDeps {
   readonly tryLock: TryLock;
   /** Milliseconds between two beats; tests do not wait for 15 s. */
   readonly beatEvery?: number | undefined;
+  /** Milliseconds between two looks for changes of presence. */
+  readonly lookEvery?: number | undefined;
 }
 
 export function createNatsLink(options: JoinOptions, deps: NatsLinkDeps): (side: HubSide) => HubLink {
@@ -89,6 +92,8 @@ class NatsLink implements HubLink {
 
   stored(records: readonly StoredRecord[]): void {
     this.#outbox.stored(records);
+    // Messages, read marks and sessions change who is present with which count, here or on another machine.
+    this.#session?.followPresence();
   }
 
   agentsChanged(): void {
@@ -99,7 +104,9 @@ class NatsLink implements HubLink {
     return this.#claims.knownAs(agent);
   }
 
+  /** As of the last look; asking has it looked again soon. */
   agents(): readonly RemoteAgent[] {
+    this.#session?.followPresence();
     const agents: RemoteAgent[] = [];
     for (const [name, { machine, role, module, display, since }] of this.#claims.others) {
       const unread = this.#presence.unread(machine, name);
@@ -178,6 +185,7 @@ class NatsLink implements HubLink {
       presence: this.#presence,
       setUp: this.#setUpCommand,
       beatEvery: this.#deps.beatEvery ?? BEAT_EVERY,
+      lookEvery: this.#deps.lookEvery ?? LOOK_EVERY,
       report: (message, error) => this.#side.report(message, error),
       onConnected: () => {
         this.#delay = RETRY_FIRST;

@@ -1,6 +1,6 @@
 // Reads an author's file of messages in parts, as the outbox that it is.
 import { open } from 'node:fs/promises';
-import { parseObject } from '../../base/outsideJson.ts';
+import { parseObject } from '../../base/json/outsideJson.ts';
 import { type MessageRecord, messageRecord } from '../../protocol/hub.ts';
 
 const NEWLINE = 0x0a;

@@ -1,6 +1,7 @@
-// Presence of machines: a beat of this one every 15 s, with its agents and their unread counts, and the beats of the others.
+// Presence of machines: a beat of this one every 15 s and after changes, with its agents and their unread counts, and the beats of
+// the others.
 import * as z from 'zod';
-import { parseObject } from '../../base/outsideJson.ts';
+import { parseObject } from '../../base/json/outsideJson.ts';
 import { type Bucket, type Entry } from './bucket.ts';
 import { RefusedError } from './natsConnection.ts';
 
@@ -35,6 +36,8 @@ export class Presence {
   readonly #seen = new Map<string, number>();
   #bucket: Bucket | undefined;
   #revision: number | undefined;
+  /** The agents of the last beat, as JSON. */
+  #written: string | undefined;
   /** The server's clock at this machine's last beat. */
   #serverNow = 0;
   #clockAhead: number | undefined;
@@ -69,7 +72,13 @@ export class Presence {
   use(bucket: Bucket | undefined): void {
     this.#bucket = bucket;
     this.#revision = undefined;
+    this.#written = undefined;
     this.#beats = new Map();
+  }
+
+  /** Beats if the agents or their counts are others than in the last beat. Throws as `beat` does. */
+  async beatIfChanged(): Promise<void> {
+    if (JSON.stringify(this.#ownAgents()) !== this.#written) await this.beat();
   }
 
   /** Throws `RefusedError` if another hub is present as this machine. */
@@ -82,13 +91,14 @@ export class Presence {
     const bucket = this.#bucket;
     if (bucket === undefined) return;
     const { machine, hub } = this.#deps;
-    const agents = this.#deps.agents().slice(0, MOST_AGENTS);
+    const agents = this.#ownAgents();
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const written = await bucket.write(machine, { agents, hub }, this.#revision);
       const own = await bucket.get(machine);
       this.#serverNow = own?.writtenAt ?? this.#serverNow;
       if (written !== undefined) {
         this.#revision = written;
+        this.#written = JSON.stringify(agents);
         if (own !== undefined) this.#clockAhead = Math.round(this.#deps.now() - own.writtenAt);
         return;
       }
@@ -101,6 +111,10 @@ export class Presence {
       // It has expired, or an earlier life of this hub wrote it.
       this.#revision = own?.revision;
     }
+  }
+
+  #ownAgents(): readonly AgentBeat[] {
+    return this.#deps.agents().slice(0, MOST_AGENTS);
   }
 
   async read(): Promise<void> {

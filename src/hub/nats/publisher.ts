@@ -5,7 +5,7 @@ import { JetStreamApiError } from '@nats-io/jetstream';
 import { createInbox, headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
-import { parseObject } from '../../base/outsideJson.ts';
+import { parseObject } from '../../base/json/outsideJson.ts';
 
 const NO_RESPONDERS = 503;
 

@@ -1,6 +1,6 @@
 // Checks a record that another machine published: what its subject, its body and the claim of its author say must agree.
 import * as z from 'zod';
-import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/outsideJson.ts';
+import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { HUB_NAME, MOST_BODY_BYTES, type MessageRecord, messageRecord } from '../../protocol/hub.ts';
 import { type Claim } from './claimValue.ts';
 import { aboutOf, type SubjectTokens } from './streamNames.ts';

@@ -25,6 +25,8 @@ import { bucketStream, consumerName, inboxPrefix, subjectOf } from './streamName
 const PUBLISH_TIMEOUT = 5000;
 const ACK_WAIT = 30_000;
 const LEAVE_TIMEOUT = 2000;
+/** How often changes of presence are looked for after a reason to do so. The Agents view asks again before these are over. */
+const LOOKS = 10;
 /** How long a full stream is left alone. */
 const FULL_RETRY = 5000;
 
@@ -34,6 +36,8 @@ export interface SessionDeps extends Omit<InboxDeps, 'isSent'> {
   readonly presence: Presence;
   /** Milliseconds between two beats. */
   readonly beatEvery: number;
+  /** Milliseconds between two looks for changes of presence. */
+  readonly lookEvery: number;
   /** Called once everything was checked and messages flow. */
   onConnected(): void;
   onFull(full: boolean): void;
@@ -55,6 +59,8 @@ export class Session {
   #denied: PermissionViolationError | undefined;
   /** Records that were published over this connection and did not come back yet. */
   readonly #sent = new Set<string>();
+  /** How often changes of presence are still looked for before the next reason. */
+  #looks = 0;
 
   constructor(connection: NatsConnection, deps: SessionDeps) {
     this.#connection = connection;
@@ -117,6 +123,11 @@ export class Session {
     this.#updateClaims().catch((error: unknown) => {
       if (!this.#ended.signal.aborted) this.#deps.report('the names of agents could not be claimed', error);
     });
+  }
+
+  /** Counts here and on other machines are about to change, or somebody wants to know them: for a while changes do not wait for a beat. */
+  followPresence(): void {
+    this.#looks = LOOKS;
   }
 
   async #prepare(): Promise<void> {
@@ -223,10 +234,10 @@ export class Session {
   }
 
   async #beat(): Promise<void> {
-    const { presence, state, names, clock, beatEvery } = this.#deps;
+    const { presence, state, names, clock } = this.#deps;
     const { signal } = this.#ended;
     for (;;) {
-      await this.#pause(beatEvery);
+      await this.#followUntilBeat();
       if (signal.aborted) return;
       await presence.beat();
       await presence.read();
@@ -236,6 +247,19 @@ export class Session {
         throw new Error('the stream was created anew');
       // This connection never broke, so the server still has what it acknowledged on it.
       state.setChecked(clock.now(), clock.now() - LOOK_BACK);
+    }
+  }
+
+  async #followUntilBeat(): Promise<void> {
+    const { presence, beatEvery, lookEvery } = this.#deps;
+    const due = this.#pause(beatEvery).then(() => 'due');
+    while ((await Promise.race([due, this.#pause(lookEvery)])) !== 'due') {
+      // A beat that begins after the end would stay behind.
+      if (this.#ended.signal.aborted || this.#looks === 0) continue;
+      this.#looks -= 1;
+      await presence.beatIfChanged();
+      await presence.read();
+      await this.#updateClaims();
     }
   }
 

@@ -1,10 +1,16 @@
 // Reads the configuration of MCP servers from settings and files, and merges them by name.
 import { createHash } from 'node:crypto';
 import { describeError } from '../../base/errors.ts';
-import { parseJsonc } from '../../base/jsonc.ts';
-import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
+import { parseJsonc } from '../../base/json/jsonc.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
-import { inputSchema, SERVER_NAME, type ServerConfig, type ServerInput, serverSchemaFor } from '../../protocol/mcp.ts';
+import {
+  inputSchema,
+  SERVER_NAME,
+  type ServerConfig,
+  type ServerInput,
+  serverSchemaFor,
+} from '../../protocol/outside/mcp.ts';
 
 /** Where a server is configured. Those of a workspace start only after the user's approval. */
 export interface ConfigSource {

@@ -6,9 +6,9 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
 import { printWholePath, printWords } from '../../base/printPath.ts';
-import { hashFile } from '../../node/fileHashes.ts';
-import { filesOf, findProgram } from '../../node/fingerprint.ts';
-import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/mcp.ts';
+import { hashFile } from '../../node/files/fileHashes.ts';
+import { filesOf, findProgram } from '../../node/files/fingerprint.ts';
+import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/outside/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { describeError } from '../../base/errors.ts';
-import { type Era } from '../../protocol/mcp.ts';
+import { type Era } from '../../protocol/outside/mcp.ts';
 import { Announcements } from './announcements.ts';
 import { canSignIn } from './sseFallback.ts';
 import { HttpTransport } from './httpTransport.ts';

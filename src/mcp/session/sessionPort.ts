@@ -1,6 +1,6 @@
 // One connection to an MCP server as the rest of mcp/ sees it. The client library behind it is loaded with the first server.
 import { type Question } from '../../core/ports/ports.ts';
-import { type Era } from '../../protocol/mcp.ts';
+import { type Era } from '../../protocol/outside/mcp.ts';
 import { type Launch } from '../config/launch.ts';
 import { type SignIn } from '../oauth/signInPort.ts';
 

@@ -1,8 +1,8 @@
 // A server as a child process that speaks JSON lines. Bounded lines, tolerant of other output, ended with its process tree.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
-import { LineSplitter } from '../../base/jsonLines.ts';
-import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/outsideJson.ts';
+import { LineSplitter } from '../../base/json/jsonLines.ts';
+import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type ProgramLaunch } from '../config/launch.ts';
 
 /** The longest message that a server may send. */

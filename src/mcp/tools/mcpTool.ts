@@ -1,6 +1,6 @@
 // Makes a tool for the model of a tool of an MCP server.
 import { failed, succeeded } from '../../base/errors.ts';
-import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type McpServer } from '../server.ts';
 import { type CallEnd, type McpTool } from '../session/sessionPort.ts';

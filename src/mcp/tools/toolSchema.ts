@@ -1,5 +1,5 @@
 // Bounds the schema and the description of an MCP tool: what a server sends goes into every request.
-import { isDeeperThan } from '../../base/outsideJson.ts';
+import { isDeeperThan } from '../../base/json/outsideJson.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type McpTool, type ToolHints } from '../session/sessionPort.ts';
 

@@ -1,7 +1,7 @@
 // Sends a request with the openai package and yields the parts of its raw stream. No other file loads the package.
 import OpenAI from 'openai';
 import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
-import { describeBytes, discard, readStart, readWhole, TooLargeError } from '../../node/boundedBody.ts';
+import { describeBytes, discard, finishSoon, readStart, readWhole, TooLargeError } from '../../node/boundedBody.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
 import { StreamBrokenError, StreamError } from '../explain.ts';
 import { loadImages, type OpenAiOptions, printBody } from './openaiRequest.ts';
@@ -59,18 +59,19 @@ export async function* requestChunks(
 /** Own stream reader: the package's stops at the first odd chunk and hides keep-alive comments. */
 async function* read(body: ReadableStream<Uint8Array>, accumulator: StreamAccumulator): AsyncGenerator<ModelPart> {
   const reader = new SseReader();
-  let characters = 0;
-  for await (const bytes of bounded(body, () => characters)) {
+  const progress: Progress = { characters: 0, done: false };
+  for await (const bytes of bounded(body, progress)) {
     let silent = true;
     for (const data of reader.push(bytes)) {
       if (data === '[DONE]') {
+        progress.done = true;
         yield* accumulator.end();
         return;
       }
       // Yields one by one, so that parts before a broken chunk are shown.
       for (const part of accumulator.take(parseChunk(data))) {
         silent = false;
-        if ('text' in part) characters += part.text.length;
+        if ('text' in part) progress.characters += part.text.length;
         yield part;
       }
     }
@@ -80,22 +81,30 @@ async function* read(body: ReadableStream<Uint8Array>, accumulator: StreamAccumu
   if (accumulator.isFinished) yield* accumulator.end();
 }
 
+interface Progress {
+  /** Of the answer, as far as it has arrived. */
+  characters: number;
+  /** The server has said that nothing follows. */
+  done: boolean;
+}
+
 /** The body up to its limit. Network errors from here on mean a broken stream, not an unreachable endpoint. */
-async function* bounded(body: ReadableStream<Uint8Array>, characters: () => number): AsyncGenerator<Uint8Array> {
-  const source = body[Symbol.asyncIterator]();
+async function* bounded(body: ReadableStream<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
+  const source = body.getReader();
   let left = MOST_STREAM_BYTES;
   try {
     for (;;) {
-      const next = await source.next().catch((error: unknown) => broken(characters())(error));
-      if (next.done === true) return;
+      const next = await source.read().catch((error: unknown) => broken(progress.characters)(error));
+      if (next.done) return;
       left -= next.value.length;
       if (left < 0)
         throw new TooLargeError(`the stream of one answer is larger than ${describeBytes(MOST_STREAM_BYTES)}`);
       yield next.value;
     }
   } finally {
-    // Cancels the unread rest.
-    await source.return?.();
+    if (progress.done) finishSoon(source);
+    // Rejects if the stream is broken, which the loop has reported.
+    else await source.cancel().catch(() => undefined);
   }
 }
 

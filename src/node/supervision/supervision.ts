@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Clock } from '../../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type ProcessCode } from '../../base/failureCodes.ts';
-import { realFileSystem } from '../fileSystem.ts';
+import { realFileSystem } from '../files/fileSystem.ts';
 import { type ShellProgram } from '../processTree.ts';
 import { Supervised } from './supervised.ts';
 import { OWN_NODE_OPTIONS, readSpec, readState, type SupervisorSpec, writeSpec } from './supervisorFiles.ts';
@@ -73,7 +73,7 @@ export function createSupervision(deps: SupervisionDeps) {
         return failed('not_started', `The command could not be started: ${describeError(error)}.`);
       }
     },
-    takeUp: async (conversation: string, run: string): Promise<Supervised | undefined> =>
+    reattach: async (conversation: string, run: string): Promise<Supervised | undefined> =>
       reattach(deps, await folderOf({ conversation, run })),
     runs: async (conversation: string): Promise<readonly string[]> => {
       const names = await readdir(await root(conversation)).catch((): string[] => []);

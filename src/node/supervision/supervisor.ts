@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { type CommandEnd, type Survivor } from '../../base/commandEnd.ts';
 import { describeError } from '../../base/errors.ts';
 import { LineSplitter } from '../../base/lines.ts';
-import { type FileSystem } from '../fileSystem.ts';
+import { type FileSystem } from '../files/fileSystem.ts';
 import { OutputWriter } from '../outputFile.ts';
 import { COMMAND_MARK, ProcessTree, spawnShell, startTimeOf } from '../processTree.ts';
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { type CommandEnd } from '../../base/commandEnd.ts';
 import { wholeCharacters } from '../../base/text.ts';
-import { type FileSystem, realFileSystem } from '../fileSystem.ts';
+import { type FileSystem, realFileSystem } from '../files/fileSystem.ts';
 
 const specSchema = z.object({
   command: z.string(),

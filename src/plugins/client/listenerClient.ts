@@ -1,7 +1,7 @@
 // The connection of an outside agent's program to a window: attaches as a listener, requests as promises. Without zod: hooks start often.
 import { connect, type Socket } from 'node:net';
-import { LineSplitter } from '../../base/jsonLines.ts';
-import type { ListenerRequest } from '../../protocol/listener.ts';
+import { LineSplitter } from '../../base/json/jsonLines.ts';
+import type { ListenerRequest } from '../../protocol/outside/listener.ts';
 import type { HostMessage, HostMessageOf } from '../../protocol/plugin.ts';
 import { findSockets, type FoundWindow } from './windowSockets.ts';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { constants } from 'node:fs';
-import type { ListenerRequestOf } from '../../protocol/listener.ts';
+import type { ListenerRequestOf } from '../../protocol/outside/listener.ts';
 import { type ToolFile } from './hookInput.ts';
 
 const LARGEST = 20 * 1024 * 1024;

@@ -1,6 +1,13 @@
 // Puts our hook into an agent's settings file and takes it out again, as text: comments and other hooks stay as they are.
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
-import { addItem, addMember, type JsoncNode, jsoncValue, parseJsoncTree, removePart } from '../../base/jsoncTree.ts';
+import {
+  addItem,
+  addMember,
+  type JsoncNode,
+  jsoncValue,
+  parseJsoncTree,
+  removePart,
+} from '../../base/json/jsoncTree.ts';
 
 /** Identifies our hook, whatever the folder and the options. */
 const MARK = 'notifications-hook';

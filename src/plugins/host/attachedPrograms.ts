@@ -2,7 +2,7 @@
 import { type Socket } from 'node:net';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure, failed } from '../../base/errors.ts';
-import { parseObject } from '../../base/outsideJson.ts';
+import { parseObject } from '../../base/json/outsideJson.ts';
 import { type Listeners } from '../../core/listeners.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type Attach, attachSchema, type HostMessageOf } from '../../protocol/plugin.ts';

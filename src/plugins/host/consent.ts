@@ -8,7 +8,7 @@ import {
   type Fingerprint,
   fingerprintCommand,
   placesOf,
-} from '../../node/fingerprint.ts';
+} from '../../node/files/fingerprint.ts';
 
 /** What the user decides before a program runs for the first time, or after it has changed. */
 export interface RunConsent {

@@ -1,10 +1,10 @@
 // Asks a plugin what it is: starts it with `describe` instead of `init`, and ends it.
 import { type Clock } from '../../base/clock.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
-import { LineSplitter } from '../../base/jsonLines.ts';
+import { LineSplitter } from '../../base/json/jsonLines.ts';
 import { LONGEST_LINE, type PluginDescription } from '../../protocol/plugin.ts';
 import { type PluginCodec } from '../codec.ts';
-import { type Fingerprint } from '../../node/fingerprint.ts';
+import { type Fingerprint } from '../../node/files/fingerprint.ts';
 import { PluginProcess } from './pluginProcess.ts';
 
 const ANSWERS_WITHIN = 10_000;

@@ -10,7 +10,7 @@ import { type SharedParts } from '../sharedParts.ts';
 import { type ConsentDeps, type LookedProgram, notApproved, type ProgramConsent } from './consent.ts';
 import { CommandWatch } from './commandWatch.ts';
 import { describePlugin } from './describing.ts';
-import { type Fingerprint } from '../../node/fingerprint.ts';
+import { type Fingerprint } from '../../node/files/fingerprint.ts';
 import { PluginProcess } from './pluginProcess.ts';
 import { describeEnd, type PluginState, type PluginStatus } from './pluginStatus.ts';
 

@@ -5,7 +5,7 @@ import { type Listener } from '../../core/listener.ts';
 import { type ListenerIdentity, type Listeners } from '../../core/listeners.ts';
 import { type NotificationRecord } from '../../core/ports/notificationRecord.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
-import { type ListenerRequest, type ListenerRequestOf } from '../../protocol/listener.ts';
+import { type ListenerRequest, type ListenerRequestOf } from '../../protocol/outside/listener.ts';
 import { type HostMessageOf } from '../../protocol/plugin.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { PluginConnection, type PluginTransport } from '../connection.ts';

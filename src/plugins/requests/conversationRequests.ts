@@ -1,5 +1,5 @@
 // The requests about whole conversations and what belongs to them: rename, fork, delete, background commands, media.
-import { type HandleView } from '../../protocol/handlesView.ts';
+import { type HandleView } from '../../protocol/page/handlesView.ts';
 import { viewHandles } from '../../core/frontend/handleViews.ts';
 import { type RequestOf } from '../../protocol/plugin.ts';
 import { type PluginPorts } from '../pluginPorts.ts';

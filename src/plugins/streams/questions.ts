@@ -2,7 +2,7 @@
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
-import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/outsideJson.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type AnsweredRequest, type AttachedFrontend } from '../../core/frontend/frontends.ts';
 import {

@@ -177,9 +177,8 @@ class DiagnosticsWatch implements Disposable {
         const file = this.#files.get(path) ?? (await this.#resolve(path));
         if (file === undefined || this.#ended) continue;
         for (const { conversation } of by) {
-          const { known } = this.#listener(conversation);
           // A document that is not open yet will be opened; the first report on it is the starting state.
-          if (!known.has(path) && this.#deps.problems.of(file).open) known.takeCurrent(file);
+          if (this.#deps.problems.of(file).open) this.#listener(conversation).known.takeStart(file);
         }
       }
       if (!this.#ended) this.#keepOpen();

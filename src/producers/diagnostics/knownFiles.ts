@@ -41,8 +41,15 @@ export class KnownFiles {
     this.#known.set(path, { problems, sure: sure || this.#observed.isSure(path) });
   }
 
-  takeCurrent(file: FilePath): void {
-    this.set(file.path, this.#observed.observe(file).problems, false);
+  /** Once for each file. Problems that may come from a change since the read are no starting state: they are reported. */
+  takeStart(file: FilePath): void {
+    if (this.has(file.path)) return;
+    const { problems } = this.#observed.observe(file);
+    if (problems.length === 0 || this.#changedSinceRead(file.path) === undefined) this.set(file.path, problems, false);
+  }
+
+  #takeCurrent({ file, problems }: Observation): void {
+    this.set(file.path, problems, false);
   }
 
   /** Problems reported from here on may be older. */
@@ -85,13 +92,13 @@ export class KnownFiles {
         this.markUnknown(path);
         return true;
       }
-      this.takeCurrent(observation.file);
+      this.#takeCurrent(observation);
       this.#first.set(path, now);
       return false;
     }
     const warming = observation.warming || now - (this.#first.get(path) ?? 0) < WARM_UP_MILLISECONDS;
     if (!warming || changed) return true;
-    this.takeCurrent(observation.file);
+    this.#takeCurrent(observation);
     return false;
   }
 

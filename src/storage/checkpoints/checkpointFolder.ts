@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { access, constants, lstat, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { type CheckpointBytes } from '../../core/ports/storage.ts';
-import { diskPath } from '../../node/rawNames.ts';
+import { diskPath } from '../../node/files/rawNames.ts';
 
 export interface TakenFolder {
   /** Identifies the state of all files. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { delimiter, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { encodeName, splitNames } from '../../node/rawNames.ts';
+import { encodeName, splitNames } from '../../node/files/rawNames.ts';
 import { runGit } from '../../node/runGit.ts';
 import {
   type CheckpointFolder,

@@ -1,6 +1,6 @@
 // Parses git's file listings one entry at a time: a hundred thousand names at once would stay on the heap.
 import { relative, sep } from 'node:path';
-import { decodeName } from '../../node/rawNames.ts';
+import { decodeName } from '../../node/files/rawNames.ts';
 import { type EntryKind } from '../../protocol/event.ts';
 import { type Candidate } from './checkpointFolder.ts';
 

@@ -2,7 +2,7 @@
 import { lstat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type FilePath } from '../../core/ports/workspace.ts';
-import { diskPath } from '../../node/rawNames.ts';
+import { diskPath } from '../../node/files/rawNames.ts';
 
 const AT_ONCE = 64;
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { type IgnoreRules, parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
-import { decodeName, diskPath } from '../../node/rawNames.ts';
+import { decodeName, diskPath } from '../../node/files/rawNames.ts';
 import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';
 
 /** With more files nothing is captured: in a partial state, missing files would later seem new. */

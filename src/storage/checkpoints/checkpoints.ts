@@ -9,8 +9,8 @@ import { describeError, failed, type Result, succeeded } from '../../base/errors
 import { type Logger } from '../../core/ports/ports.ts';
 import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
-import { type FileSystem } from '../../node/fileSystem.ts';
-import { diskPath } from '../../node/rawNames.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
+import { diskPath } from '../../node/files/rawNames.ts';
 import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
 import { changedAt } from './checkpointTimes.ts';
 import { type CaptureFirst, withFirstCapture } from './firstCapture.ts';

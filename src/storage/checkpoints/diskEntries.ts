@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join, sep } from 'node:path';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type DiskEntries, type DiskEntry, type FilePath, STALE } from '../../core/ports/workspace.ts';
-import { diskPath, isOddName } from '../../node/rawNames.ts';
+import { diskPath, isOddName } from '../../node/files/rawNames.ts';
 
 const EXECUTABLE = 0o111;
 

@@ -1,7 +1,7 @@
 // Reads the diffs of a tool call from the snapshots, for its card.
 import { diffOfCall, joinMoves } from '../../core/files/callDiff.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
-import { type FileDiff } from '../../protocol/diffView.ts';
+import { type FileDiff } from '../../protocol/page/diffView.ts';
 import { type TranscriptItem } from '../../protocol/transcript.ts';
 
 const MOST_FILES = 50;

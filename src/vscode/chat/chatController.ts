@@ -12,7 +12,7 @@ import { type KeepAlive } from '../../core/keepAlive.ts';
 import { type Clock, type Ids, type Logger, type Model } from '../../core/ports/ports.ts';
 import { type Store } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
-import { type FileDiff } from '../../protocol/diffView.ts';
+import { type FileDiff } from '../../protocol/page/diffView.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { type SettingsReader } from '../settings.ts';
 import { type StatusBar } from '../statusBar.ts';

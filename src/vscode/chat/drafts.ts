@@ -1,7 +1,7 @@
 // Stores the unsent draft of each conversation in files: the webview's own state lives in the browser and may be one reload behind.
 import { join } from 'node:path';
 import { type Logger } from '../../core/ports/ports.ts';
-import { type FileSystem } from '../../node/fileSystem.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
 
 export interface Drafts {
   read(): Promise<string>;

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { printWholePath, printWords } from '../../base/printPath.ts';
 import { type Hooks } from '../../core/ports/hooks.ts';
 import { type ConfiguredHook, createHooks, type HookApproval } from '../../hooks/hooks.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
 import { HOOK_EVENTS, hooksSchema } from '../../protocol/outside/hooks.ts';

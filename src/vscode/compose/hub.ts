@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { tryKernelLock } from '../../node/kernelLock.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';

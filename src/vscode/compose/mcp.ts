@@ -6,7 +6,7 @@ import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { type McpServer } from '../../mcp/server.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { createKeySet } from '../../storage/keySet.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS, type CommandId, HAS_MCP_SERVERS } from '../ids.ts';
@@ -115,9 +115,9 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
       moreInstructions: () => part.mcp?.instructions ?? [],
     },
     tasks: {
-      takeUp: async (task) => {
+      reattach: async (task) => {
         await reading;
-        return part.mcp?.servers.takeUpTask(task);
+        return part.mcp?.servers.reattachTask(task);
       },
     },
     start: (earshot) => {

@@ -1,6 +1,6 @@
 // Composes the models: the one that answers, and the commands that choose it.
 import { openEndpointMemory } from '../../models/endpointMemory.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
 import { LanguageModels } from '../models/languageModels.ts';

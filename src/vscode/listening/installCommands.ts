@@ -4,7 +4,7 @@ import { basename, delimiter, join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure, type Failure, succeeded } from '../../base/errors.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { AGENT_NAMES, type HookChange, HookInstaller, type HookTarget } from '../../plugins/hook/hookInstaller.ts';
 import { workspaceFolder } from '../plugins/windowListening.ts';
 

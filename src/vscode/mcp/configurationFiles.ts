@@ -1,7 +1,7 @@
 // Finds the configuration of MCP servers: settings, the profile's mcp.json, and the files of the workspace.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { type FileSystem } from '../../node/fileSystem.ts';
+import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import {
   type ConfigSource,

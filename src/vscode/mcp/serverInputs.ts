@@ -1,7 +1,7 @@
 // Values of `inputs`: asked for once, and kept in the editor's secret storage.
 import * as vscode from 'vscode';
 import { type ConfiguredServer } from '../../mcp/config/configuration.ts';
-import { type ServerInput } from '../../protocol/mcp.ts';
+import { type ServerInput } from '../../protocol/outside/mcp.ts';
 
 /** Undefined: the user gave none. `kept` gets each value, so that it can be masked wherever it is printed. */
 export async function inputValue(

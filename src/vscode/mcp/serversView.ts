@@ -4,7 +4,7 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type McpServer } from '../../mcp/server.ts';
 import { type McpServers } from '../../mcp/servers.ts';
 import { type McpTool } from '../../mcp/session/sessionPort.ts';
-import { type ServerState } from '../../protocol/mcp.ts';
+import { type ServerState } from '../../protocol/outside/mcp.ts';
 import { MCP_VIEW } from '../ids.ts';
 
 export interface ToolRow {

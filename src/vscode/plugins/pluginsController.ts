@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeFailure, type Result } from '../../base/errors.ts';
 import { Listeners, type ListenersDeps } from '../../core/listeners.ts';
-import { realFileSystem } from '../../node/fileSystem.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
 import { AttachedPrograms } from '../../plugins/host/attachedPrograms.ts';
 import { ProgramConsent } from '../../plugins/host/consent.ts';

@@ -4,7 +4,7 @@ import { wholeCharacters } from '../../base/text.ts';
 import { joinLines } from '../../core/checkpoints/byteLines.ts';
 import { type Hunk } from '../../core/checkpoints/hunks.ts';
 import { type ReviewedFile } from '../../core/checkpoints/review.ts';
-import { type ChangedFileView, type ChangesView, type HunkView } from '../../protocol/changesView.ts';
+import { type ChangedFileView, type ChangesView, type HunkView } from '../../protocol/page/changesView.ts';
 
 const MOST_FILES = 100;
 const MOST_HUNKS = 30;

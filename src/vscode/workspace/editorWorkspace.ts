@@ -11,7 +11,7 @@ import {
   type Workspace,
   type WorkspaceDisk,
 } from '../../core/ports/workspace.ts';
-import { locate, readJudged, tooBig } from '../../node/readInside.ts';
+import { locate, readJudged, tooBig } from '../../node/files/readInside.ts';
 import { bytesOf, decodeFile, documentOf, encodeFile } from './fileEncoding.ts';
 import { attempt } from './fileFailures.ts';
 import { resolveIn } from './filePaths.ts';

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
-import { resolveInside } from '../../node/resolvePath.ts';
+import { resolveInside } from '../../node/files/resolvePath.ts';
 import { ADDRESS, foldersOf, onDiskOf, toFilePath } from './fileUris.ts';
 
 export async function resolveIn(

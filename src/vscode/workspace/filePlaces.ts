@@ -2,7 +2,7 @@
 import type * as vscode from 'vscode';
 import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FileEdit, type FilePath } from '../../core/ports/workspace.ts';
-import { MOVED, type PinnedPlace, pinPlace } from '../../node/pinnedPlace.ts';
+import { MOVED, type PinnedPlace, pinPlace } from '../../node/files/pinnedPlace.ts';
 import { onDiskOf, toUri } from './fileUris.ts';
 
 export interface PlaceGuard {

@@ -7,7 +7,7 @@ import type {
   MachinesView,
   ThreadView,
 } from '../../protocol/page/agentsView.ts';
-import { formatAge } from '../panelStrings.ts';
+import { formatAge } from '../strings/panelStrings.ts';
 import { ActionsProvider } from '../render/actions.ts';
 import { Icon, type IconName } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';

@@ -1,6 +1,6 @@
 // UI strings of the Agents view.
 import type { AgentView } from '../../protocol/page/agentsView.ts';
-import { t } from '../l10n.ts';
+import { t } from '../strings/l10n.ts';
 
 export const agentsStrings = {
   agents: t('Agents'),

@@ -1,7 +1,7 @@
 // The messages of a thread, with their authors, scopes and mentions, and what has not reached a model yet.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { AgentMessageView } from '../../protocol/page/agentsView.ts';
-import { formatAge } from '../panelStrings.ts';
+import { formatAge } from '../strings/panelStrings.ts';
 import { Icon } from '../render/icons.tsx';
 import { Markdown } from '../render/markdown/markdown.tsx';
 import { createMarkdownStream } from '../render/markdown/markdownStream.ts';

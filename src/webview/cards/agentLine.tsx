@@ -1,8 +1,8 @@
 // The line on the card of a call that started a subagent: its state, its last line, its tokens, and the way to its conversation.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { HandleView } from '../../protocol/handlesView.ts';
-import { strings } from '../strings.ts';
+import type { HandleView } from '../../protocol/page/handlesView.ts';
+import { strings } from '../strings/strings.ts';
 import { useActions } from '../render/actions.ts';
 import { agentOutput } from '../render/agentOutput.ts';
 import { HANDLE_ICONS, HandleDetail, OpenAgent } from '../render/handles.tsx';

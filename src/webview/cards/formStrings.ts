@@ -1,5 +1,5 @@
 // Texts of forms that MCP servers ask the user to fill in.
-import { t } from '../l10n.ts';
+import { t } from '../strings/l10n.ts';
 
 export const formStrings = {
   submit: t('Submit'),

@@ -1,5 +1,5 @@
 // UI strings of images and sound in results of calls.
-import { t } from '../l10n.ts';
+import { t } from '../strings/l10n.ts';
 
 export const mediaStrings = {
   loading: t('Loading…'),

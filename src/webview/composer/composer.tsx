@@ -11,8 +11,8 @@ import { browse, NOT_BROWSING } from './history.ts';
 import { optionId, PICKER_ID, PickerList, usePicker } from './picker.tsx';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
-import { composerStrings as ofComposer } from '../composerStrings.ts';
-import { strings } from '../strings.ts';
+import { composerStrings as ofComposer } from '../strings/composerStrings.ts';
+import { strings } from '../strings/strings.ts';
 
 const LIMIT = 1_000_000;
 /** The limit for a reason for rejecting. */

@@ -3,8 +3,8 @@ import type { AttachmentView, ChatHead } from '../../protocol/webview.ts';
 import type { Actions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
-import { strings } from '../strings.ts';
-import { transcriptStrings as ofTranscript } from '../transcriptStrings.ts';
+import { strings } from '../strings/strings.ts';
+import { transcriptStrings as ofTranscript } from '../strings/transcriptStrings.ts';
 
 const SHOWN = 300;
 

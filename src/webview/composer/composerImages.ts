@@ -1,6 +1,6 @@
 // Reads pasted or dropped images, checks their type and size, and makes a preview.
 import type { FromPage } from '../../protocol/webview.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 
 const LARGEST = 10_000_000;
 const TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);

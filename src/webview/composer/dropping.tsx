@@ -1,6 +1,6 @@
 // Files dropped anywhere on the page are attached; while they are over it, the page says so.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { composerStrings as strings } from '../composerStrings.ts';
+import { composerStrings as strings } from '../strings/composerStrings.ts';
 import { Icon } from '../render/icons.tsx';
 import { mayDrop } from './composerImages.ts';
 

@@ -1,7 +1,7 @@
 // The `@` and `/` pickers: a list above the composer, driven from the text field, which keeps the focus.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CompletionsMessage, CompletionView, Trigger } from '../../protocol/page/completionsView.ts';
-import { composerStrings as strings } from '../composerStrings.ts';
+import { composerStrings as strings } from '../strings/composerStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';

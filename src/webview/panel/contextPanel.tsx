@@ -1,7 +1,7 @@
 // What fills the context window, and what the conversation has used: opens over the transcript from the meter.
 import { useEffect, useRef } from 'preact/hooks';
 import type { ContextView } from '../../protocol/page/controlsView.ts';
-import { formatCost, panelStrings as strings } from '../panelStrings.ts';
+import { formatCost, panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 

@@ -6,7 +6,7 @@ import type {
   ConversationView,
 } from '../../protocol/page/conversationsView.ts';
 import type { ChatHead } from '../../protocol/webview.ts';
-import { formatAge, panelStrings as strings } from '../panelStrings.ts';
+import { formatAge, panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon, type IconName } from '../render/icons.tsx';
 import { MenuButton } from './menu.tsx';

@@ -5,7 +5,7 @@ import type { Chunked } from '../chunked.ts';
 import { Icon, type IconName } from '../render/icons.tsx';
 import { rawTextOf } from '../render/itemBoundary.tsx';
 import type { PageItem } from '../state.ts';
-import { transcriptStrings as strings } from '../transcriptStrings.ts';
+import { transcriptStrings as strings } from '../strings/transcriptStrings.ts';
 
 const MARK = 'found';
 const MOST_MARKED = 200;

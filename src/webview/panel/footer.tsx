@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ContextView } from '../../protocol/page/controlsView.ts';
 import type { ChatHead } from '../../protocol/webview.ts';
 import { ContextPanel } from './contextPanel.tsx';
-import { formatCost, panelStrings as strings } from '../panelStrings.ts';
+import { formatCost, panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';

@@ -3,7 +3,7 @@ import type { ChatHead } from '../../protocol/webview.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 
 export function ParentBar({ parent }: { readonly parent: NonNullable<ChatHead['parent']> }) {
   const { post } = useActions();

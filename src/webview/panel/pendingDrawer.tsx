@@ -3,9 +3,9 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { Mute, NotificationLabel, PendingEntry } from '../../protocol/page/pendingView.ts';
 import type { ChatHead } from '../../protocol/webview.ts';
-import { t } from '../l10n.ts';
-import { formatAge } from '../panelStrings.ts';
-import { notificationStrings as strings } from '../notificationStrings.ts';
+import { t } from '../strings/l10n.ts';
+import { formatAge } from '../strings/panelStrings.ts';
+import { notificationStrings as strings } from '../strings/notificationStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon, type IconName } from '../render/icons.tsx';
 import { MenuButton } from './menu.tsx';

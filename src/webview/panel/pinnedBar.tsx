@@ -3,7 +3,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChatHead } from '../../protocol/webview.ts';
 import { type Chunked } from '../chunked.ts';
-import { notificationStrings as strings } from '../notificationStrings.ts';
+import { notificationStrings as strings } from '../strings/notificationStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { takeFocusWhenIdle } from '../render/takeFocus.ts';

@@ -1,6 +1,6 @@
 // The title bar of a page that stands alone: the list of conversations, the title and a new chat. VS Code has these around its view.
 import type { ChatHead } from '../../protocol/webview.ts';
-import { panelStrings as strings } from '../panelStrings.ts';
+import { panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';

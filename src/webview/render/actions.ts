@@ -1,7 +1,7 @@
 // The actions available to components, provided by the page, so that components do not depend on the transport.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { FileDiff } from '../../protocol/diffView.ts';
+import type { FileDiff } from '../../protocol/page/diffView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
 
 export interface Actions {

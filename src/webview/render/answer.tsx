@@ -2,7 +2,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Growing, wholeText } from '../growing.ts';
 import type { AnswerItem } from '../state.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { CopyButton } from './copyButton.tsx';
 import { Icon } from './icons.tsx';
 import { GrowingText } from './markdown/growingText.tsx';

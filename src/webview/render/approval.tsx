@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FromPage } from '../../protocol/webview.ts';
 import type { ToolItem } from '../state.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
 import { Modify } from './modify.tsx';

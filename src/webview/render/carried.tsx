@@ -1,7 +1,7 @@
 // The chip on a carrier's card: the delivered notifications, opening to the exact text sent to the model.
 import { useId, useState } from 'preact/hooks';
 import type { CarriedView } from '../../protocol/transcript.ts';
-import { notificationStrings as strings } from '../notificationStrings.ts';
+import { notificationStrings as strings } from '../strings/notificationStrings.ts';
 import { describeLabel } from '../panel/pendingDrawer.tsx';
 import { Icon } from './icons.tsx';
 

@@ -1,8 +1,8 @@
 // Lists the agent's changes above the composer, to be shown, kept or undone by file and part, and separately those that others made meanwhile.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { ChangedFileView, ChangesView, HunkView } from '../../protocol/changesView.ts';
+import type { ChangedFileView, ChangesView, HunkView } from '../../protocol/page/changesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { visibleText } from './visibleText.ts';

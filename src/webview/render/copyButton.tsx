@@ -1,6 +1,6 @@
 // A button that copies text and confirms it.
 import { useEffect, useState } from 'preact/hooks';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
 import { Icon } from './icons.tsx';
 

@@ -1,9 +1,9 @@
 // Lists background commands and subagents above the composer: state, last output and actions of each.
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { HandleView } from '../../protocol/handlesView.ts';
+import type { HandleView } from '../../protocol/page/handlesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
 import { memo } from '../memo.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
 import { agentOutput } from './agentOutput.ts';
 import { Icon, type IconName } from './icons.tsx';

@@ -1,9 +1,9 @@
 // Renders each kind of transcript item.
 import { unreachable } from '../../base/errors.ts';
-import { t } from '../l10n.ts';
+import { t } from '../strings/l10n.ts';
 import { memo } from '../memo.ts';
 import type { NoticeItem, PageItem } from '../state.ts';
-import { notificationStrings as ofNotifications } from '../notificationStrings.ts';
+import { notificationStrings as ofNotifications } from '../strings/notificationStrings.ts';
 import { useActions } from './actions.ts';
 import { Answer } from './answer.tsx';
 import { Icon } from './icons.tsx';

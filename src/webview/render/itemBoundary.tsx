@@ -3,7 +3,7 @@ import { Component, type ComponentChildren } from 'preact';
 import { describeError } from '../../base/errors.ts';
 import { wholeText } from '../growing.ts';
 import type { PageItem } from '../state.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { type Actions, useActions } from './actions.ts';
 import { CopyButton } from './copyButton.tsx';
 import { Icon } from './icons.tsx';

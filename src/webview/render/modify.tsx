@@ -1,7 +1,7 @@
 // Edits a call before it runs: a command as its command line, other calls as JSON.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ToolItem } from '../state.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { commandOf } from '../toolTitle.ts';
 
 type Values = Readonly<Record<string, unknown>>;

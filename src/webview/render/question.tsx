@@ -1,7 +1,7 @@
 // The card of a question: answered by text, by options or by a form, or skipped.
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { QuestionView } from '../../protocol/transcript.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
 import { FilledForm, FormFields } from '../cards/form.tsx';
 import { Icon } from './icons.tsx';

@@ -1,9 +1,9 @@
 // Renders a request: the user's with its actions (edit, send again, copy, restore), or an automatic one with its reason.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { notificationStrings as ofNotifications } from '../notificationStrings.ts';
+import { notificationStrings as ofNotifications } from '../strings/notificationStrings.ts';
 import type { RequestItem } from '../state.ts';
-import { strings } from '../strings.ts';
-import { transcriptStrings } from '../transcriptStrings.ts';
+import { strings } from '../strings/strings.ts';
+import { transcriptStrings } from '../strings/transcriptStrings.ts';
 import { useActions } from './actions.ts';
 import { Carried } from './carried.tsx';
 import { CopyButton } from './copyButton.tsx';

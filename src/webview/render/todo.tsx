@@ -2,7 +2,7 @@
 import { useId, useState } from 'preact/hooks';
 import type { TodoItem } from '../../protocol/todo.ts';
 import { memo } from '../memo.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { Icon } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
 

@@ -1,7 +1,7 @@
 // Shows the arguments of a tool call in full, with invisible characters made visible.
-import type { FileDiff } from '../../protocol/diffView.ts';
+import type { FileDiff } from '../../protocol/page/diffView.ts';
 import { argumentDiff } from '../argumentDiff.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { commandOf } from '../toolTitle.ts';
 import { Diffs } from './diff/diff.tsx';
 import { linkPath } from './pathLinks.tsx';

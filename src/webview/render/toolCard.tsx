@@ -1,13 +1,13 @@
 // The card of a tool call: one line with title and state, opening to arguments and output.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { FileDiff } from '../../protocol/diffView.ts';
+import type { FileDiff } from '../../protocol/page/diffView.ts';
 import type { ToolState } from '../../protocol/transcript.ts';
 import { type Growing, wholeText } from '../growing.ts';
 import { readPartial } from '../partialJson.ts';
 import type { ToolItem } from '../state.ts';
-import { strings } from '../strings.ts';
+import { strings } from '../strings/strings.ts';
 import { titlePath, toolIcon, toolTitle } from '../toolTitle.ts';
-import { transcriptStrings as ofTranscript } from '../transcriptStrings.ts';
+import { transcriptStrings as ofTranscript } from '../strings/transcriptStrings.ts';
 import { useActions } from './actions.ts';
 import { Approval } from './approval.tsx';
 import { Carried } from './carried.tsx';

@@ -1,7 +1,7 @@
 // Many finished calls of one kind as one row: `Read 32 files, 2 failed`.
 import { useId, useState } from 'preact/hooks';
 import type { PageItem, ToolItem } from '../state.ts';
-import { transcriptStrings as strings } from '../transcriptStrings.ts';
+import { transcriptStrings as strings } from '../strings/transcriptStrings.ts';
 import { toolIcon } from '../toolTitle.ts';
 import { Icon } from './icons.tsx';
 import { Item } from './item.tsx';

@@ -1,5 +1,5 @@
 // UI strings of the web chat.
-import { t } from '../l10n.ts';
+import { t } from '../strings/l10n.ts';
 
 export const webStrings = {
   lost: t('The connection to Earshot is lost.'),

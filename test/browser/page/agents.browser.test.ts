@@ -9,7 +9,7 @@ import { findViolations } from '../../support/accessibility.ts';
 import { useBrowserOfPages } from '../../support/page/pageAlone.ts';
 import themes from '../../support/page/themes.json' with { type: 'json' };
 import { UserAgent } from '../../../src/hub/agents/userAgent.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { readAgents } from '../../../src/vscode/hub/agentRows.ts';

@@ -1,6 +1,6 @@
 // Hostile content in every place of the page that shows what others wrote: shown, and harmless.
 import { expect, test } from 'vitest';
-import { type FileDiff } from '../../../src/protocol/diffView.ts';
+import { type FileDiff } from '../../../src/protocol/page/diffView.ts';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
 import { usePages } from '../../support/page/pageAlone.ts';
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type DiffHunk, type FileDiff } from '../../../src/protocol/diffView.ts';
+import { type DiffHunk, type FileDiff } from '../../../src/protocol/page/diffView.ts';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
 import { type ChatState } from '../../../src/protocol/webview.ts';
 import { usePages } from '../../support/page/pageAlone.ts';

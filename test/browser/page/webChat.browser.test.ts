@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { type Page } from 'playwright-core';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { findViolations } from '../../support/accessibility.ts';
-import { startPathProxy } from '../../host/pathProxy.ts';
+import { startPathProxy } from '../../host/editor/pathProxy.ts';
 import { atTestEnd, endAll } from '../../support/endings.ts';
 import { TcpProxy } from '../../support/nats/tcpProxy.ts';
 import { useBrowserOfPages } from '../../support/page/pageAlone.ts';

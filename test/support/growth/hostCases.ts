@@ -1,6 +1,6 @@
 // Growth cases: every function of the extension host that takes outside text, with adversarial texts.
 import { decodeBytes } from '../../../src/base/encodings.ts';
-import { parseJsonc } from '../../../src/base/jsonc.ts';
+import { parseJsonc } from '../../../src/base/json/jsonc.ts';
 import { LineSplitter } from '../../../src/base/lines.ts';
 import { parseIgnoreRules } from '../../../src/base/patterns/ignoreRules.ts';
 import { printCommandLine, printPath } from '../../../src/base/printPath.ts';
@@ -24,7 +24,7 @@ import { readStructured } from '../../../src/core/prompt/structured.ts';
 import { contentText } from '../../../src/mcp/tools/contentText.ts';
 import { nameTool } from '../../../src/mcp/tools/toolNames.ts';
 import { explain, isOverflow } from '../../../src/models/explain.ts';
-import { resolveInside } from '../../../src/node/resolvePath.ts';
+import { resolveInside } from '../../../src/node/files/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';
 import { jsonCodec } from '../../../src/plugins/jsonCodec.ts';
 import { PluginOutput } from '../../../src/plugins/output.ts';

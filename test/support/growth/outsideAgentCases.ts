@@ -1,5 +1,5 @@
 // Growth cases: what other agents tell their hooks, and the settings files that our hook is put into.
-import { parseJsoncTree } from '../../../src/base/jsoncTree.ts';
+import { parseJsoncTree } from '../../../src/base/json/jsoncTree.ts';
 import { readHookInput } from '../../../src/plugins/hook/hookInput.ts';
 import { withHook } from '../../../src/plugins/hook/hookSettings.ts';
 import { agentNameOf } from '../../../src/plugins/notificationsMcp/agentName.ts';

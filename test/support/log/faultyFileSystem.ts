@@ -1,7 +1,7 @@
 // An in-memory file system that can lose power, tear writes, fail or stop the program at any named point.
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { type Disposable, toDisposable } from '../../../src/base/disposable.ts';
-import { type AppendFile, type FileSystem } from '../../../src/node/fileSystem.ts';
+import { type AppendFile, type FileSystem } from '../../../src/node/files/fileSystem.ts';
 
 interface Content {
   /** The bytes that programs read. */
@@ -28,7 +28,7 @@ export class FaultyFileSystem implements FileSystem {
   readonly #identities = new WeakMap<Content, number>();
   #lastIdentity = 0;
   readonly #folders = new Set<string>(['/']);
-  readonly #watchers = new Map<string, Set<() => void>>();
+  readonly #watchers = new Map<string, Set<(name: string) => void>>();
   readonly points: Point[] = [];
   faults: Faults = {};
   now = 0;
@@ -120,7 +120,7 @@ export class FaultyFileSystem implements FileSystem {
     this.#changed(path);
   }
 
-  watch(folder: string, changed: () => void): Disposable {
+  watch(folder: string, changed: (name: string) => void): Disposable {
     const watchers = this.#watchers.get(folder) ?? new Set();
     this.#watchers.set(folder, watchers);
     watchers.add(changed);
@@ -208,7 +208,7 @@ export class FaultyFileSystem implements FileSystem {
   }
 
   #changed(path: string): void {
-    for (const changed of this.#watchers.get(dirname(path)) ?? []) changed();
+    for (const changed of this.#watchers.get(dirname(path)) ?? []) changed(basename(path));
   }
 
   async #point(name: string, path: string): Promise<void> {

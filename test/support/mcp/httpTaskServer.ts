@@ -39,7 +39,7 @@ export interface HttpTaskServer {
 }
 
 interface HttpTaskServerOptions {
-  /** How often clients are told to ask. */
+  /** How often clients should ask. */
   readonly pollIntervalMs?: number;
   /** It announces changes of tasks. */
   readonly announces?: boolean;

@@ -11,7 +11,7 @@ import { realClock } from '../../../src/node/realClock.ts';
 import { createConfigProducer } from '../../../src/producers/config.ts';
 import { createHandlesProducer } from '../../../src/producers/handles.ts';
 import { createMcpProducer } from '../../../src/producers/mcp.ts';
-import { type ServerState } from '../../../src/protocol/mcp.ts';
+import { type ServerState } from '../../../src/protocol/outside/mcp.ts';
 import { atTestEnd } from '../endings.ts';
 import { createManualClock, type ManualClock } from '../manualClock.ts';
 import { type ScriptedAnswer } from '../models/scriptedServer.ts';
@@ -106,7 +106,7 @@ export async function reloadMcp(walk: McpWalked, meanwhile: () => void): Promise
   meanwhile();
   const later: { mcp?: McpServers } = {};
   const tasks: RemoteTasks = {
-    takeUp: async (task) => later.mcp?.takeUpTask(task),
+    reattach: async (task) => later.mcp?.reattachTask(task),
   };
   const headless = await walk.headless.restart({ tasks });
   atTestEnd(() => headless.end());

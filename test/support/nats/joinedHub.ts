@@ -1,18 +1,22 @@
 // A hub in this process that is joined with others: for what can be seen without killing it.
-import { createNatsLink } from '../../../src/hub/nats/natsLink.ts';
+import { createNatsLink, type NatsLinkDeps } from '../../../src/hub/nats/natsLink.ts';
 import { type JoinOptions } from '../../../src/hub/nats/joinOptions.ts';
 import { tryKernelLock } from '../../../src/node/kernelLock.ts';
 import { type LinkHealth } from '../../../src/protocol/hub.ts';
 import { type TestClient, type TestHub, withHub } from '../testHub.ts';
 
+type Intervals = Pick<NatsLinkDeps, 'beatEvery' | 'lookEvery'>;
+
+const OFTEN: Intervals = { beatEvery: 100 };
+
 type Use = (...hubs: TestHub[]) => Promise<void>;
 
 /** One hub for each of the options, all at the same time. */
-export function withJoinedHubs(options: readonly JoinOptions[], use: Use): Promise<void> {
+export function withJoinedHubs(options: readonly JoinOptions[], use: Use, intervals: Intervals = OFTEN): Promise<void> {
   const [first, ...others] = options;
   if (first === undefined) return use();
-  return withHub((hub) => withJoinedHubs(others, (...more) => use(hub, ...more)), {
-    join: createNatsLink(first, { tryLock: tryKernelLock, beatEvery: 100 }),
+  return withHub((hub) => withJoinedHubs(others, (...more) => use(hub, ...more), intervals), {
+    join: createNatsLink(first, { tryLock: tryKernelLock, ...intervals }),
   });
 }
 

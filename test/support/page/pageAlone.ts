@@ -1,7 +1,7 @@
 // A chat page for each test. Tests of a worker share one browser and, one after the other, one page: a new one costs more than most tests.
 import { type Browser } from 'playwright-core';
 import { afterEach, test as base, expect } from 'vitest';
-import { launchChromium } from '../../host/browser.ts';
+import { launchChromium } from '../../host/editor/browser.ts';
 import { PageAlone } from './chatPage.ts';
 
 const VIEWPORT = { width: 300, height: 700 };

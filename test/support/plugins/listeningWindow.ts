@@ -1,7 +1,7 @@
 // A window that outside agents listen to: Earshot without the editor, with real files, git, and the window's socket.
 import { homedir } from 'node:os';
 import { Listeners } from '../../../src/core/listeners.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
 import { isAlive } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';

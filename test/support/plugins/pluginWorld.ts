@@ -9,7 +9,7 @@ import { type AttachedFrontend, Frontends } from '../../../src/core/frontend/fro
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
 import { Library } from '../../../src/core/library.ts';
 import { type Views } from '../../../src/core/ports/storage.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { isAlive } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { AttachedPrograms } from '../../../src/plugins/host/attachedPrograms.ts';

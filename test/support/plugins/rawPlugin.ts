@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LineSplitter } from '../../../src/base/jsonLines.ts';
+import { LineSplitter } from '../../../src/base/json/jsonLines.ts';
 import { type HostMessage, type HostMessageOf, hostMessageSchema } from '../../../src/protocol/plugin.ts';
 
 type Wanted = HostMessage['type'] | ((message: HostMessage) => boolean);

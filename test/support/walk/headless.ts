@@ -10,7 +10,7 @@ import { type Views } from '../../../src/core/ports/storage.ts';
 import { type Buffers, type Workspace } from '../../../src/core/ports/workspace.ts';
 import { type Handles } from '../../../src/core/tools/handles.ts';
 import { type Services } from '../../../src/core/tools/services.ts';
-import { type FileSystem, realFileSystem } from '../../../src/node/fileSystem.ts';
+import { type FileSystem, realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { processObserver } from '../../../src/node/processActivity.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';

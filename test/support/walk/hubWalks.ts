@@ -6,7 +6,7 @@ import * as sqlite from 'node:sqlite';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { joinAsWindow } from '../../../src/hub/agents/windowMembership.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { tryKernelLock } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';

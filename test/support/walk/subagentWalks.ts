@@ -35,7 +35,7 @@ export interface Family {
   /** Resolves once the log has such an event, before or after the call. */
   event(holds: (event: LogEvent) => boolean, conversation?: string): Promise<LogEvent>;
   /** The messages of notifications about handles that were queued and not withdrawn. */
-  told(): Promise<readonly string[]>;
+  delivered(): Promise<readonly string[]>;
   /** Closes the window like a reload, and opens the conversation in the next. */
   restart(more?: Partial<HeadlessOptions>): Promise<void>;
 }
@@ -100,7 +100,7 @@ export async function beginFamily(
       listening?.dispose();
       return found;
     },
-    told: async () => {
+    delivered: async () => {
       const all = await events();
       const withdrawn = new Set(all.flatMap((event) => (event.type === 'notification_withdrawn' ? event.ids : [])));
       return all.flatMap((event) =>

@@ -13,9 +13,9 @@ import {
   type Workspace,
   type WorkspaceDisk,
 } from '../../../src/core/ports/workspace.ts';
-import { pinPlace } from '../../../src/node/pinnedPlace.ts';
-import { locate, readJudged } from '../../../src/node/readInside.ts';
-import { resolveInside } from '../../../src/node/resolvePath.ts';
+import { pinPlace } from '../../../src/node/files/pinnedPlace.ts';
+import { locate, readJudged } from '../../../src/node/files/readInside.ts';
+import { resolveInside } from '../../../src/node/files/resolvePath.ts';
 
 interface Settings {
   trusted: boolean;

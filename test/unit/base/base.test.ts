@@ -30,18 +30,18 @@ test('a disposable that throws does not prevent the others, and its error is ret
 });
 
 test('a listener that throws is reported, and the other listeners are called', () => {
-  const heard: number[] = [];
+  const received: number[] = [];
   const reported: unknown[] = [];
   const emitter = new Emitter<number>((error) => reported.push(error));
   const first = emitter.event(() => {
     throw new Error('broken');
   });
-  const second = emitter.event((value) => heard.push(value));
+  const second = emitter.event((value) => received.push(value));
   emitter.fire(1);
   second.dispose();
   emitter.fire(2);
   first.dispose();
-  expect(heard).toEqual([1]);
+  expect(received).toEqual([1]);
   expect(reported).toHaveLength(2);
 });
 

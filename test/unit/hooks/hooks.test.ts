@@ -200,8 +200,8 @@ test('a hook that takes too long, or whose turn is stopped, is ended with everyt
 
 test('a burst of notifications runs one hook at a time and passes on at most twenty', async () => {
   const { hooks } = hooksOf([shell('echo x >> runs.txt', { event: 'notification' })]);
-  const told: HookMoment = { event: 'notification', conversation: 'c1', input: { message: 'm' } };
-  await Promise.all(Array.from({ length: 50 }, () => hooks.run(told, never)));
+  const notified: HookMoment = { event: 'notification', conversation: 'c1', input: { message: 'm' } };
+  await Promise.all(Array.from({ length: 50 }, () => hooks.run(notified, never)));
   expect((await readFile(join(folder, 'runs.txt'), 'utf8')).split('\n')).toHaveLength(21);
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { listProcesses } from '../../host/processTree.mjs';
+import { listProcesses } from '../../host/processes/processTree.mjs';
 
 test.skipIf(process.platform === 'win32')('killing a process ends its bound children and grandchildren', async () => {
   const parent = spawn(process.execPath, ['--input-type=module', '--eval', parentScript]);
@@ -16,7 +16,7 @@ test.skipIf(process.platform === 'win32')('killing a process ends its bound chil
   await expect.poll(() => running(pids)).toEqual([]);
 });
 
-const runCommand = pathToFileURL(join(import.meta.dirname, '../../host/runCommand.mjs')).href;
+const runCommand = pathToFileURL(join(import.meta.dirname, '../../host/processes/runCommand.mjs')).href;
 
 /** Starts a bound program that forks another, and prints both pids. */
 const parentScript = `

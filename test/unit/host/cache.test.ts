@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { buildWhole, cacheFolder, makeWritable, nameFor, removeAbandoned } from '../../host/cache.mjs';
-import { UserError } from '../../host/errors.mjs';
+import { buildWhole, cacheFolder, makeWritable, nameFor, removeAbandoned } from '../../host/install/cache.mjs';
+import { UserError } from '../../host/console/errors.mjs';
 
 let folder: string;
 let target: string;
@@ -103,7 +103,7 @@ test('two folders of the same name get different state names', () => {
 });
 
 async function buildInKilledProcess(): Promise<void> {
-  const cache = pathToFileURL(join(import.meta.dirname, '../../host/cache.mjs')).href;
+  const cache = pathToFileURL(join(import.meta.dirname, '../../host/install/cache.mjs')).href;
   const script = `
     import { writeFileSync } from 'node:fs';
     import { buildWhole } from ${JSON.stringify(cache)};

@@ -1,6 +1,6 @@
 // Comparison of installed packages with the lock file.
 import { expect, test } from 'vitest';
-import { lockMismatch } from '../../host/dependencies.mjs';
+import { lockMismatch } from '../../host/install/dependencies.mjs';
 
 const wanted = {
   '': {},

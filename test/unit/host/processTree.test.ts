@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { endTree, familyOf, listProcesses } from '../../host/processTree.mjs';
+import { endTree, familyOf, listProcesses } from '../../host/processes/processTree.mjs';
 
 const unixTest = test.skipIf(process.platform === 'win32');
 

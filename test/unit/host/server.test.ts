@@ -1,10 +1,10 @@
 // The VS Code server: settings, extension hosts, flags and environment.
 import { expect, test } from 'vitest';
-import { readDesktopFlags } from '../../host/desktopFlags.ts';
-import { createExtensionHosts, type ExtensionHostExit } from '../../host/extensionHosts.ts';
-import { npmEnvironment, npmScript } from '../../host/npm.mjs';
-import { serverEnvironment } from '../../host/serverEnvironment.ts';
-import { mergeSettings } from '../../host/serverSettings.ts';
+import { readDesktopFlags } from '../../host/editor/desktopFlags.ts';
+import { createExtensionHosts, type ExtensionHostExit } from '../../host/editor/extensionHosts.ts';
+import { npmEnvironment, npmScript } from '../../host/install/npm.mjs';
+import { serverEnvironment } from '../../host/editor/serverEnvironment.ts';
+import { mergeSettings } from '../../host/editor/serverSettings.ts';
 
 test('later settings override earlier ones, and null restores the default of VS Code', () => {
   const merged = mergeSettings({ a: 1, b: { deep: true }, c: 3 }, { a: 2, b: { other: 1 } }, { c: null });

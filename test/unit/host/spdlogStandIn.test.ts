@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createAsyncRotatingLogger } from '../../host/standIns/spdlog.mjs';
+import { createAsyncRotatingLogger } from '../../host/install/standIns/spdlog.mjs';
 
 let folder: string;
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { UserError } from '../../host/errors.mjs';
-import { portProblem, readStartOptions } from '../../host/startOptions.mjs';
+import { UserError } from '../../host/console/errors.mjs';
+import { portProblem, readStartOptions } from '../../host/start/startOptions.mjs';
 
 let folder: string;
 

@@ -7,8 +7,8 @@ import {
   readMochaReport,
   readVitestReport,
   requireTests,
-} from '../../host/stepResult.ts';
-import { readTestSelection, testEnvironment } from '../../host/testSelection.mjs';
+} from '../../host/steps/stepResult.ts';
+import { readTestSelection, testEnvironment } from '../../host/steps/testSelection.mjs';
 
 const assertion = (fullName: string, status: string, failureMessages: string[] = []) => ({
   fullName,

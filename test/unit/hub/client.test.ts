@@ -10,7 +10,7 @@ import { connectToHub, readAddress } from '../../../src/hub/client/hubConnection
 import { HubMember } from '../../../src/hub/client/hubMember.ts';
 import { type ReceivedMessage } from '../../../src/hub/client/receivedMessage.ts';
 import { startHubServer } from '../../../src/hub/hubServer.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { tryKernelLock } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';

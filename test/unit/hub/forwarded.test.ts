@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { joinHub, useForwardedSocket } from '../../../src/hub/agents/windowMembership.ts';
 import { HubAgent } from '../../../src/hub/client/hubAgent.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
 import { tryKernelLock } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { CONVERSATION_MODULE } from '../../../src/hub/agents/conversationAgents.ts';
 import { UserAgent } from '../../../src/hub/agents/userAgent.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { type Notification } from '../../../src/protocol/notification.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FailureError } from '../../../src/base/errors.ts';
-import { parseJsonc } from '../../../src/base/jsonc.ts';
+import { parseJsonc } from '../../../src/base/json/jsonc.ts';
 import {
   type ConfiguredServer,
   mergeConfigurations,

@@ -7,7 +7,7 @@ import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports
 import { createEndpointMemory, type EndpointMemory, openEndpointMemory } from '../../../src/models/endpointMemory.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { type Refusal, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
 
@@ -57,7 +57,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-async function heard(memory: EndpointMemory, asked = request, options = {}): Promise<ModelPart[]> {
+async function received(memory: EndpointMemory, asked = request, options = {}): Promise<ModelPart[]> {
   const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options, memory, apiKey: async () => 'k' });
   return Array.fromAsync(model.stream(asked, new AbortController().signal));
 }
@@ -98,13 +98,13 @@ const fullMessages = [developer, first, looked, apart, stop, halves, again, done
 describe('the whole body', () => {
   test('for an endpoint that accepts everything', async () => {
     server.script({ text: ['ok'] });
-    await heard(knowing(FULL));
+    await received(knowing(FULL));
     expect(bodies()).toEqual([{ ...rest, messages: fullMessages }]);
   });
 
   test('for the most careful profile', async () => {
     server.script({ text: ['ok'] });
-    await heard(knowing(CAREFUL));
+    await received(knowing(CAREFUL));
     expect(bodies()).toEqual([
       { ...rest, messages: [system, first, looked, joined, bridge, stop, halves, again, done, last] },
     ]);
@@ -112,7 +112,7 @@ describe('the whole body', () => {
 
   test('with the options of the model', async () => {
     server.script({ text: ['ok'] });
-    await heard(
+    await received(
       knowing(FULL),
       { system: 's', messages: [], tools: [], schema: { type: 'object' } },
       {
@@ -186,8 +186,8 @@ describe('an endpoint that', () => {
     server.script({ text: ['ok'] }, { text: ['ok'] });
     const memory = knowing(FULL);
     const expected = { ...FULL, ...learnt };
-    expect((await heard(memory)).at(-1)).toMatchObject({ type: 'finished' });
-    await heard(memory);
+    expect((await received(memory)).at(-1)).toMatchObject({ type: 'finished' });
+    await received(memory);
     const understood = { ...rest, messages };
     expect(bodies()).toEqual([{ ...rest, messages: fullMessages }, understood, understood]);
     expect(memory.get(server.baseUrl, 'm').profile).toEqual(expected);
@@ -197,7 +197,7 @@ describe('an endpoint that', () => {
     server.refuseIf((body) => (JSON.stringify(body).includes('developer') ? refusal('Bad Request') : undefined));
     server.script({ text: ['ok'] });
     const memory = knowing(FULL);
-    expect((await heard(memory)).at(-1)).toMatchObject({ type: 'finished' });
+    expect((await received(memory)).at(-1)).toMatchObject({ type: 'finished' });
     expect(server.requests).toHaveLength(2);
     expect(memory.get(server.baseUrl, 'm').profile).toEqual(CAREFUL);
   });
@@ -206,7 +206,7 @@ describe('an endpoint that', () => {
     let count = 0;
     server.refuseIf(() => refusal(`refusal ${++count}`));
     const memory = knowing(FULL);
-    expect(await heard(memory)).toEqual([
+    expect(await received(memory)).toEqual([
       {
         type: 'failed',
         failure: expect.objectContaining({
@@ -225,8 +225,8 @@ describe('an endpoint that', () => {
     server.script({ text: ['{}'] }, { text: ['{}'] });
     const memory = knowing(FULL);
     const asked = { ...request, schema: { type: 'object' } };
-    await heard(memory, asked);
-    await heard(memory, asked);
+    await received(memory, asked);
+    await received(memory, asked);
     expect(bodies().map((body) => 'response_format' in body)).toEqual([true, false, false]);
   });
 });

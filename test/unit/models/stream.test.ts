@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => server.stop());
 
 /** What counts; how calls looked while they were written is only for drawing. */
-async function heard(): Promise<ModelPart[]> {
+async function received(): Promise<ModelPart[]> {
   return (await all()).filter((part) => part.type !== 'writing_call');
 }
 
@@ -36,7 +36,7 @@ const usage = { input_tokens: 100, output_tokens: 10 };
 describe('tool calls', () => {
   test.each(['missing', 'all_zero', 'from_one'] as const)('with indexes %s are distinguished', async (indexes) => {
     server.script({ calls, indexes });
-    expect(await heard()).toEqual([...expected, { type: 'finished', usage }]);
+    expect(await received()).toEqual([...expected, { type: 'finished', usage }]);
   });
 
   test('are shown while they are written, each separately, and nothing else of them', async () => {
@@ -55,12 +55,12 @@ describe('tool calls', () => {
 
   test('several in one delta with the finish reason `stop` are read', async () => {
     server.script({ calls, finish: 'stop' });
-    expect(await heard()).toEqual([...expected, { type: 'finished', usage }]);
+    expect(await received()).toEqual([...expected, { type: 'finished', usage }]);
   });
 
   test('from a server that does not stream are read', async () => {
     server.script({ text: ['Both.'], calls, unstreamed: true });
-    expect(await heard()).toEqual([{ type: 'text', text: 'Both.' }, ...expected, { type: 'finished', usage }]);
+    expect(await received()).toEqual([{ type: 'text', text: 'Both.' }, ...expected, { type: 'finished', usage }]);
   });
 
   test('with object arguments, a late id, or no id are read', () => {
@@ -82,7 +82,7 @@ describe('tool calls', () => {
       calls: [{ id: 'a', name: 'read_file', arguments: '{"path": "on' }],
       finish: 'length',
     });
-    expect(await heard()).toEqual([
+    expect(await received()).toEqual([
       { type: 'text', text: 'Now' },
       { type: 'finished', usage, truncated: true },
     ]);
@@ -92,7 +92,7 @@ describe('tool calls', () => {
 describe('a stream', () => {
   test('keeps reasoning separate', async () => {
     server.script({ reasoning: ['Hm', '.'], text: ['Yes.'] });
-    expect(await heard()).toEqual([
+    expect(await received()).toEqual([
       { type: 'reasoning', text: 'Hm' },
       { type: 'reasoning', text: '.' },
       { type: 'text', text: 'Yes.' },
@@ -102,14 +102,14 @@ describe('a stream', () => {
 
   test('without usage is complete', async () => {
     server.script({ text: ['Yes.'], usage: null });
-    expect(await heard()).toEqual([{ type: 'text', text: 'Yes.' }, { type: 'finished' }]);
+    expect(await received()).toEqual([{ type: 'text', text: 'Yes.' }, { type: 'finished' }]);
   });
 
   test('with invalid usage has no usage', async () => {
     const raw =
       'data: {"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}],"usage":{"prompt_tokens":-1}}\n\n';
     server.script({ raw, usage: null });
-    expect(await heard()).toEqual([{ type: 'text', text: 'Yes.' }, { type: 'finished' }]);
+    expect(await received()).toEqual([{ type: 'text', text: 'Yes.' }, { type: 'finished' }]);
   });
 
   test('that is an HTML page is reported as a wrong address', async () => {

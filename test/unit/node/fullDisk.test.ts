@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type FileSystem, realFileSystem } from '../../../src/node/fileSystem.ts';
+import { type FileSystem, realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
 import { type Supervised } from '../../../src/node/supervision/supervised.ts';
@@ -77,7 +77,7 @@ async function start(files: Disk, command: string): Promise<Supervised> {
 }
 
 async function startAgain(): Promise<Supervised> {
-  const found = await supervision(realFileSystem).takeUp('c', 'r');
+  const found = await supervision(realFileSystem).reattach('c', 'r');
   if (found === undefined) throw new Error('there is no trace of it');
   followed.push(found);
   return found;

@@ -207,7 +207,7 @@ test('a window that reattaches finds the command running with all its output', a
   const one = await start('echo first; read line; echo "got $line"');
   await untilPrinted(one, 'first');
   letGo(one);
-  const again = await supervision().takeUp('c', run);
+  const again = await supervision().reattach('c', run);
   if (again === undefined) throw new Error('not found');
   followed.push(again);
   expect(hasEnded(again)).toBe(false);
@@ -224,7 +224,7 @@ test('a command that ended without a window is known with its exit code', async 
   await one.write('go\n');
   letGo(one);
   await expect.poll(() => lives(pid)).toBe(false);
-  const again = await supervision().takeUp('c', run);
+  const again = await supervision().reattach('c', run);
   expect(again?.status.end).toMatchObject({ cause: 'exited', code: 7 });
   again?.dispose();
 });
@@ -237,7 +237,7 @@ test('without an owner the command is ended after a while, and that is recorded'
   const { pid } = one;
   letGo(one);
   await expect.poll(() => lives(pid) || lives(child)).toBe(false);
-  const again = await supervision().takeUp('c', run);
+  const again = await supervision().reattach('c', run);
   expect(again?.status.end).toMatchObject({ cause: 'unowned' });
   again?.dispose();
 });

@@ -135,6 +135,15 @@ test('another file is edited in the editor before the first report: reported wit
   expect(publisher.waiting('c')).toEqual([OLDER]);
 });
 
+test('a file that is read between a change and the report that follows it does not make the problem a starting state', async () => {
+  await reads(USER);
+  isEdited(SHAPE);
+  report(USER, 'Broken.');
+  await reads('src/other.ts');
+  await pass(2000);
+  expect(publisher.waiting('c')).toEqual([OLDER]);
+});
+
 test('after a change soon after the first report only later problems are reported; sure once every server had time', async () => {
   await reads(USER);
   report(USER, 'Old.');

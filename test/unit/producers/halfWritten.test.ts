@@ -21,7 +21,7 @@ let disk: string | undefined;
 let clock: ManualClock;
 let host: TestHost;
 let touched: Emitter<FileTouch>;
-let told: string | undefined;
+let announced: string | undefined;
 /** The first line of each notification, and the lines that its difference adds or removes. */
 let published: string[];
 let producer: Producer;
@@ -30,7 +30,7 @@ let errors: string[];
 
 beforeEach(async () => {
   disk = SEEN;
-  told = undefined;
+  announced = undefined;
   published = [];
   errors = [];
   clock = createManualClock();
@@ -59,16 +59,14 @@ beforeEach(async () => {
     watch: () => watcher as never,
   });
   const seen: SeenFiles = {
-    all: () => [
-      { path: PATH, by: [{ conversation: 'c', hash: SEEN, ...(told !== undefined && { announced: told }) }] },
-    ],
+    all: () => [{ path: PATH, by: [{ conversation: 'c', hash: SEEN, ...(announced !== undefined && { announced }) }] }],
     get: (path) => seen.all().find((one) => one.path === path),
     onDidChange: () => ({ dispose: () => undefined }),
   };
   watching = producer.start(
     {
       publish: async ({ message, data }) => {
-        told = String(data?.['hash']);
+        announced = String(data?.['hash']);
         const lines = message.split('\n').filter((line, index) => index === 0 || /^[-+]/.test(line));
         published.push(lines.join(' '));
       },

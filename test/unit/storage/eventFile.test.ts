@@ -136,7 +136,7 @@ test.each(['append:before', 'append:half', 'append:after', 'sync:before', 'sync:
     await log.append({ type: 'conversation_started', key: 'key-of-a-conversation' });
     await enqueue(log, window.ids, draftOf('kept'));
     const before = describeState(log.state);
-    // The disk is full for a while: nothing can be written, nor taken back.
+    // The disk is full for a while: nothing can be written, nor removed.
     files.faults.at = (point) =>
       /^(append|sync|truncate|open)/.test(point.name) && point.name.endsWith(' events.jsonl') ? 'ENOSPC' : undefined;
     let left = true;

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { mayHaveConversations } from '../../../src/storage/folderIndex.ts';
 import { createPlaces } from '../../../src/storage/places.ts';
 

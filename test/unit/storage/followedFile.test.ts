@@ -37,13 +37,13 @@ const idle = async () => {
 
 test('the owner’s events are announced in order, and only new bytes are read', async () => {
   const { window, log, follower } = await start();
-  const heard: string[] = [];
-  const listening = follower.onDidAppend(({ event }) => heard.push(`${event.seq} ${event.type}`));
+  const appended: string[] = [];
+  const listening = follower.onDidAppend(({ event }) => appended.push(`${event.seq} ${event.type}`));
   window.files.points.length = 0;
   await enqueue(log, window.ids, draftOf('a'));
   await Promise.all([enqueue(log, window.ids, draftOf('b')), log.append({ type: 'title_set', title: 'A title' })]);
   await idle();
-  expect(heard).toEqual(['2 notification_queued', '3 notification_queued', '4 title_set']);
+  expect(appended).toEqual(['2 notification_queued', '3 notification_queued', '4 title_set']);
   expect(describeState(follower.state)).toEqual(describeState(log.state));
   expect(window.files.points.filter(({ name }) => name === 'read events.jsonl')).toEqual([]);
   listening.dispose();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Logger } from '../../../src/core/ports/ports.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { createKeySet } from '../../../src/storage/keySet.ts';
 import { createPermissions } from '../../../src/storage/permissions.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { ConversationLog } from '../../../src/core/conversation/log.ts';
 import { openOrFollow } from '../../../src/core/conversation/opening.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { createStorage } from '../../../src/storage/storage.ts';

@@ -62,6 +62,26 @@ test('a request made before a listener was added is reported', async () => {
   await (await requested).release();
 });
 
+test('changes of the log in the same folder do not make the owner check its lock', async () => {
+  const { files, one } = twoWindows();
+  const held = await one.acquire(ID);
+  const settle = async () => {
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await settle();
+  const log = await files.openForAppend(pathOf(ID));
+  const checks = () => files.points.filter(({ name }) => name === 'stat lock.db').length;
+  const before = checks();
+  await log.append(new TextEncoder().encode('{}\n'));
+  await settle();
+  expect(checks()).toBe(before);
+  await files.touch(pathOf(ID, 'owner.json'));
+  await settle();
+  expect(checks()).toBeGreaterThan(before);
+  await log.close();
+  await held?.release();
+});
+
 test('a cancelled request is withdrawn', async () => {
   const { files, one, two } = twoWindows();
   const held = await one.acquire(ID);

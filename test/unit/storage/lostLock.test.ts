@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { openOrFollow } from '../../../src/core/conversation/opening.ts';
 import { type HeldLock } from '../../../src/core/ports/storage.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { type EventDraft } from '../../../src/protocol/event.ts';
@@ -49,7 +49,7 @@ async function ownElsewhere(): Promise<ChildProcess> {
   const source = (path: string) => JSON.stringify(resolve(import.meta.dirname, '../../../src', path));
   const program = `
     const { createStorage } = await import(${source('storage/storage.ts')});
-    const { realFileSystem } = await import(${source('node/fileSystem.ts')});
+    const { realFileSystem } = await import(${source('node/files/fileSystem.ts')});
     const { realClock } = await import(${source('node/realClock.ts')});
     const { realIds } = await import(${source('node/realIds.ts')});
     const quiet = () => undefined;

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { createSnapshots } from '../../../src/storage/snapshots.ts';
 import { createToolBench, type ToolBench } from '../../support/tools/toolBench.ts';
 import { createFolderWorkspace, type FolderWorkspace } from '../../support/workspace/folderWorkspace.ts';

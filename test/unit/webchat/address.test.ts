@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { probeWebChat } from '../../../src/vscode/plugins/webChatAddress.ts';
 import { createPageFiles } from '../../../src/webchat/pageFiles.ts';
 import { WebServer } from '../../../src/webchat/webServer.ts';
-import { startPathProxy } from '../../host/pathProxy.ts';
+import { startPathProxy } from '../../host/editor/pathProxy.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { sendRaw } from '../../support/webchat/rawRequest.ts';
 import { freePort, TOKEN } from '../../support/webchat/webChatWorld.ts';
@@ -38,7 +38,7 @@ async function serve(): Promise<Served> {
   return { port, settings };
 }
 
-test('an address that leads to this web chat is told from one that leads elsewhere', async () => {
+test('an address that leads to this web chat is distinguished from one that leads elsewhere', async () => {
   const { port } = await serve();
   const proxy = await startPathProxy();
   atTestEnd(() => proxy.close());

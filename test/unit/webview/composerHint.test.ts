@@ -1,7 +1,7 @@
 // The hint above the composer's text field.
 import { expect, test } from 'vitest';
 import { hintFor } from '../../../src/webview/composer/composer.tsx';
-import { strings } from '../../../src/webview/strings.ts';
+import { strings } from '../../../src/webview/strings/strings.ts';
 
 const noHint = {
   canSend: true,

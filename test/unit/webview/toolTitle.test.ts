@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { agentOutput } from '../../../src/webview/render/agentOutput.ts';
 import { titlePath, toolIcon, toolName, toolTitle } from '../../../src/webview/toolTitle.ts';
-import { transcriptStrings } from '../../../src/webview/transcriptStrings.ts';
+import { transcriptStrings } from '../../../src/webview/strings/transcriptStrings.ts';
 import { shippedTools } from '../../support/shippedTools.ts';
 
 test.each([...shippedTools.names])('%s has a title in words and an icon', (name) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { encodeText } from '../../../src/base/encodings.ts';
 import { type Snapshots } from '../../../src/core/ports/storage.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { createSnapshots } from '../../../src/storage/snapshots.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
 import { resolveIn } from '../../../src/vscode/workspace/filePaths.ts';

@@ -9,7 +9,7 @@ import * as vscode from 'vscode';
 import * as z from 'zod';
 import { Review } from '../../../src/core/checkpoints/review.ts';
 import { type ToolResponse } from '../../../src/core/tools/run.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { createStorage, type Storage } from '../../../src/storage/storage.ts';

@@ -102,9 +102,9 @@ describe('notifications of commands and tasks', function () {
 
   function ended(name: string): Promise<void> {
     return new Promise((resolve) => {
-      const hearing = vscode.tasks.onDidEndTask(({ execution }) => {
+      const listening = vscode.tasks.onDidEndTask(({ execution }) => {
         if (execution.task.name !== name) return;
-        hearing.dispose();
+        listening.dispose();
         resolve();
       });
     });

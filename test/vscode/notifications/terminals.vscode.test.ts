@@ -49,9 +49,9 @@ describe('terminal notifications', function () {
   /** The exit code that the shell reports for the next command that ends. */
   function ended(isMeant = (where: vscode.Terminal) => where === terminal): Promise<number | undefined> {
     return new Promise((resolve) => {
-      const hearing = vscode.window.onDidEndTerminalShellExecution(({ terminal: where, exitCode }) => {
+      const listening = vscode.window.onDidEndTerminalShellExecution(({ terminal: where, exitCode }) => {
         if (!isMeant(where)) return;
-        hearing.dispose();
+        listening.dispose();
         resolve(exitCode);
       });
     });
@@ -213,7 +213,7 @@ describe('terminal notifications', function () {
     await setting('notifications.producers', { terminals: false });
     await type('false # unheard');
     await setting('notifications.producers', undefined);
-    await type('false # heard');
-    assert.match(await pendingText(), /# heard/);
+    await type('false # reported');
+    assert.match(await pendingText(), /# reported/);
   });
 });

@@ -69,20 +69,23 @@ describe('notifications in a virtual workspace', () => {
   const waiting = () => log.state.pending.notifications.map(({ kind, message }) => `${kind.name} ${message}`);
 
   it('a read file is reported when changed, changed back and deleted, and a watched one when created', async () => {
-    const hears = (...expected: RegExp[]) =>
+    const notifies = (...expected: RegExp[]) =>
       eventually(
         waiting,
         (now) => now.length === expected.length && expected.every((one) => now.some((is) => one.test(is))),
       );
     write('menu.txt', 'green\nblack\nwhite\n');
-    await hears(/^changed menu\.txt changed since you read it, outside the editor:\n[^]*\+white/);
+    await notifies(/^changed menu\.txt changed since you read it, outside the editor:\n[^]*\+white/);
     write('menu.txt', 'green\nblack\n');
-    await hears();
+    await notifies();
     write('news.md', 'New.\n');
     for (const name of ['a', 'b', 'c', 'd', 'e']) write(`${name}.txt`, 'Nobody watches for it.\n');
-    await hears(/^created news\.md, which you watch for, was created, outside the editor\.$/);
+    await notifies(/^created news\.md, which you watch for, was created, outside the editor\.$/);
     files.delete(address('menu.txt'));
-    await hears(/^created news\.md/, /^deleted menu\.txt, which you read, is no longer there, outside the editor\.$/);
+    await notifies(
+      /^created news\.md/,
+      /^deleted menu\.txt, which you read, is no longer there, outside the editor\.$/,
+    );
     server.script({ text: ['Done.'] });
     // The rest is counted.
     assert.match(await go(), /Other files of the workspace meanwhile: 5 created \(at the top 5\)/);

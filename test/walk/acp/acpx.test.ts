@@ -50,12 +50,13 @@ onPosix('approve-all: the task is done; a file changed meanwhile is in the conte
   const completed = lines.filter((line) => line.includes('"toolCallId":"w","status":"completed"'));
   expect(completed).toHaveLength(1);
   const model = JSON.parse(server.requests[2]?.body ?? '{}') as { messages: { role: string; content: string }[] };
-  const told = model.messages.find(({ role, content }) => role === 'tool' && content.includes('+black'))?.content ?? '';
+  const delivered =
+    model.messages.find(({ role, content }) => role === 'tool' && content.includes('+black'))?.content ?? '';
   const shown = JSON.parse(completed[0] ?? '') as { params: { update: { content: { content?: { text: string } }[] } } };
   const texts = shown.params.update.content.flatMap(({ content }) => (content === undefined ? [] : [content.text]));
   expect(texts.join('')).toContain('+black');
   // What the client shows is what the model got, but for the key, which is the model's own.
-  expect(told.replace(/key="[^"]*"/g, '')).toContain(
+  expect(delivered.replace(/key="[^"]*"/g, '')).toContain(
     texts
       .at(-1)
       ?.trim()

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type ApprovalAnswer } from '../../../src/core/ports/ports.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { createPermissions } from '../../../src/storage/permissions.ts';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';

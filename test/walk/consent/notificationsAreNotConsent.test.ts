@@ -59,7 +59,7 @@ async function attempt(walk: Walked, text: string): Promise<void> {
   earshot.reconsider();
 }
 
-const hears = (walk: Walked) => [
+const subscribeToAll = (walk: Walked) => [
   walk.headless.earshot.subscribe(walk.id, { all: true }),
   walk.headless.earshot.subscribe(walk.id, { mention: 'earshot' }),
 ];
@@ -78,7 +78,7 @@ const sayings = {
 
 test.each(['consent-approval', 'anything'] as const)('no text answers an open approval: %s', async (name) => {
   const walk = await beginWalk([{ calls: [run('a', 'touch made')] }, done], { settings: levels });
-  const held = hears(walk);
+  const held = subscribeToAll(walk);
   const open = holdApproval(walk);
   await begin(walk);
   const answer = await open;
@@ -104,7 +104,7 @@ test.each(['consent-approval', 'anything'] as const)('no text answers an open ap
 test('no text answers an open question', async () => {
   const calls = [{ id: 'a', name: 'ask_user', arguments: { question: 'Which one?', options: ['the left one', 'y'] } }];
   const walk = await beginWalk([{ calls }, done], { settings: levels });
-  const held = hears(walk);
+  const held = subscribeToAll(walk);
   const open = holdQuestion(walk);
   await begin(walk);
   const answer = await open;

@@ -52,18 +52,18 @@ const carriers = {
 const faults: readonly (readonly [string, readonly ScriptedAnswer[], 'retried' | 'ended'])[] = [
   ['before it is sent', [{ reset: true }], 'retried'],
   [
-    'at the door',
+    'with status 503 and 500',
     [{ refuse: { status: 503, message: 'loading' } }, { refuse: { status: 500, message: 'oops' } }],
     'retried',
   ],
-  ['before a word of the answer', [{ cut: true }], 'retried'],
+  ['before any output', [{ cut: true }], 'retried'],
   ['in the middle of the answer', [{ text: ['Half'], cut: true }], 'ended'],
   [
     'after the answer, with an error in the stream',
     [{ text: ['All'], raw: 'data: {"error":{"message":"late"}}\n\n', cut: true }],
     'ended',
   ],
-  ['for good', [{ refuse: { status: 401, message: 'no' } }], 'ended'],
+  ['with status 401', [{ refuse: { status: 401, message: 'no' } }], 'ended'],
 ];
 
 describe.each(['result', 'request'] as const)('carried by a %s', (carrier) => {

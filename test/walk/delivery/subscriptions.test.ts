@@ -175,9 +175,9 @@ test('a notification that repeats the last shown state is not queued, and withdr
   // After a delivered failure, the success must be delivered.
   await earshot.publish(bad(), log.id);
   await go(log);
-  const mended = good();
-  await earshot.publish(mended, log.id);
-  expect(waiting(log)).toEqual([mended.message]);
+  const fixed = good();
+  await earshot.publish(fixed, log.id);
+  expect(waiting(log)).toEqual([fixed.message]);
   // After an own edit it is worth reporting that the task still succeeds.
   await go(log);
   const after = good();

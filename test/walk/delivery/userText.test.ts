@@ -43,7 +43,7 @@ describe('a queued message', () => {
       'Also look at b.txt.',
       'answer',
     ]);
-    await walk.golden(golden('queued-ridden'));
+    await walk.golden(golden('queued-with-tool-result'));
   });
 
   test('written while the last answer streams begins a user turn at once, with what is pending', async () => {
@@ -90,7 +90,7 @@ describe('a queued message', () => {
         /^<user_message key="[\w-]+"><!\[CDATA\[And this\.\]\]><\/user_message>\n\nGo on\.$/,
       ) as string,
     });
-    await walk.golden(golden('queued-not-taken-back'));
+    await walk.golden(golden('queued-without-front-end'));
   });
 
   test('returns to the composer when the conversation is opened after a restart', async () => {
@@ -178,7 +178,7 @@ describe('a queued message', () => {
       failure: { code: 'carried' },
     });
     expect([occurrences(walk, 1, 'One.'), occurrences(walk, 1, 'Two.')]).toEqual([0, 1]);
-    await walk.golden(golden('queued-taken-back'));
+    await walk.golden(golden('queued-withdrawn'));
   });
 
   test('does not answer an open approval and is delivered after it', async () => {

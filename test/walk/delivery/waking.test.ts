@@ -154,7 +154,7 @@ test('repeated wakes of one kind are delayed longer each time; another kind is n
   expect(live(walk)?.running).toBe(false);
   expect(await wakes('four', 'failed')).toBe(true);
   expect(walk.log.state.pending.count).toBe(0);
-  await walk.golden(golden('wake-again-and-again'));
+  await walk.golden(golden('wake-repeated'));
 });
 
 test('a model that must not run unasked: the notification is held with a visible reason until the user acts', async () => {
@@ -178,7 +178,7 @@ test('a model that must not run unasked: the notification is held with a visible
     earshot.reconsider();
     await earshot.settled(walk.id);
     expect(server.requests).toHaveLength(3);
-    await walk.golden(golden('wake-unbidden'), { requests: server.requests });
+    await walk.golden(golden('wake-not-allowed-by-model'), { requests: server.requests });
   } finally {
     await server.stop();
   }

@@ -20,9 +20,9 @@ describe('a transient failure is retried visibly', () => {
     ['500', { refuse: { status: 500, message: 'broken' } }],
     ['503', { refuse: { status: 503, message: 'loading the model' } }],
     ['connection-reset', { reset: true }],
-    ['cut-before-a-word', { cut: true }],
-    ['broken-before-a-word', { broken: true }],
-    ['malformed-before-a-word', { raw: 'data: {"choices":[{"delta":{"content":"He\n\n' }],
+    ['cut-before-any-output', { cut: true }],
+    ['broken-before-any-output', { broken: true }],
+    ['malformed-before-any-output', { raw: 'data: {"choices":[{"delta":{"content":"He\n\n' }],
     ['error-in-the-stream', { raw: 'data: {"error":{"message":"upstream died","code":502}}\n\n' }],
     ['empty-answer', {}],
   ] satisfies [string, ScriptedAnswer][])('%s', async (name, fault) => {
@@ -52,7 +52,7 @@ describe('a transient failure is retried visibly', () => {
     const walk = await beginWalk(Array.from({ length: 6 }, () => ({ refuse: { status: 503, message: 'overloaded' } })));
     await walk.go();
     expect(walk.server.requests).toHaveLength(5);
-    await walk.golden(golden('given-up'));
+    await walk.golden(golden('retried-five-times'));
   });
 });
 

@@ -82,7 +82,7 @@ async function findWindowsIn({ folder, home }: AgentPlace): Promise<readonly str
   return (await findSockets(folder, home)).map(({ path }) => path);
 }
 
-test('the user is asked once, nobody waits for the answer, and an untrusted workspace tells nothing', async () => {
+test('the user is asked once, nobody waits for the answer, and an untrusted workspace reports nothing', async () => {
   const { promise, resolve: answer } = Promise.withResolvers<boolean>();
   let trusted = true;
   const world = await openOutsideWorld({ allows: () => promise, trusted: () => trusted });

@@ -78,8 +78,8 @@ test('the hook notifies of a change against what was read, not of the agent’s 
   await write('src/menu.txt', MENU.replace('coffee', 'cocoa'));
   await event(changedTo('+cocoa'));
   expect(await readFileAs(world, 'src/menu.txt', 's2')).toBe('');
-  const told = await useTool(world);
-  expect(told).toContain('-coffee\n+cocoa');
+  const delivered = await useTool(world);
+  expect(delivered).toContain('-coffee\n+cocoa');
   expect(await useTool(world)).toBe('');
 
   // Its own edit, as Claude's tool makes it.

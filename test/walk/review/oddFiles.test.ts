@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { bringBack, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
-import { realFileSystem } from '../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { createCheckpoints } from '../../../src/storage/checkpoints/checkpoints.ts';
 import { createSnapshots } from '../../../src/storage/snapshots.ts';

@@ -1,4 +1,4 @@
-// Subagents over a restart and over two windows: resumed or ended as interrupted, told once, and run by the owner only.
+// Subagents over a restart and over two windows: resumed or ended as interrupted, notified once, and run by the owner only.
 import { expect, test } from 'vitest';
 import { type ApprovalAnswer } from '../../../src/core/ports/ports.ts';
 import { beginFamily, call, done, start } from '../../support/walk/subagentWalks.ts';
@@ -9,7 +9,7 @@ const neverAnswered = (_request: unknown, signal: AbortSignal) =>
   });
 const hanging = { text: ['Working.'], hang: true };
 
-test('a subagent that ran when the window was killed ends as interrupted, which is told once', async () => {
+test('a subagent that ran when the window was killed ends as interrupted, which is notified once', async () => {
   const family = await beginFamily([{ calls: [start('slow')] }, done], { slow: [hanging] });
   await family.go();
   await family.agents['slow']?.request(0);
@@ -20,16 +20,16 @@ test('a subagent that ran when the window was killed ends as interrupted, which 
   family.server.script(done, done);
   await family.go('And?');
   await family.go('And?');
-  const told = await family.told();
-  expect(told).toHaveLength(1);
-  expect(told[0]).toMatch(
+  const delivered = await family.delivered();
+  expect(delivered).toHaveLength(1);
+  expect(delivered[0]).toMatch(
     /^failed: The subagent “slow” .* failed after .* s: This turn was interrupted: the editor was closed or reloaded\./,
   );
   const blocks = (await family.events()).filter((event) => JSON.stringify(event).includes('“slow” (The task'));
   expect(blocks.map(({ type }) => type)).toEqual(['notification_queued', 'chat_request']);
 });
 
-test('a subagent that ended while its parent was not notified is told with its answer after the restart', async () => {
+test('a subagent that ended while its parent was not notified is delivered with its answer after the restart', async () => {
   const family = await beginFamily([{ calls: [start('quick')] }, done], { quick: [hanging] }, { producers: () => [] });
   await family.go();
   // The parent is closed first, as when its window is killed: nothing of the end gets into its log.
@@ -39,11 +39,11 @@ test('a subagent that ended while its parent was not notified is told with its a
   const used = family.headless.earshot.get(family.child('quick'))?.log.state.usage.total;
   await family.restart();
   await family.event(({ type }) => type === 'notification_queued');
-  expect((await family.told())[0]).toContain('| Working.');
+  expect((await family.delivered())[0]).toContain('| Working.');
   const usage = family.headless.earshot.get(family.id)?.log.state.usage;
   expect(usage?.usedBySubagent(family.child('quick')).get('quick')).toEqual(used);
   await family.restart();
-  expect(await family.told()).toHaveLength(1);
+  expect(await family.delivered()).toHaveLength(1);
   expect(family.headless.earshot.get(family.id)?.log.state.usage.total).toEqual(usage?.total);
 });
 
@@ -64,7 +64,7 @@ test('a subagent that waited for an approval asks again after a restart, and goe
   await family.ended('writer');
   expect(family.headless.frontend.asked).toHaveLength(1);
   await family.event(({ type }) => type === 'notification_queued');
-  expect((await family.told())[0]).toContain('| Written.');
+  expect((await family.delivered())[0]).toContain('| Written.');
 });
 
 test('a rejected call of a subagent is answered to the subagent, which goes on', async () => {
@@ -98,6 +98,6 @@ test('a window that takes over the parent takes over its subagent too, and only 
   await second.handles.list(family.id)[0]?.until((one) => one.hasEnded);
   await expect.poll(() => second.earshot.get(child)?.owned).toBe(true);
   expect(family.agents['slow']?.requests).toHaveLength(2);
-  await expect.poll(() => family.told()).toHaveLength(1);
+  await expect.poll(() => family.delivered()).toHaveLength(1);
   await second.close();
 });

@@ -1,4 +1,4 @@
-// A parent and two subagents on one repository: names, messages, changed files, one killed, a restart; everything is told once.
+// A parent and two subagents on one repository: names, messages, changed files, one killed, a restart; everything is notified once.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -43,7 +43,7 @@ async function delivered(family: Family): Promise<string[]> {
   );
 }
 
-test('names, messages, changed files and ends are each told once, over a kill and a restart', async () => {
+test('names, messages, changed files and ends are each delivered once, over a kill and a restart', async () => {
   const { family, name } = await beginOnHub();
   const { server, agents, headless, id } = family;
   await writeFile(join(headless.folder, 'n.txt'), NUMBERS);
@@ -95,15 +95,15 @@ test('names, messages, changed files and ends are each told once, over a kill an
   await value(review.undo());
   expect(await readFile(join(headless.folder, 'n.txt'), 'utf8')).toBe(NUMBERS.replace('2', 'two'));
 
-  const told = ['file.changed', 'message.received', 'tool.failed', 'tool.stopped'];
-  expect((await delivered(family)).sort()).toEqual(told);
+  const expected = ['file.changed', 'message.received', 'tool.failed', 'tool.stopped'];
+  expect((await delivered(family)).sort()).toEqual(expected);
   await family.restart();
   server.script(done, done);
   await family.go('After the restart?');
   await family.go('And now?');
   // The undo is a change of the file that the model has not made.
   expect((await delivered(family)).filter((kind) => kind !== 'file.changed').sort()).toEqual(
-    told.filter((kind) => kind !== 'file.changed'),
+    expected.filter((kind) => kind !== 'file.changed'),
   );
   expect(family.headless.errors).toEqual([]);
 });

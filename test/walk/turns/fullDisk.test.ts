@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Failure } from '../../../src/base/errors.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
-import { type FileSystem, realFileSystem } from '../../../src/node/fileSystem.ts';
+import { type FileSystem, realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { describeState } from '../../support/log/memoryStorage.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';

@@ -18,7 +18,7 @@ function createSlowTool() {
   let most = 0;
   const tool: Tool = defineTool({
     name: 'slow',
-    description: 'Runs until it is let go.',
+    description: 'Runs until it is released.',
     effect: 'execute',
     arguments: {},
     run: async (_, { call, signal }) => {

@@ -135,7 +135,7 @@ describe('a structured answer', () => {
   test('that does not match its schema is requested once more', async () => {
     const walk = await beginWalk([{ text: ['{"count": "three"}'] }, { text: ['```json\n{"count": 3}\n```'] }]);
     await walk.go('How many?', { schema });
-    await walk.golden(golden('schema-mended'));
+    await walk.golden(golden('schema-requested-again'));
   });
 
   test('that never matches ends the turn with an error, and a later turn has no schema', async () => {

@@ -9,11 +9,11 @@ import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 let server: ScriptedServer;
 let window: Headless;
-let lingering: KeepAlive;
+let keepAlive: KeepAlive;
 const clock = createManualClock();
 
 afterEach(async () => {
-  lingering.dispose();
+  keepAlive.dispose();
   await window.end();
   await server.stop();
 });
@@ -29,7 +29,7 @@ async function begin(command: string): Promise<string> {
     model,
     settings: { 'approvals.mode': 'all', 'notifications.activation': 'passive' },
   });
-  linger();
+  startKeepAlive();
   const opened = await window.earshot.create();
   if (!opened.ok) throw new Error(opened.failure.message);
   const { id } = opened.value.log;
@@ -38,15 +38,15 @@ async function begin(command: string): Promise<string> {
   return id;
 }
 
-function linger(): void {
+function startKeepAlive(): void {
   const { earshot, handles, supervision } = window;
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-  lingering = new KeepAlive({ earshot, handles, supervision, clock, logger: log });
+  keepAlive = new KeepAlive({ earshot, handles, supervision, clock, logger: log });
 }
 
 test('a hidden conversation closes once the end of its last command is queued, not before', async () => {
   const id = await begin('read line');
-  await lingering.leave(id);
+  await keepAlive.leave(id);
   expect(window.earshot.get(id)?.owned).toBe(true);
   const [job] = window.handles.list(id);
   await job?.write('\n');
@@ -59,14 +59,14 @@ test('a hidden conversation closes once the end of its last command is queued, n
 
 test('a conversation shown again stays open; one without commands closes at once', async () => {
   const id = await begin('read line');
-  await lingering.leave(id);
-  lingering.rejoin(id);
+  await keepAlive.leave(id);
+  keepAlive.rejoin(id);
   const [job] = window.handles.list(id);
   await job?.write('\n');
   await job?.until((one) => one.hasEnded);
   clock.advance(60_000);
   expect(window.earshot.get(id)).toBeDefined();
-  await lingering.leave(id);
+  await keepAlive.leave(id);
   expect(window.earshot.get(id)).toBeUndefined();
 });
 
@@ -81,7 +81,7 @@ test('a hidden conversation that another agent mentioned stays live until it was
     origin: 'agent',
     at: '2026-01-01T00:00:00.000Z',
   });
-  await lingering.leave(id);
+  await keepAlive.leave(id);
   clock.advance(60_000);
   expect(window.earshot.get(id)).toBeDefined();
   server.script({ text: ['Done.'] });
@@ -95,10 +95,10 @@ test('after a restart only conversations with running commands are live again', 
   const id = await begin('sleep 1000');
   const other = await window.earshot.create();
   const otherId = other.ok ? other.value.log.id : '';
-  lingering.dispose();
+  keepAlive.dispose();
   window = await window.restart();
-  linger();
-  await lingering.reattach([id, otherId]);
+  startKeepAlive();
+  await keepAlive.reattach([id, otherId]);
   expect(window.handles.list(id).map(({ state }) => state)).toEqual(['running']);
   expect(window.earshot.get(otherId)).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 // Renders the diffs of a call by file, highlighted, shortened until expanded.
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { DiffHunk, FileDiff } from '../../../protocol/diffView.ts';
+import type { DiffHunk, FileDiff } from '../../../protocol/page/diffView.ts';
 import { memo } from '../../memo.ts';
-import { strings } from '../../strings.ts';
-import { transcriptStrings as ofTranscript } from '../../transcriptStrings.ts';
+import { strings } from '../../strings/strings.ts';
+import { transcriptStrings as ofTranscript } from '../../strings/transcriptStrings.ts';
 import { useActions } from '../actions.ts';
 import { Icon } from '../icons.tsx';
 import { drawColoured, useLanguage } from '../markdown/code.tsx';

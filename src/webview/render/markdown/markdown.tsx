@@ -3,7 +3,7 @@ import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { decodeEntities } from '../../../base/entities.ts';
 import { memo } from '../../memo.ts';
-import { strings } from '../../strings.ts';
+import { strings } from '../../strings/strings.ts';
 import { useActions } from '../actions.ts';
 import { Icon } from '../icons.tsx';
 import { linkPath, linkPaths } from '../pathLinks.tsx';

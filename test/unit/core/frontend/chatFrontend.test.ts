@@ -186,7 +186,7 @@ test('the composer gets the focus at once, or with the next page if none is read
   frontend.focusComposer();
   expect(focused()).toBe(1);
   frontend.focusNextPage();
-  // The old page is still there and hears this for nothing.
+  // The old page is still there and gets this for nothing.
   frontend.focusComposer();
   expect(focused()).toBe(1);
   attach();

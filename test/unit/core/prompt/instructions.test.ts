@@ -8,7 +8,7 @@ import { type UserFiles } from '../../../../src/core/ports/userFiles.ts';
 import { type Workspace } from '../../../../src/core/ports/workspace.ts';
 import { readInstructions } from '../../../../src/core/prompt/instructions.ts';
 import { expandPrompt, listPrompts, readPrompt } from '../../../../src/core/prompt/promptFiles.ts';
-import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { createUserFiles } from '../../../../src/storage/userFiles.ts';
 import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 

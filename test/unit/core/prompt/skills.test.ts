@@ -8,7 +8,7 @@ import { type Workspace } from '../../../../src/core/ports/workspace.ts';
 import { expandPrompt } from '../../../../src/core/prompt/promptFiles.ts';
 import { parseSkill } from '../../../../src/core/prompt/skillHead.ts';
 import { describeSkills, listSkills } from '../../../../src/core/prompt/skills.ts';
-import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { createUserFiles } from '../../../../src/storage/userFiles.ts';
 import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 

@@ -77,8 +77,9 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
       const cedar = await alpha.agent('cedar', { role: 'reviewer', module: 'core' });
       const dune = await beta.agent('dune');
       await until(async () => agentOf(dune, 'cedar'));
-      await dune.call('message.send', { content: 'one', mentions: ['cedar'] });
-      await until(async () => ((await cedar.call('message.list'))['messages'] as unknown[]).length > 0);
+      const { message_id: id } = await dune.call('message.send', { content: 'one', mentions: ['cedar'] });
+      // The stream also has the messages of the tests before this one.
+      await until(async () => has(cedar, id));
       // A beat carries presence and counts; connecting again beats at once.
       await alpha.restart();
       const again = await alpha.agent('cedar', { role: 'reviewer', module: 'core' });
@@ -93,6 +94,27 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
       await again.call('agent.unregister', { agent_id: 'cedar' });
       await until(async () => (await claimOn(server, 'cedar')) === undefined);
     }));
+
+  test('an agent of another machine, its unread count and its reading are listed long before the next beat', () =>
+    withJoinedHubs(
+      [server.options('alpha'), server.options('beta')],
+      async (alpha, beta) => {
+        const writer = await beta.agent('drift');
+        await untilConnected(writer);
+        const reader = await alpha.agent('cliff');
+        const listed = (unread: number) =>
+          until(async () => {
+            const agent = await agentOf(writer, 'cliff');
+            return agent?.['live'] === true && agent['unread'] === unread;
+          });
+        await listed(0);
+        const { message_id: id } = await writer.call('message.send', { content: 'one', mentions: ['cliff'] });
+        await listed(1);
+        await reader.call('message.markRead', { message_ids: [id] });
+        await listed(0);
+      },
+      { beatEvery: 24 * 3600_000, lookEvery: 20 },
+    ));
 
   test('two machines claim one name: the second is <name>-<machine> to the others, and mentions reach the right one', () =>
     withJoinedHubs(

@@ -6,7 +6,7 @@ import { type ModelPart } from '../../../../src/core/ports/ports.ts';
 import { createGuideModel } from '../../../../src/models/guide/guide.ts';
 import { textOf } from '../../../../src/models/guide/guidePlan.ts';
 import { SUGGESTIONS } from '../../../../src/models/guide/guideSpeech.ts';
-import { strings } from '../../../../src/webview/strings.ts';
+import { strings } from '../../../../src/webview/strings/strings.ts';
 
 const guide = createGuideModel({ wordMilliseconds: 0 });
 const block = (text: string) => ({ format: 'xml', text }) as const;
@@ -33,12 +33,12 @@ async function answer(messages: readonly ModelMessage[], tools: readonly string[
 
 /** The request, then a result for each call so far. */
 function after(request: string, ...results: (string | { content: string; block: string })[]): ModelMessage[] {
-  const told = results.map((result, index): ModelMessage => {
+  const messages = results.map((result, index): ModelMessage => {
     const call = `c${index}`;
     if (typeof result === 'string') return { role: 'tool', call, content: result };
     return { role: 'tool', call, content: result.content, block: block(result.block) };
   });
-  return [{ role: 'user', content: request }, ...told];
+  return [{ role: 'user', content: request }, ...messages];
 }
 
 /** Gives each call the result that a rule has for it, until it calls no more. */

@@ -12,13 +12,13 @@ import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 let folder: string;
 let happened: string[];
-let heard: Emitter<string>;
+let reported: Emitter<string>;
 const watching: WatchedPaths[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'earshot-disk-'));
   happened = [];
-  heard = new Emitter((error) => happened.push(String(error)));
+  reported = new Emitter((error) => happened.push(String(error)));
 });
 
 afterEach(async () => {
@@ -31,17 +31,17 @@ function begin(more: { watch?: () => FSWatcher; hasOther?: boolean; logger?: Log
     logger: recordingLogger(happened),
     hasOther: false,
     ...(more as object),
-    touched: (path, type) => heard.fire(`${type} ${path}`),
+    touched: (path, type) => reported.fire(`${type} ${path}`),
     broke: (error) => happened.push(`broke: ${String(error)}`),
   });
   watching.push(watched);
   return watched;
 }
 
-/** Does it again and again until it is heard: a watch begins some time after it was asked for. */
+/** Does it again and again until it is reported: a watch begins some time after it was asked for. */
 async function until(expected: string, act: () => Promise<void>): Promise<void> {
   const texts = new Set<string>();
-  const listening = heard.event((text) => texts.add(text));
+  const listening = reported.event((text) => texts.add(text));
   while (!texts.has(expected)) {
     await act();
     await new Promise((resolve) => setTimeout(resolve, 60));
@@ -61,7 +61,7 @@ test('each of several deleted files is reported again when it is recreated', asy
   for (const name of names) await until(`changed ${name}`, write(name));
   for (const name of names) {
     await until(`deleted ${name}`, () => rm(join(folder, name), { force: true }));
-    const back = heard.event((text) => happened.push(text));
+    const back = reported.event((text) => happened.push(text));
     await until(`changed ${name}`, write(name));
     back.dispose();
   }
@@ -74,7 +74,7 @@ test('a folder is watched with everything in it except what is ignored', async (
   watched.addFolder('src', join(folder, 'src'), (path) => path.includes('node_modules'));
   let number = 0;
   const ignored: string[] = [];
-  const listening = heard.event((text) => text.includes('node_modules') && ignored.push(text));
+  const listening = reported.event((text) => text.includes('node_modules') && ignored.push(text));
   await until('created src/deep/1.txt', async () => {
     await writeFile(join(folder, 'src/node_modules/x.txt'), `${(number += 1)}`);
     await rm(join(folder, 'src/deep/1.txt'), { force: true });

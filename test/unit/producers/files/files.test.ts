@@ -7,7 +7,7 @@ import { type Disposable } from '../../../../src/base/disposable.ts';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { type Publisher, type SeenFiles } from '../../../../src/core/ports/ports.ts';
 import { type FileTouch } from '../../../../src/core/ports/sources.ts';
-import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { createFilesProducer } from '../../../../src/producers/files/files.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
@@ -25,8 +25,8 @@ let seen: { hash: string; announced?: string } | undefined;
 let withdrawable: boolean;
 let onDidChange: Emitter<void>;
 let snapshots: ReturnType<typeof createSnapshots>;
-let heard: Emitter<string>;
-/** What the editor's watcher tells, in its own time. */
+let onDidPublish: Emitter<string>;
+/** What the editor's watcher reports, in its own time. */
 let touched: Emitter<FileTouch>;
 
 beforeEach(async () => {
@@ -37,7 +37,7 @@ beforeEach(async () => {
   published = [];
   withdrawable = false;
   onDidChange = new Emitter(fail);
-  heard = new Emitter(fail);
+  onDidPublish = new Emitter(fail);
   touched = new Emitter(fail);
   snapshots = createSnapshots({ files: realFileSystem, folder: join(root, 'storage') });
   const hash = await snapshots.put(Buffer.from('one\n'));
@@ -82,7 +82,7 @@ const publisher: Publisher = {
     if (seen !== undefined && typeof draft.data?.['hash'] === 'string')
       seen = { hash: seen.hash, announced: draft.data['hash'] };
     withdrawable = true;
-    heard.fire(text);
+    onDidPublish.fire(text);
   },
   withdraw: async (kind, subject) => {
     if (!withdrawable || published.at(-1)?.includes(`${kind.source}.${kind.name}`) !== true) return false;
@@ -90,14 +90,14 @@ const publisher: Publisher = {
     if (seen !== undefined) seen = { hash: seen.hash };
     const text = `withdrawn ${kind.source}.${kind.name} ${subject}`;
     published.push(text);
-    heard.fire(text);
+    onDidPublish.fire(text);
     return true;
   },
 };
 
 function next(): Promise<string> {
   return new Promise((resolve) => {
-    const listening = heard.event((text) => {
+    const listening = onDidPublish.event((text) => {
       listening.dispose();
       resolve(text);
     });
@@ -105,9 +105,9 @@ function next(): Promise<string> {
 }
 
 async function after(change: () => Promise<void>): Promise<string> {
-  const told = next();
+  const notified = next();
   await change();
-  return told;
+  return notified;
 }
 
 test('a change is reported with a diff to the conversation that has seen the file', async () => {
@@ -167,10 +167,10 @@ test('a change before the file was watched is found when the view changes', asyn
   seen = undefined;
   onDidChange.fire();
   await writeFile(file(), 'meanwhile\n');
-  const told = next();
+  const notified = next();
   seen = { hash: await snapshots.put(Buffer.from('one\n')) };
   onDidChange.fire();
-  expect(await told).toContain('file.changed');
+  expect(await notified).toContain('file.changed');
 });
 
 test('a change that is too long is summarized, and binary files are not compared', async () => {
@@ -204,10 +204,10 @@ test('replacing a folder by a link out of the workspace is reported for its file
 });
 
 test('a file that became a folder is reported as that', async () => {
-  const told = await after(async () => {
+  const notified = await after(async () => {
     await unlink(file());
     await mkdir(file());
     touched.fire({ type: 'created', path: PATH });
   });
-  expect(told).toMatch(/^c file\.changed src\/a\.txt, which you read, is a folder now/);
+  expect(notified).toMatch(/^c file\.changed src\/a\.txt, which you read, is a folder now/);
 });

@@ -78,53 +78,53 @@ async function looked(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-const told = (conversation = 'a') =>
+const delivered = (conversation = 'a') =>
   publisher
     .carry(conversation)
     .map((one) => one.replace(', which you watch for,', '').replace(', outside the editor', ''));
 
 test('a build that deletes and rewrites a file is a change, delivered or not', async () => {
   await becomes('one');
-  expect(told()).toEqual(['file.created dist/app.js was created.']);
+  expect(delivered()).toEqual(['file.created dist/app.js was created.']);
   await becomes(undefined);
   await becomes('two');
-  expect(told()).toEqual(['file.changed dist/app.js changed.']);
+  expect(delivered()).toEqual(['file.changed dist/app.js changed.']);
   await becomes(undefined);
   await becomes('two');
-  expect(told()).toEqual([]);
+  expect(delivered()).toEqual([]);
   await becomes(undefined);
-  expect(told()).toEqual(['file.deleted dist/app.js was deleted.']);
+  expect(delivered()).toEqual(['file.deleted dist/app.js was deleted.']);
   await becomes('two');
-  expect(told()).toEqual(['file.created dist/app.js was created.']);
+  expect(delivered()).toEqual(['file.created dist/app.js was created.']);
 });
 
 test('creating and deleting a file before delivery reports nothing; after delivery the deletion is reported', async () => {
   await becomes('one');
-  expect(told('a')).toHaveLength(1);
+  expect(delivered('a')).toHaveLength(1);
   await becomes(undefined);
-  expect([told('a'), told('b')]).toEqual([['file.deleted dist/app.js was deleted.'], []]);
+  expect([delivered('a'), delivered('b')]).toEqual([['file.deleted dist/app.js was deleted.'], []]);
 });
 
 test('only conversations that watch the file and have not read it get the report', async () => {
   await becomes('one');
-  told('a');
-  told('b');
+  delivered('a');
+  delivered('b');
   seen.add(`a ${PATH}`);
   await becomes('two');
-  expect([told('a'), told('b')]).toEqual([[], ['file.changed dist/app.js changed.']]);
+  expect([delivered('a'), delivered('b')]).toEqual([[], ['file.changed dist/app.js changed.']]);
 });
 
 test('changes by git are not reported again; changes by others at the same time are', async () => {
   await becomes('one');
   await becomes('mine', 'dist/mine.js');
-  told();
+  delivered();
   gate.addOperation(clock.now(), clock.now(), new Set([PATH]));
   await becomes('two');
   await becomes('mine too', 'dist/mine.js');
-  expect(told()).toEqual(['file.changed dist/mine.js changed.']);
+  expect(delivered()).toEqual(['file.changed dist/mine.js changed.']);
   clock.advance(120_000);
   await becomes('three');
-  expect(told()).toEqual(['file.changed dist/app.js changed.']);
+  expect(delivered()).toEqual(['file.changed dist/app.js changed.']);
 });
 
 test('a file that an own call makes is compared after the call, and not reported to its conversation', async () => {
@@ -137,10 +137,10 @@ test('a file that an own call makes is compared after the call, and not reported
   };
   host.calls = [call];
   await becomes('one');
-  expect([told('a'), told('b')]).toEqual([[], []]);
+  expect([delivered('a'), delivered('b')]).toEqual([[], []]);
   host.titles.set('a', 'Tea');
   host.calls = [{ ...call, ended: clock.now(), made: new Map([[PATH, 'one']]) }];
   await looked();
-  expect(told('a')).toEqual([]);
-  expect(told('b')).toEqual([expect.stringMatching(/^file.created dist\/app.js was created.*Tea/)]);
+  expect(delivered('a')).toEqual([]);
+  expect(delivered('b')).toEqual([expect.stringMatching(/^file.created dist\/app.js was created.*Tea/)]);
 });

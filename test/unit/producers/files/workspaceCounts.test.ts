@@ -39,8 +39,8 @@ function begin() {
   };
   const sample = async (conversation: string, type: DeliveryPoint['type'] = 'request', carries = false) => {
     clock.advance(1);
-    const [told] = await counts.sample({ conversation, type, carries } as DeliveryPoint);
-    return told?.draft?.message;
+    const [sample] = await counts.sample({ conversation, type, carries } as DeliveryPoint);
+    return sample?.draft?.message;
   };
   const touch = (type: 'created' | 'changed' | 'deleted', ...paths: string[]) => {
     clock.advance(1);

@@ -129,7 +129,7 @@ async function revised(): Promise<string | undefined> {
   const [git] = (await sample()).filter(({ kind }) => kind.source === 'git');
   if (git === undefined) return undefined;
   expect(git.replaces).toBe(published.at(-1));
-  return git.draft?.message ?? 'taken back';
+  return git.draft?.message ?? 'withdrawn';
 }
 
 /** Git makes others of them. */
@@ -196,7 +196,7 @@ test('a stash that was undone is withdrawn; one without seen files is not report
   await goes(stashed, 'a.ts');
   expect(published).toHaveLength(1);
   disk.set('a.ts', 'a on main');
-  expect(await revised()).toBe('taken back');
+  expect(await revised()).toBe('withdrawn');
 });
 
 test('a git operation while files are read is not replaced by the one before', async () => {

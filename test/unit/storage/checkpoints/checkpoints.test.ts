@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type CheckpointDifference } from '../../../../src/core/ports/storage.ts';
-import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { createCheckpoints, type StoredCheckpoints } from '../../../../src/storage/checkpoints/checkpoints.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Checkpoints } from '../../../../src/core/ports/storage.ts';
-import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { createCheckpoints, type StoredCheckpoints } from '../../../../src/storage/checkpoints/checkpoints.ts';
 import { type CaptureFirst, captureInProcess } from '../../../../src/storage/checkpoints/firstCapture.ts';

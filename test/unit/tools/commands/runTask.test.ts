@@ -129,7 +129,7 @@ function nextQueued({ log }: Walked): Promise<void> {
   });
 }
 
-async function told(walked: Walked): Promise<(readonly [string, string | undefined])[]> {
+async function delivered(walked: Walked): Promise<(readonly [string, string | undefined])[]> {
   const queued = await eventsOf(walked, 'notification_queued');
   return queued.map(({ notification: { level, message } }) => [level, message.split('\n').at(-1)]);
 }
@@ -148,7 +148,7 @@ test('a background task is reported when its problems change, not after each rou
   round(ended, clock);
   await queued;
   await walked.headless.earshot.shutDown();
-  expect(await told(walked)).toEqual([
+  expect(await delivered(walked)).toEqual([
     ['error', 'a.ts:1:2 error: x'],
     ['info', 'It reports no problems any more.'],
   ]);
@@ -173,7 +173,7 @@ test('problems of a background task that vanish before delivery withdraw the not
   ended.fire(end({ task: watch }));
   await walked.headless.earshot.shutDown();
   expect(walked.log.state.pending.notifications).toEqual([]);
-  expect(await told(walked)).toHaveLength(1);
+  expect(await delivered(walked)).toHaveLength(1);
 });
 
 test('a stopped background task is reported to who ran it and to who was notified of it', async () => {
@@ -191,7 +191,7 @@ test('a stopped background task is reported to who ran it and to who was notifie
   await walked.go();
   await next(end({ task: watch }));
   await walked.headless.earshot.shutDown();
-  expect(await told(walked)).toEqual([
+  expect(await delivered(walked)).toEqual([
     ['info', 'The background task “npm: watch” was ended after 1.2 s, without an exit code.'],
     ['error', 'a.ts:1:2 error: x'],
     ['info', 'The background task “npm: watch” was ended after 1.2 s, without an exit code.'],

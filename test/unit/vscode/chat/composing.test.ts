@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { type AttachmentView, type ChatHead } from '../../../../src/protocol/webview.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { Composing } from '../../../../src/vscode/chat/composing.ts';

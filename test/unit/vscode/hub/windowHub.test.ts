@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { toDisposable } from '../../../../src/base/disposable.ts';
 import { type AgentConversation, type HubPlace } from '../../../../src/core/ports/agentHub.ts';
 import { joinAsWindow } from '../../../../src/hub/agents/windowMembership.ts';
-import { realFileSystem } from '../../../../src/node/fileSystem.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { tryKernelLock } from '../../../../src/node/kernelLock.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { realIds } from '../../../../src/node/realIds.ts';

@@ -1,0 +1,64 @@
+// Ensures that a change happens at the location that was judged: a parent folder may become a link at any time.
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type FileCode } from '../../base/failureCodes.ts';
+import { nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
+
+/** Failure code: the path leads elsewhere now. */
+export const MOVED = 'moved';
+
+export interface PinnedPlace {
+  /** Why nothing may be changed there any more; undefined if the path still leads there. Called right before and after each change. */
+  whyMoved(): Promise<Failure<FileCode> | undefined>;
+}
+
+/**
+ * Fails if the path no longer leads where `file` says. `itself`: a link itself is changed, as by moving or deleting it,
+ * instead of its target.
+ */
+export async function pinPlace(
+  folders: readonly Place[],
+  file: Place,
+  { itself }: { readonly itself: boolean },
+): Promise<Result<PinnedPlace, FileCode>> {
+  const find = () => (itself ? placeOfLink(file.absolute) : placeOfContent(file.absolute));
+  const pinned = await find();
+  if (pinned === undefined) return failed('dangling', `${file.path} is a link that leads nowhere.`);
+  if (!(await isAsSaid(folders, file, pinned, itself))) return { ok: false, failure: elsewhere(file) };
+  return succeeded({ whyMoved: async () => ((await find()) === pinned ? undefined : elsewhere(file)) });
+}
+
+/** A file outside the workspace that the user allowed has no name inside it to compare. */
+async function isAsSaid(folders: readonly Place[], file: Place, pinned: string, itself: boolean): Promise<boolean> {
+  if (nameAsWritten(folders, file.absolute) !== file.path && file.path === file.absolute) return true;
+  const name = await nameOfReal(folders, itself ? dirname(pinned) : pinned);
+  if (name === undefined) return false;
+  if (!itself) return isSpelling(name, file.real ?? file.path);
+  return file.real !== undefined || isSpelling(name, file.path.split('/').slice(0, -1).join('/'));
+}
+
+async function placeOfLink(absolute: string): Promise<string> {
+  return join(await realpathOfExisting(dirname(absolute)), basename(absolute));
+}
+
+/** Undefined for a dangling link: writing to it would create a file wherever it points. */
+async function placeOfContent(absolute: string): Promise<string | undefined> {
+  try {
+    return await realpath(absolute);
+  } catch {
+    const there = await lstat(absolute).catch(() => undefined);
+    return there === undefined ? realpathOfExisting(absolute) : undefined;
+  }
+}
+
+/** Two spellings of one name, on disks that do not distinguish them. */
+function isSpelling(one: string, other: string): boolean {
+  const plain = (path: string) => path.normalize('NFC').toLowerCase();
+  return plain(one) === plain(other);
+}
+
+function elsewhere({ path }: Place): Failure<FileCode> {
+  const message = `${path} was not changed: it, or a folder above it, was replaced by a link and leads elsewhere now.`;
+  return { code: MOVED, message, nextStep: 'Look at what is there before you go on.' };
+}

@@ -1,0 +1,72 @@
+// UI strings about notifications: drawer, chips, automatic runs, what needs the user.
+import type { Level } from '../../protocol/notification.ts';
+import type { HeldReason } from '../../protocol/webview.ts';
+import { t } from './l10n.ts';
+
+export const notificationStrings = {
+  pending: t('Pending notifications'),
+  pendingCount: (count: number) => (count === 1 ? t('1 pending notification') : t('{0} pending notifications', count)),
+  /** On the folded drawer, before the first of them. */
+  pendingBrief: (count: number) => t('{0} pending', count),
+  andMore: (count: number) => t('and {0} more', count),
+  times: (count: number) => t('{0} times', count),
+  deliverNow: t('Deliver now'),
+  deliverNowTitle: t('Send them to the model now instead of with the next tool result or request'),
+  showAll: t('Show all notifications'),
+  dismiss: t('Dismiss: the model is not notified'),
+  dismissOne: (what: string) => t('Dismiss: {0}', what),
+  muteOne: (what: string) => t('Mute: {0}', what),
+  muteKind: (kind: string) => t('Mute this kind: {0}', kind),
+  mutePath: (path: string) => t('Mute this file: {0}', path),
+  muteSource: (source: string) => t('Mute this source: {0}', source),
+  text: t('Text for the model'),
+  tokens: (count: number) => (count === 1 ? t('≈ 1 token') : t('≈ {0} tokens', count)),
+  sources: {
+    file: t('Files'),
+    git: t('Git'),
+    diagnostics: t('Problems'),
+    task: t('Tasks'),
+    terminal: t('Terminals'),
+    tool: t('Background commands'),
+    mcp: t('MCP servers'),
+    config: t('Configuration'),
+    budget: t('Budget'),
+    message: t('Messages'),
+    security: t('Security'),
+  } as Readonly<Record<string, string>>,
+  levels: {
+    info: t('Information'),
+    warning: t('Warning'),
+    error: t('Error'),
+    critical: t('Critical'),
+  } satisfies Record<Level, string>,
+  heldBack: {
+    not_written: t('Notifications are pending. They go with your first message in this window.'),
+    stopped: t('Notifications are pending. They go with your next message, because you stopped the last turn.'),
+    error: t('Notifications are pending. They go with your next message, because the last turn failed.'),
+    in_a_row: t('Automatic runs are paused after 5 in a row. New notifications go with your next message.'),
+    aborted_lately: t('A critical notification is pending for up to 30 s, because the model was just interrupted.'),
+    woken_lately: t('A notification is pending for a moment, because the same kind just started a run.'),
+    model: t('Notifications are pending. This model does not run without your request.'),
+  } satisfies Record<HeldReason, string>,
+
+  automaticRun: t('Automatic run'),
+  automaticRunFor: (reason: string) => t('Automatic run: {0}', reason),
+  automaticText: t('Text sent to the model'),
+
+  yourMessages: (count: number) => (count === 1 ? t('your message') : t('{0} of your messages', count)),
+  shownOf: (shown: number, total: number) => {
+    if (shown < total) return t('{0} of {1} notifications', shown, total);
+    return total === 1 ? t('1 notification') : t('{0} notifications', total);
+  },
+  moreLabels: (count: number) => `+${count}`,
+  carriedText: t('Exact text sent to the model'),
+  receipts: { carried: t('In the log'), accepted: t('Received by the model') },
+
+  needsApproval: (title: string) => t('Approval needed: {0}', title),
+  needsAnswer: (question: string) => t('Question: {0}', question),
+  hasFailed: (text: string) => t('Failed: {0}', text),
+  goThere: t('Go there'),
+  subagentNeeds: (name: string) => t('The subagent {0} needs you', name),
+  otherNeeds: (title: string) => t('Another conversation needs you: {0}', title),
+};

@@ -1,0 +1,67 @@
+// Provides the Node that runs VS Code and our TypeScript: the installed one if its version fits, otherwise one from the registry.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildWhole, cacheFolder } from './cache.mjs';
+import { UserError } from '../console/errors.mjs';
+import { quietInstall, runNpm } from './npm.mjs';
+
+/** VS Code 1.139 is made for Node 24. */
+const wantedMajor = 24;
+const registryVersion = '24.21.0';
+
+/**
+ * @param {import('../console/report.mjs').Reporter} report
+ * @returns {Promise<string>} the path of the executable
+ */
+export async function provideNode(report) {
+  if (Number(process.versions.node.split('.')[0]) === wantedMajor) return process.execPath;
+
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const packageName = `node-${platform}-${process.arch}`;
+  const folder = join(cacheFolder(), `${packageName}-${registryVersion}`);
+  const executable = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  if (existsSync(executable)) return executable;
+
+  await report.step(`Node ${registryVersion}`, (say) =>
+    buildWhole(folder, async (partial) => {
+      say('downloading');
+      const installed = await install(packageName, partial);
+      await checkThatItRuns(join(installed, 'bin', basename(executable)));
+      return installed;
+    }),
+  );
+  return executable;
+}
+
+/**
+ * @param {string} packageName
+ * @param {string} folder
+ * @returns {Promise<string>}
+ */
+async function install(packageName, folder) {
+  await writeFile(join(folder, 'package.json'), '{ "private": true }');
+  await runNpm(['install', ...quietInstall, '--no-package-lock', `${packageName}@${registryVersion}`], {
+    cwd: folder,
+    purpose: `Node ${registryVersion} (${packageName})`,
+  });
+  const installed = join(folder, 'node_modules', packageName);
+  // Removes headers and manuals, which are not needed.
+  for (const name of ['include', 'share', 'CHANGELOG.md'])
+    await rm(join(installed, name), { recursive: true, force: true });
+  return installed;
+}
+
+/** @param {string} executable */
+async function checkThatItRuns(executable) {
+  try {
+    await promisify(execFile)(executable, ['--version']);
+  } catch (error) {
+    throw new UserError(
+      `Node ${registryVersion} from the npm registry does not run on this system (${String(error).split('\n')[0]}).`,
+      `Install Node ${wantedMajor} by your system’s own means and run the command with it.`,
+    );
+  }
+}

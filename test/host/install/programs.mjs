@@ -1,0 +1,38 @@
+// Installs programs that some tests of the hub run. Where one cannot be installed, its tests are skipped, by name.
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { canUseApt, installPackages } from './apt.mjs';
+
+/** Debian's packages, and the program that shows each is there. */
+const programs = Object.entries({
+  'nats-server': 'nats-server',
+  'netcat-openbsd': 'nc.openbsd',
+  faketime: 'faketime',
+  'openssh-server': 'sshd',
+});
+
+/**
+ * @param {import('../console/report.mjs').Reporter} report
+ * @returns {Promise<void>}
+ */
+export async function providePrograms(report) {
+  const missing = missingPackages();
+  if (missing.length === 0) return;
+  if (await canUseApt()) {
+    await report.step('Programs for tests', async (say) => {
+      // One that cannot be had must not keep the others away.
+      for (const name of missing) await installPackages([name], say);
+    });
+  }
+  const left = missingPackages();
+  if (left.length > 0)
+    report.line(`Tests that need ${left.join(', ')} are skipped. To run them, install these packages.`);
+}
+
+function missingPackages() {
+  // A user's PATH has no folders of servers.
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'].filter((folder) => folder !== '');
+  return programs
+    .filter(([, program]) => !folders.some((folder) => existsSync(join(folder, program))))
+    .map(([name]) => name);
+}

@@ -1,0 +1,34 @@
+// Keeps what the type checker found out between clones, in the cache folder, so that a new clone checks only what differs.
+import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cacheFolder } from '../install/cache.mjs';
+import { repository } from '../setup.mjs';
+
+const own = join(repository, '.build', 'types');
+const shared = join(cacheFolder(), 'types');
+const suffix = '.tsbuildinfo';
+
+/** For a clone that has none. They name files by relative paths, with hashes of their content, which `tsc -p` compares. */
+export async function restoreTypes(): Promise<void> {
+  if ((await infosIn(own)).length > 0) return;
+  await mkdir(own, { recursive: true });
+  for (const name of await infosIn(shared)) await copyFile(join(shared, name), join(own, name));
+}
+
+/** Each is whole in itself, so it does not matter whose stay if two clones save at once. */
+export async function saveTypes(): Promise<void> {
+  await mkdir(shared, { recursive: true });
+  for (const name of await infosIn(own)) {
+    const partial = join(shared, `${name}.${process.pid}.tmp`);
+    try {
+      await copyFile(join(own, name), partial);
+      await rename(partial, join(shared, name));
+    } finally {
+      await rm(partial, { force: true });
+    }
+  }
+}
+
+async function infosIn(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(suffix));
+}
