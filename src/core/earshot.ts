@@ -171,9 +171,9 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /** Offers queued messages that no turn will deliver to the front ends again. */
-  async giveBack(id: string): Promise<void> {
+  async returnMessages(id: string): Promise<void> {
     const live = this.#live.get(id);
-    if (live?.log.owned === true && live.turn === undefined) await this.#turns.giveBack(live);
+    if (live?.log.owned === true && live.turn === undefined) await this.#turns.returnMessages(live);
   }
 
   /** The settings or the model's permissions changed: held notifications may wake the model now. */
@@ -287,7 +287,7 @@ export class Earshot implements Disposable, Publisher {
       frontend: this.#ports.frontend,
       isRunning: () => live.turn !== undefined,
       isBetweenCycles: () => isBetweenCycles(live),
-      giveUp: () => this.#ownership.release(live),
+      release: () => this.#ownership.release(live),
       asked: () => this.#onDidChange.fire({ conversation: id }),
     });
     const edits = new OwnEdits();

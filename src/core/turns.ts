@@ -155,15 +155,15 @@ export class Turns {
     const between = handedOver && turn.isOpen && !turn.hasUnanswered;
     const waiting = between ? [] : await recoverTurn(this.#turnDeps(live));
     if (between || waiting.length > 0) this.#run(live, Promise.resolve(), waiting);
-    else await this.giveBack(live);
+    else await this.returnMessages(live);
     live.activator?.reconsider();
   }
 
   /** Returns queued messages that no turn will deliver to a front end; those that none keeps stay pending. */
-  async giveBack(live: Live): Promise<void> {
+  async returnMessages(live: Live): Promise<void> {
     const { log } = live;
     for (let texts = log.state.pending.queuedMessages; texts.length > 0; texts = log.state.pending.queuedMessages) {
-      if (!(await live.handOver.giveBack(log.id, texts))) return;
+      if (!(await live.handOver.returnMessages(log.id, texts))) return;
       const ids = texts.map((text) => text.id);
       await log.append({ type: 'user_text_withdrawn', ids, reason: 'the turn ended before it was delivered' });
     }
@@ -221,7 +221,7 @@ export class Turns {
         const end = await runTurn(this.#turnDeps(live), control, resumed);
         done = end.outcome === 'done' && !control.isStopped;
         if (done) this.#name(live);
-        else await this.giveBack(live);
+        else await this.returnMessages(live);
       } catch (error) {
         // Nothing more can be written.
         if (error instanceof FailureError && error.failure.code === 'storage') failure = error.failure;

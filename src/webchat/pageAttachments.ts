@@ -15,7 +15,7 @@ interface Kept {
 export interface TakenAttachments {
   readonly attachments?: Given[];
   /** The message was not accepted. */
-  giveBack(): void;
+  returnAttachments(): void;
 }
 
 export class PageAttachments {
@@ -60,7 +60,7 @@ export class PageAttachments {
     this.#set([]);
     return {
       ...(taken.length > 0 && { attachments: taken.map(({ given }) => given) }),
-      giveBack: () => {
+      returnAttachments: () => {
         this.#kept.set(conversation, [...taken, ...(this.#kept.get(conversation) ?? [])]);
         this.#draw();
       },

@@ -20,7 +20,7 @@ import { type LineSink } from './webServer.ts';
 
 /** Counting pending notifications is expensive, and events come in bursts. */
 const REFRESH_AFTER = 50;
-const NO_ATTACHMENTS: TakenAttachments = { giveBack: () => undefined };
+const NO_ATTACHMENTS: TakenAttachments = { returnAttachments: () => undefined };
 
 export interface PageSessionDeps {
   readonly clock: Clock;
@@ -284,7 +284,7 @@ export class PageSession implements Disposable {
     } catch (error) {
       // The typed text must not be lost.
       this.#frontend.restoreDraft(text);
-      taken.giveBack();
+      taken.returnAttachments();
       this.#notice(describeError(error));
     }
   }

@@ -125,8 +125,8 @@ test('Ctrl+Enter interrupts: a streaming answer stays as interrupted, a running 
   await workbench.screenshot('delivery-interrupt');
   await button('Interrupt').click();
   await workbench.settled();
-  const told = (await messages(2)).slice(-5).map(({ role, content }) => [role, content]);
-  expect(told).toEqual([
+  const delivered = (await messages(2)).slice(-5).map(({ role, content }) => [role, content]);
+  expect(delivered).toEqual([
     ['assistant', 'I will now explain at great length'],
     ['user', 'Stop that, read the pipe.'],
     ['assistant', null],

@@ -117,19 +117,19 @@ test.runIf(isFull)(
     await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s\d/);
     await workbench.say('what happened');
     await workbench.settled();
-    const told = workbench.transcript();
-    await told
+    const transcript = workbench.transcript();
+    await transcript
       .getByText(/file\.changed.*src\/menu\.ts changed/)
       .first()
       .waitFor();
-    await told.getByText('scone: 290').first().waitFor();
-    await workbench.screenshot('guide-heard');
+    await transcript.getByText('scone: 290').first().waitFor();
+    await workbench.screenshot('guide-notified');
     await expect
       .poll(
         async () => {
           await workbench.say('output of types');
           await workbench.settled();
-          return told.getByText(/Watching for file changes/).count();
+          return transcript.getByText(/Watching for file changes/).count();
         },
         { timeout: PATIENCE, interval: 1000 },
       )

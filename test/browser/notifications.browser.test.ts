@@ -79,10 +79,10 @@ test('two files changed and one handle ended while the window was closed: exactl
   await workbench.say('What happened?');
   await workbench.settled();
   const body = server.requests.at(-1)?.body ?? '';
-  const told = [...body.matchAll(/<notification source=\\"(\w+)\\" name=\\"(\w+)\\"/g)].map(
+  const delivered = [...body.matchAll(/<notification source=\\"(\w+)\\" name=\\"(\w+)\\"/g)].map(
     ([, source, name]) => `${source}.${name}`,
   );
-  expect(told.sort()).toEqual(['file.changed', 'file.changed', 'tool.failed']);
+  expect(delivered.sort()).toEqual(['file.changed', 'file.changed', 'tool.failed']);
   expect(body).not.toContain('README.md changed');
   expect(body.match(/ended with exit code 7/g)).toHaveLength(1);
 });

@@ -94,7 +94,7 @@ export class Activator implements Disposable {
       inARow: this.#inARow,
       lastAbort: this.#lastAbort,
       woken: this.#woken,
-      mayAsk: ports.model().mayAskUnbidden?.() ?? true,
+      mayAsk: ports.model().mayRunUnasked?.() ?? true,
     });
   }
 

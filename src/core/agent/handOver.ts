@@ -17,7 +17,7 @@ export interface HandOverDeps {
   /** The turn is open and neither the model nor a tool is at work for it: another window can go on with it. */
   isBetweenCycles(): boolean;
   /** Called once for each request, as soon as it may be. */
-  giveUp(): void;
+  release(): void;
   /** An approval or a question was opened or closed. */
   asked(): void;
 }
@@ -43,8 +43,8 @@ export class HandOver implements Frontend {
     return this.#asking;
   }
 
-  giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
-    return this.#deps.frontend.giveBack(conversation, texts);
+  returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
+    return this.#deps.frontend.returnMessages(conversation, texts);
   }
 
   /** Called when a turn has ended. Returns whether another window has it from now on. */
@@ -52,12 +52,12 @@ export class HandOver implements Frontend {
     const unanswered = this.#deps.log.state.turn.unanswered.length;
     // The user who is asked is in the other window now: the question is asked again there.
     const waits = unanswered > 0 && this.#asking === unanswered;
-    return (!this.#deps.isRunning() || waits || this.#deps.isBetweenCycles()) && this.#giveUp();
+    return (!this.#deps.isRunning() || waits || this.#deps.isBetweenCycles()) && this.#release();
   }
 
   /** Called when the results of a cycle are complete. */
   cycleEnded(): void {
-    this.#giveUp();
+    this.#release();
   }
 
   render(conversation: string, partial: PartialAnswer): void {
@@ -88,10 +88,10 @@ export class HandOver implements Frontend {
     }
   }
 
-  #giveUp(): boolean {
+  #release(): boolean {
     if (!this.#requested || !this.#deps.log.owned) return false;
     this.#requested = false;
-    this.#deps.giveUp();
+    this.#deps.release();
     return true;
   }
 }

@@ -56,7 +56,7 @@ export function undoSteps(present: Present | undefined, steps: readonly StepByte
     if (isSame(state, before)) continue;
     if (state === undefined || before === undefined || after === undefined) return { type: 'clash' };
     if (state.isLink || before.isLink || after.isLink) return { type: 'clash' };
-    const without = takeBack(state.bytes, after.bytes, before.bytes);
+    const without = withoutStep(state.bytes, after.bytes, before.bytes);
     if (without === undefined) return { type: 'clash' };
     state = { bytes: without, isLink: false };
     merged = true;
@@ -76,7 +76,7 @@ function isSame(one: Present | undefined, other: Present | undefined): boolean {
 }
 
 /** `present` came from `after` by changes of others: those, made to `before`. Undefined if they touch the same lines. */
-function takeBack(present: Uint8Array, after: Uint8Array, before: Uint8Array): Uint8Array | undefined {
+function withoutStep(present: Uint8Array, after: Uint8Array, before: Uint8Array): Uint8Array | undefined {
   const all = [byteLines(present), byteLines(after), byteLines(before)];
   if (all.includes(undefined)) return undefined;
   const whole = all.map((lines) => lines ?? []);

@@ -23,7 +23,7 @@ type Post = (message: ToPage) => void;
 
 export interface Composer {
   /** Resolves once the messages are kept. */
-  giveBack(texts: readonly QueuedMessage[]): Promise<void>;
+  returnMessages(texts: readonly QueuedMessage[]): Promise<void>;
   /** Whether the composer has kept these before. */
   has(texts: readonly QueuedMessage[]): boolean;
 }
@@ -137,11 +137,11 @@ export class ChatFrontend implements Frontend, Disposable {
   }
 
   /** The composer takes the messages of the shown conversation; those of others stay queued until they are shown. */
-  async giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
+  async returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     const composer = this.#composer;
     if (composer?.has(texts) === true) return true;
     if (conversation !== this.#transcript.conversation || composer === undefined) return false;
-    await composer.giveBack(texts);
+    await composer.returnMessages(texts);
     return true;
   }
 

@@ -87,19 +87,19 @@ export class Frontends implements Frontend {
   }
 
   /** Offered to one front end after the other, so that only one keeps them. */
-  async giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
+  async returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     for (const frontend of this.#attached) {
-      if (await this.#giveBackTo(frontend, conversation, texts)) return true;
+      if (await this.#returnMessagesTo(frontend, conversation, texts)) return true;
     }
     return false;
   }
 
-  async #giveBackTo(
+  async #returnMessagesTo(
     frontend: AttachedFrontend,
     conversation: string,
     texts: readonly QueuedMessage[],
   ): Promise<boolean> {
-    const kept = this.#guard(() => frontend.giveBack?.(conversation, texts));
+    const kept = this.#guard(() => frontend.returnMessages?.(conversation, texts));
     if (kept === undefined) return false;
     const { promise: late, resolve } = Promise.withResolvers<false>();
     const timer = this.#clock.after(LONGEST_GIVE_BACK, () => resolve(false));

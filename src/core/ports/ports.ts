@@ -80,7 +80,7 @@ export interface Model {
   /** It follows rules and cannot write a title or a summary. */
   readonly ruleBased?: true;
   /** False: only the user's own requests may call it, until the user consents to more. Absent: always true. */
-  mayAskUnbidden?(): boolean;
+  mayRunUnasked?(): boolean;
   /** Never throws; ends with `finished` or `failed`, or with nothing once the signal is aborted. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
@@ -255,7 +255,7 @@ export interface Frontend {
   /** The same for a question. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
   /** Queued messages that no request will carry. Resolves to whether the front end has stored them durably. */
-  giveBack(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
+  returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
 }
 
 export interface SeenFile {

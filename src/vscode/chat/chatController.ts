@@ -299,7 +299,7 @@ export class Chat implements ShownChat, Disposable {
     }
     this.#storage = undefined;
     frontend.show(target, opened.value.log.state.transcript.items);
-    await earshot.giveBack(target);
+    await earshot.returnMessages(target);
   }
 
   /** The page may be behind: whether the message starts a turn or is queued depends on what runs now. */
@@ -308,7 +308,7 @@ export class Chat implements ShownChat, Disposable {
     await this.#change(async () => {
       if (this.#shown === undefined) await this.#show(undefined, true);
     });
-    const { attachments, text: attached, giveBack } = composing.take();
+    const { attachments, text: attached, returnAttachments } = composing.take();
     const content = [text, attached].filter((part) => part !== '').join('\n\n');
     const sent = this.#shown === undefined ? undefined : await earshot[how](this.#shown, content, { attachments });
     if (sent?.ok === true) {
@@ -318,7 +318,7 @@ export class Chat implements ShownChat, Disposable {
     }
     // The typed text must not be lost.
     frontend.restoreDraft(text);
-    await giveBack();
+    await returnAttachments();
     const failure = sent?.failure ?? this.#storage;
     if (failure?.code === 'storage') this.#storage = failure;
     else if (failure !== undefined) this.notice('warning', describeFailure(failure));

@@ -130,14 +130,18 @@ export class Composing {
     return succeeded(undefined);
   }
 
-  /** Hands the attachments to the message that is sent now; `giveBack` returns them if it is refused. */
-  take(): { readonly attachments: readonly GivenAttachment[]; readonly text: string; giveBack(): Promise<void> } {
+  /** Hands the attachments to the message that is sent now; `returnAttachments` undoes this if it is refused. */
+  take(): {
+    readonly attachments: readonly GivenAttachment[];
+    readonly text: string;
+    returnAttachments(): Promise<void>;
+  } {
     const taken = this.#kept;
     this.#setInBackground([]);
     return {
       attachments: taken.flatMap(toGiven),
       text: taken.flatMap(({ name, text }) => (text === undefined ? [] : [`${name}\n${text}`])).join('\n\n'),
-      giveBack: () => this.#set([...taken, ...this.#kept]),
+      returnAttachments: () => this.#set([...taken, ...this.#kept]),
     };
   }
 
@@ -152,7 +156,7 @@ export class Composing {
   }
 
   /** Takes queued messages that no request delivered. The composer marks them until they are sent or cleared. */
-  async giveBack(texts: readonly QueuedMessage[]): Promise<void> {
+  async returnMessages(texts: readonly QueuedMessage[]): Promise<void> {
     const missing = texts.filter((text) => !this.has([text]));
     await this.restoreMessages(missing);
     if (missing.length > 0) await this.#setReturned([...this.#returned, ...missing.map(({ id }) => id)]);

@@ -59,7 +59,7 @@ export class LanguageModels implements Disposable {
       },
       ...(options.prices !== undefined && { prices: options.prices }),
       // VS Code asks for consent in a dialog, which only an action of the user may open.
-      mayAskUnbidden: () => {
+      mayRunUnasked: () => {
         const chat = known();
         return chat !== undefined && this.#access.canSendRequest(chat) === true;
       },

@@ -109,14 +109,14 @@ test('one of them is opened, deleted after a question and restored; the other is
   await dialog().getByRole('button', { name: 'Cancel' }).click();
   await dialog().waitFor({ state: 'hidden' });
   expect(await text('src/theirs.ts')).toBe('export const theirs = 2;\n');
-  const takeBack = workbench.transcript().getByRole('button', { name: 'Revert' });
-  const earlier = await takeBack.count();
+  const revert = workbench.transcript().getByRole('button', { name: 'Revert' });
+  const earlier = await revert.count();
   await restore().press('Enter');
   await dialog().getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => text('src/theirs.ts')).toBeUndefined();
   // The file is gone before the transcript has the button for it.
-  await expect.poll(() => takeBack.count()).toBe(earlier + 1);
-  await takeBack.last().click();
+  await expect.poll(() => revert.count()).toBe(earlier + 1);
+  await revert.last().click();
   await expect.poll(() => text('src/theirs.ts')).toBe('export const theirs = 2;\n');
   await bar().getByText('2 files changed meanwhile').waitFor();
   await bar().getByRole('button', { name: 'Dismiss', exact: true }).click();

@@ -22,13 +22,13 @@ export class TestFrontend implements Frontend {
   answerQuestion: (request: InquiryRequest, signal: AbortSignal) => Promise<InquiryAnswer> = async () => {
     throw new Error('unexpected question');
   };
-  /** What came back, oldest first; `takesBack` says whether it is kept. */
-  readonly givenBack: QueuedMessage[] = [];
-  takesBack = true;
+  /** What came back, oldest first; `keepsReturned` says whether it is kept. */
+  readonly returned: QueuedMessage[] = [];
+  keepsReturned = true;
 
-  async giveBack(_conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
-    if (this.takesBack) this.givenBack.push(...texts);
-    return this.takesBack;
+  async returnMessages(_conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
+    if (this.keepsReturned) this.returned.push(...texts);
+    return this.keepsReturned;
   }
 
   render(_conversation: string, drawn: Drawn): void {

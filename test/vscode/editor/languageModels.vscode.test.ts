@@ -47,7 +47,7 @@ describe('VS Code’s own models', () => {
   it('are listed with their name and context window', async () => {
     const listed = await models.list();
     assert.deepEqual(listed.map(languageModelName), [NAME]);
-    assert.deepEqual([model.detail, model.contextWindow, model.mayAskUnbidden?.()], ['VS Code, teashop', 31_000, true]);
+    assert.deepEqual([model.detail, model.contextWindow, model.mayRunUnasked?.()], ['VS Code, teashop', 31_000, true]);
   });
 
   it('answer with text and calls, and count the usage themselves', async () => {
@@ -174,7 +174,7 @@ describe('VS Code’s own models', () => {
       () => model.label,
       (label) => label === 'teashop/tea-1',
     );
-    assert.equal(model.mayAskUnbidden?.(), false);
+    assert.equal(model.mayRunUnasked?.(), false);
     const [part] = await ask();
     assert.ok(part?.type === 'failed' && part.failure.code === 'model_gone');
     tea.offer();

@@ -69,7 +69,7 @@ describe('a queued message', () => {
     const attachments = [{ type: 'file_content', path: 'a.txt', content: 'one' }] as const;
     await earshot.queue(walk.id, 'And this.', { attachments });
     await earshot.stop(walk.id);
-    expect(frontend.givenBack).toMatchObject([{ content: 'And this.', attachments }]);
+    expect(frontend.returned).toMatchObject([{ content: 'And this.', attachments }]);
     await walk.go('Now something else.');
     expect(occurrences(walk, 1, 'And this.')).toBe(0);
     await walk.golden(golden('queued-stopped'));
@@ -78,7 +78,7 @@ describe('a queued message', () => {
   test('stays in the log without a front end and is delivered with the next request', async () => {
     const walk = await beginWalk([{ text: ['I am'], hang: true }, done]);
     const { earshot, frontend } = walk.headless;
-    frontend.takesBack = false;
+    frontend.keepsReturned = false;
     await begin(walk);
     await streamed(walk);
     await earshot.queue(walk.id, 'And this.');
@@ -103,7 +103,7 @@ describe('a queued message', () => {
     const next = await walk.headless.restart();
     try {
       await next.earshot.open(walk.id);
-      expect(next.frontend.givenBack).toMatchObject([{ content: 'Every word.' }]);
+      expect(next.frontend.returned).toMatchObject([{ content: 'Every word.' }]);
       expect(next.earshot.get(walk.id)?.log.state.pending.queuedMessages).toEqual([]);
       await walk.golden(golden('queued-window-closed'), { headless: next });
     } finally {
@@ -272,7 +272,7 @@ describe('an interrupting message', () => {
     await walk.server.request(1);
     await earshot.queue(walk.id, 'Two.');
     await earshot.stop(walk.id);
-    expect(frontend.givenBack.map(({ content }) => content)).toEqual(['Two.']);
+    expect(frontend.returned.map(({ content }) => content)).toEqual(['Two.']);
     expect(walk.messages(1)).toEqual([{ role: 'user', content: 'Hello.\n\nOne.' }]);
     await walk.golden(golden('interrupt-then-stopped'));
   });

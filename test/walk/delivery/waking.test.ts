@@ -162,7 +162,7 @@ test('a model that must not run unasked: the notification is held with a visible
   let allowed = false;
   const model: Model = {
     ...createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined }),
-    mayAskUnbidden: () => allowed,
+    mayRunUnasked: () => allowed,
   };
   const walk = await beginWalk([], { ports: { model: () => model } });
   const { earshot } = walk.headless;

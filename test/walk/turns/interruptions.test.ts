@@ -37,7 +37,7 @@ interface WireMessage {
 async function play(walk: Walked, acts: ReadonlyMap<number, Act>): Promise<void> {
   const { earshot, frontend } = walk.headless;
   walk.server.restart(...ANSWERS, ...ANSWERS, ...ANSWERS);
-  frontend.givenBack.length = 0;
+  frontend.returned.length = 0;
   const opened = await earshot.create();
   if (!opened.ok) throw new Error(opened.failure.message);
   const { log } = opened.value;
@@ -70,7 +70,7 @@ async function play(walk: Walked, acts: ReadonlyMap<number, Act>): Promise<void>
   const body = walk.server.requests[sent]?.body ?? '';
   expectWellFormed((JSON.parse(body) as { messages: WireMessage[] }).messages);
   for (const text of texts) {
-    const back = frontend.givenBack.filter(({ content }) => content === text).length;
+    const back = frontend.returned.filter(({ content }) => content === text).length;
     expect([text, body.split(text).length - 1 + back]).toEqual([text, 1]);
   }
   expect(log.state.pending.queuedMessages).toEqual([]);

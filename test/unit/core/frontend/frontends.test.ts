@@ -127,24 +127,24 @@ test('queued messages are kept by one front end only; failing and silent ones ar
   const kept: string[] = [];
   const keeping = (name: string, keeps: boolean): AttachedFrontend => ({
     render: () => undefined,
-    giveBack: async () => {
+    returnMessages: async () => {
       kept.push(name);
       return keeps;
     },
   });
-  expect(await frontends.giveBack('c', texts)).toBe(false);
-  add({ render: () => undefined, giveBack: () => Promise.reject(new Error('full')) });
+  expect(await frontends.returnMessages('c', texts)).toBe(false);
+  add({ render: () => undefined, returnMessages: () => Promise.reject(new Error('full')) });
   add(keeping('not shown', false));
   add({
     render: () => undefined,
-    giveBack: () => {
+    returnMessages: () => {
       queueMicrotask(() => clock.advance(10_000));
       return silent();
     },
   });
   add(keeping('chat', true));
   add(keeping('never asked', true));
-  expect(await frontends.giveBack('c', texts)).toBe(true);
+  expect(await frontends.returnMessages('c', texts)).toBe(true);
   expect(kept).toEqual(['not shown', 'chat']);
   expect(errors).toEqual([expect.stringContaining('full')]);
 });

@@ -74,9 +74,9 @@ test('an attached image survives a reload and is sent once', async () => {
 test('attachments of a refused message are attached again, before newer ones', async () => {
   const { composing, attachments } = open();
   await composing.attach(png);
-  const { giveBack } = composing.take();
+  const { returnAttachments } = composing.take();
   await composing.attach({ ...png, name: 'other.png', data: 'AAAA' });
-  await giveBack();
+  await returnAttachments();
   expect(attachments().map(({ name }) => name)).toEqual(['shot.png', 'other.png']);
   await composing.detach(attachments()[0]?.id ?? '');
   expect(attachments().map(({ name }) => name)).toEqual(['other.png']);
@@ -97,9 +97,9 @@ test('returned messages are on disk before the call resolves, in front of the dr
     { id: '1', content: 'First.', at: '' },
     { id: '2', content: 'Second.', at: '', attachments: attached },
   ];
-  await composing.giveBack(texts);
+  await composing.returnMessages(texts);
   expect(await readFile(join(folder, 'draft.txt'), 'utf8')).toBe('First.\nSecond.\nhalf typed');
-  await composing.giveBack(texts);
+  await composing.returnMessages(texts);
   expect(await drafts.read()).toBe('First.\nSecond.\nhalf typed');
   expect(restored).toEqual(['First.\nSecond.']);
   expect(attachments()).toMatchObject([{ kind: 'file', id: 'a.txt' }]);
@@ -110,21 +110,21 @@ const queued = { id: 'q', content: 'Go', at: '' };
 test('a queued message is returned even if the draft begins with the same text', async () => {
   const { composing, drafts } = open();
   await composing.draftChanged('Go on', undefined);
-  await composing.giveBack([queued]);
+  await composing.returnMessages([queued]);
   expect(await drafts.read()).toBe('Go\nGo on');
 });
 
 test('a returned message is marked over a reload until the composer is cleared', async () => {
   const first = open();
   expect(first.composing.has([queued])).toBe(false);
-  await first.composing.giveBack([queued]);
+  await first.composing.returnMessages([queued]);
   expect(first.returned()).toBe(true);
 
   // The window died before the log said that the message had come back.
   const second = open();
   await second.composing.show(undefined);
   expect([second.returned(), second.composing.has([queued])]).toEqual([true, true]);
-  await second.composing.giveBack([queued]);
+  await second.composing.returnMessages([queued]);
   expect(await second.drafts.read()).toBe('Go');
   await second.composing.draftChanged('Go away', undefined);
   expect(second.returned()).toBe(true);
