@@ -147,15 +147,10 @@ export class LiveTranscript {
   }
 }
 
-/** The tool and the argument that says most; a command needs no name of a tool before it. */
+/** The tool and the argument that says most. */
 function describeCall({ name, arguments: given }: ApprovalRequest['call']): string {
-  if (name === 'run_command' && typeof given['command'] === 'string') return firstLine(given['command']);
   const subject = [given['command'], given['path'], given['url'], given['name']].find((one) => typeof one === 'string');
-  return subject === undefined ? name : `${name}: ${firstLine(subject)}`;
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0]?.slice(0, 200) ?? '';
+  return subject === undefined ? name : `${name}: ${subject.split('\n', 1)[0]?.slice(0, 200) ?? ''}`;
 }
 
 /** Two conversations may have calls of the same id: the endpoint chooses it. */

@@ -78,13 +78,18 @@ export class InstallCommands implements Disposable {
     action: 'install' | 'remove',
   ): Promise<HookChange | undefined> {
     const planned = await installer.plan(target, action);
-    if (!planned.ok) return showFailure(planned.failure, target.file);
+    if (!planned.ok) {
+      showFailure(planned.failure, target.file);
+      return undefined;
+    }
     const change = planned.value;
     if (!isSame(change) && !(await this.#confirm(change))) return undefined;
     // First, so that no settings file names a program that is not there.
     const copied = action === 'install' ? await installer.copyProgram() : succeeded(undefined);
     const applied = copied.ok ? await installer.apply(change) : copied;
-    return applied.ok ? change : showFailure(applied.failure, target.file);
+    if (applied.ok) return change;
+    showFailure(applied.failure, target.file);
+    return undefined;
   }
 
   /** Shows the difference, and asks above it for as long as the user reads it. */
@@ -118,7 +123,7 @@ function isSame({ before, after }: HookChange): boolean {
   return before === after;
 }
 
-function showFailure(failure: Failure, file: string): undefined {
+function showFailure(failure: Failure, file: string): void {
   const open = vscode.l10n.t('Open File');
   const show = async () => {
     const chosen = await vscode.window.showErrorMessage(describeFailure(failure), open);

@@ -4,7 +4,7 @@ import { useContext } from 'preact/hooks';
 import type { HandleView } from '../../protocol/page/handlesView.ts';
 import { strings } from '../strings/strings.ts';
 import { useActions } from '../render/actions.ts';
-import { agentOutput } from '../render/agentOutput.ts';
+import { agentOutput } from './agentOutput.ts';
 import { HANDLE_ICONS, HandleDetail, OpenAgent } from '../render/handles.tsx';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';

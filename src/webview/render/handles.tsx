@@ -5,7 +5,7 @@ import type { FromPage } from '../../protocol/webview.ts';
 import { memo } from '../memo.ts';
 import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
-import { agentOutput } from './agentOutput.ts';
+import { agentOutput } from '../cards/agentOutput.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
 

@@ -1,6 +1,6 @@
 // Titles of tool calls: every tool that ships has one in words, and it names what the call is about.
 import { expect, test } from 'vitest';
-import { agentOutput } from '../../../src/webview/render/agentOutput.ts';
+import { agentOutput } from '../../../src/webview/cards/agentOutput.ts';
 import { titlePath, toolIcon, toolName, toolTitle } from '../../../src/webview/toolTitle.ts';
 import { transcriptStrings } from '../../../src/webview/strings/transcriptStrings.ts';
 import { shippedTools } from '../../support/shippedTools.ts';
