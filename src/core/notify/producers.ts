@@ -48,6 +48,14 @@ export class Producers implements Disposable {
     this.#deps = deps;
     this.#onDidChange = new Emitter((error) => deps.logger.error('a listener failed', error));
     for (const producer of deps.producers) this.#initial.add(this.register(producer));
+    let live = deps.live.ids();
+    this.#initial.add(
+      deps.live.onDidChange(() => {
+        const before = live;
+        live = deps.live.ids();
+        for (const closed of before) if (!live.includes(closed)) this.#forget(closed);
+      }),
+    );
   }
 
   /** Failures of producers that do not run at the moment, for the user. */
@@ -154,6 +162,10 @@ export class Producers implements Disposable {
       message: `The notification source “${name}” is not running: ${describeError(error)}.`,
       nextStep: 'It is restarted automatically. Events in the meantime are not reported.',
     });
+  }
+
+  #forget(conversation: string): void {
+    for (const { publisher } of this.#runs.values()) publisher?.forget(conversation);
   }
 
   #switchOff(run: Run): void {

@@ -32,6 +32,7 @@ interface Settle {
  * since a deleted file is another fact than an unsaved file.
  */
 interface RestingSubject {
+  readonly to: string | undefined;
   readonly timer: Disposable;
   readonly held: Map<string, HeldDraft>;
 }
@@ -60,7 +61,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
     const key = JSON.stringify([draft.subject, to, sender]);
     const subject = this.#subjects.get(key);
     if (subject === undefined) {
-      this.#rest(key);
+      this.#rest(key, to);
       return this.#pass(draft, addressed);
     }
     const settle = createSettle();
@@ -93,6 +94,16 @@ export class ThrottledPublisher implements Publisher, Disposable {
     if (!this.#excess.isEmpty) await this.#excess.deliver(listener);
   }
 
+  /** The conversation is closed: drops what is held for it alone, which nobody would get. */
+  forget(conversation: string): void {
+    for (const [key, { to, timer, held }] of [...this.#subjects]) {
+      if (to !== conversation) continue;
+      this.#subjects.delete(key);
+      timer.dispose();
+      for (const { settle } of held.values()) settle.follow(Promise.resolve());
+    }
+  }
+
   /** Publishes everything held. Later publications are not throttled. */
   dispose(): void {
     if (this.#ended) return;
@@ -110,15 +121,15 @@ export class ThrottledPublisher implements Publisher, Disposable {
   }
 
   /** After 2 s the held drafts of the subject are published, and it rests again. */
-  #rest(key: string): void {
+  #rest(key: string, to: string | undefined): void {
     const timer = this.#deps.clock.after(SUBJECT_MILLISECONDS, () => {
       const held = [...(this.#subjects.get(key)?.held.values() ?? [])];
       this.#subjects.delete(key);
       if (held.length === 0) return;
-      this.#rest(key);
+      this.#rest(key, to);
       for (const one of held) one.settle.follow(this.#pass(one.draft, one.addressed));
     });
-    this.#subjects.set(key, { timer, held: new Map() });
+    this.#subjects.set(key, { to, timer, held: new Map() });
   }
 
   #pass(draft: NotificationDraft, addressed: Addressed): Promise<unknown> {

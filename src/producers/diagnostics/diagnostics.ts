@@ -148,6 +148,10 @@ class DiagnosticsWatch implements Disposable {
 
   /** A conversation that is reopened starts anew: nothing was reported to it meanwhile. */
   #forgetClosed(live: ReadonlySet<string>): void {
+    if (live.size === 0 && this.#recent.length > 0) {
+      this.#recent = [];
+      this.#keepOpen();
+    }
     for (const conversation of [...this.#listeners.keys()]) {
       if (live.has(conversation)) continue;
       this.#listeners.delete(conversation);

@@ -93,8 +93,11 @@ export class TypescriptPull implements Disposable {
 
   readonly #report = (error: unknown) => this.#log.error('asking the TypeScript server failed', error);
 
+  /** Nothing is asked, and no timer runs, while no document is wanted. */
   #schedule(milliseconds: number): void {
     this.#timer?.dispose();
+    this.#timer = undefined;
+    if (this.#wanted.length === 0) return;
     this.#timer = realClock.after(milliseconds, () => {
       this.#timer = undefined;
       void this.#askAll().catch(this.#report);

@@ -4,6 +4,7 @@ import { toDisposable } from '../../../../src/base/disposable.ts';
 import { Producers } from '../../../../src/core/notify/producers.ts';
 import { type Producer, type Publisher } from '../../../../src/core/ports/ports.ts';
 import { type ProducerHost } from '../../../../src/core/ports/producers.ts';
+import { type NotificationDraft } from '../../../../src/protocol/notification.ts';
 import { readSettings } from '../../../../src/protocol/settings.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 import { createTestHost } from '../../../support/notify/producerHost.ts';
@@ -17,6 +18,7 @@ let producers: Producers;
 let started: { publisher: Publisher; host: ProducerHost } | undefined;
 /** The error that `start` throws next. */
 let fault: Error | undefined;
+let host: ReturnType<typeof createTestHost>;
 
 const terminals: Producer = {
   name: 'terminals',
@@ -30,6 +32,7 @@ const terminals: Producer = {
 
 beforeEach(() => {
   clock = createManualClock();
+  host = createTestHost();
   [errors, happened, switches, fault, started] = [[], [], {}, undefined, undefined];
   begin();
 });
@@ -49,9 +52,20 @@ function begin(): void {
       deliver: async () => undefined,
     },
     seen: { all: () => [], get: () => undefined, onDidChange: () => toDisposable(() => undefined) },
-    live: createTestHost().live,
+    live: host.live,
     settings: () => readSettings((name) => (name === 'notifications.producers' ? switches : undefined)).settings,
   });
+}
+
+function throttledDraft(message: string): NotificationDraft {
+  return {
+    kind: { source: 'terminal', name: 'failed' },
+    level: 'warning',
+    message,
+    subject: 'terminal:npm test',
+    origin: 'process',
+    at: new Date(clock.now()).toISOString(),
+  };
 }
 
 function breakProducer(reason = 'no more watches'): void {
@@ -129,17 +143,22 @@ test('failures reported by a stopped producer are ignored', () => {
   expect(happened).toEqual(['started', 'stopped', 'started']);
 });
 
+test('closing a conversation drops the throttled notifications for it alone', async () => {
+  host.conversations = ['kept', 'closed'];
+  host.changed.fire();
+  const publish = async (message: string, to: string) => started?.publisher.publish(throttledDraft(message), to);
+  for (const to of host.conversations) await publish(`${to} 1`, to);
+  const held = host.conversations.map((to) => publish(`${to} 2`, to));
+  host.conversations = ['kept'];
+  host.changed.fire();
+  clock.advance(60_000);
+  await Promise.all(held);
+  expect(happened).toEqual(['started', 'kept 1', 'closed 1', 'kept 2']);
+});
+
 test('stopping a producer publishes its throttled notifications', async () => {
-  const draft = (message: string) => ({
-    kind: { source: 'terminal', name: 'failed' },
-    level: 'warning' as const,
-    message,
-    subject: 'terminal:npm test',
-    origin: 'process' as const,
-    at: new Date(clock.now()).toISOString(),
-  });
-  const first = started?.publisher.publish(draft('one'));
-  const held = started?.publisher.publish(draft('two'));
+  const first = started?.publisher.publish(throttledDraft('one'));
+  const held = started?.publisher.publish(throttledDraft('two'));
   switches = { terminals: false };
   producers.refresh();
   await Promise.all([first, held]);

@@ -312,6 +312,20 @@ test('a held notification that is withdrawn is never published', async () => {
   throttled.dispose();
 });
 
+test('what is held for a closed conversation is dropped, and that for others is published', async () => {
+  const { clock, delivered, throttled } = setUp();
+  for (const to of [first, second, undefined]) await throttled.publish(draft('file:x'), to);
+  const held = [first, second, undefined].map((to) => throttled.publish(draft('file:x'), to));
+  expect(clock.waiting).toBe(3);
+  throttled.forget(first);
+  await held[0];
+  expect(clock.waiting).toBe(2);
+  clock.advance(SUBJECT_MILLISECONDS);
+  await Promise.all(held);
+  expect(delivered.map(({ to }) => to)).toEqual([first, second, undefined, second, undefined]);
+  throttled.dispose();
+});
+
 test('a failure to queue rejects the promise of every notification affected', async () => {
   const { clock } = setUp();
   const fail = async () => Promise.reject(new Error('disk full'));

@@ -14,10 +14,11 @@ import { createFolderWorkspace } from '../../../support/workspace/folderWorkspac
 const error: Problem = { severity: 'error', message: 'Too bitter.', line: 1, column: 1 };
 const fileOf = (path: string): FilePath => ({ path, absolute: `/shop/${path}` });
 
-test('a reopened conversation gets only later problems; the others get all of them', async () => {
+test('a reopened conversation gets only later problems, the others get all of them, and without any no document stays open', async () => {
   const errors: string[] = [];
   const clock = createManualClock();
   const host = createTestHost();
+  let keptOpen: readonly string[] = [];
   const found = new Map<string, readonly Problem[]>();
   const reported = new Emitter<ProblemsChange>((failure) => errors.push(String(failure)));
   const publisher = createMemoryPublisher(() => host.conversations);
@@ -32,7 +33,7 @@ test('a reopened conversation gets only later problems; the others get all of th
       all: () => [...found].map(([path, problems]) => ({ file: fileOf(path), open: true, problems })),
       of: (file) => ({ file, open: true, problems: found.get(file.path) ?? [] }),
       onDidChange: reported.event,
-      keepOpen: () => undefined,
+      keepOpen: (files) => (keptOpen = files.map(({ path }) => path)),
     },
   });
   const seen = { path: 'seen.ts', by: [] };
@@ -72,6 +73,16 @@ test('a reopened conversation gets only later problems; the others get all of th
       expect.stringContaining('1 new error in 1 other file: three.ts (1).'),
     ]);
   }
+  const edit = producer.beginEdit('a');
+  const settled = edit.settle([fileOf('edited.ts')], AbortSignal.timeout(60_000));
+  await passed();
+  await settled;
+  edit.dispose();
+  expect(keptOpen).toEqual(['edited.ts', 'seen.ts']);
+  await are('b');
+  expect(keptOpen).toContain('edited.ts');
+  await are();
+  expect(keptOpen).not.toContain('edited.ts');
   watching.dispose();
   reported.dispose();
   expect([...errors, ...host.broken]).toEqual([]);
