@@ -186,9 +186,8 @@ const differences: GrowthCases = {
   ...over('endingOf', endingOf, ['\r', '\r\n', '\n']),
   'linesShownIn, few unique lines and many repeated ones': {
     prepare: (size) => {
-      const repeated = (count: number) => `${'same\n'.repeat(count)}unique `;
-      const blocks = (count: number) =>
-        Array.from({ length: size / 50 }, (_, index) => repeated(count) + index).join('\n');
+      const blocks = (repeated: number) =>
+        Array.from({ length: size / 50 }, (_, index) => `${'same\n'.repeat(repeated)}unique ${index}`).join('\n');
       const [file, shown] = [blocks(49), blocks(48)];
       return () => linesShownIn([shown], file);
     },
