@@ -11,6 +11,8 @@ export function shellProgram(path: string): ShellProgram {
     .replace(/\.exe$/, '');
   if (name === 'pwsh' || name === 'powershell') return { path, args: ['-NoProfile', '-NonInteractive', '-Command'] };
   if (name === 'cmd') return { path, args: ['/d', '/s', '/c'] };
+  // Its input is a socket, for which bash would read ~/.bashrc as for a remote login, but only if no other shell started the editor.
+  if (name === 'bash') return { path, args: ['--norc', '-c'] };
   // nologin and false are not shells.
   if (name === '' || name === 'nologin' || name === 'false') return { path: '/bin/sh', args: ['-c'] };
   return { path, args: ['-c'] };

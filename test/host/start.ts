@@ -16,8 +16,12 @@ import { portProblem, readStartOptions } from './start/startOptions.mjs';
 
 const report = createReporter();
 
-/** As in any other VS Code: the secondary side bar, where the chat is, is open. */
-const visibleChat = { 'workbench.secondarySideBar.defaultVisibility': null };
+const userSettings = {
+  // As in any other VS Code: the secondary side bar, where the chat is, is open.
+  'workbench.secondarySideBar.defaultVisibility': null,
+  // The server is on the user's machine: no port of it needs to be forwarded, and no message should offer that.
+  'remote.autoForwardPorts': false,
+};
 
 await runToExit(start, { stoppedMessage: 'Earshot has stopped.' });
 
@@ -35,10 +39,11 @@ async function start(): Promise<number> {
     return startVscodeServer({
       ...place,
       ...(port === undefined ? {} : { port }),
-      settings: { ...visibleChat, ...options.settings },
+      installed: repository,
+      settings: { ...userSettings, ...options.settings },
     });
   });
-  const url = server.url(place.folder, { extension: repository });
+  const url = server.url(place.folder, {});
 
   report.line(`Folder: ${place.folder}`);
   if (options.open && !(await openInBrowser(url)))

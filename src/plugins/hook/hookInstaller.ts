@@ -1,8 +1,8 @@
 // Installs our hook for other agents: the files it goes to, the program they run, and the change of each file.
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { hasHook, withHook, withoutHook } from './hookSettings.ts';
 
 /** Claude Code and Codex read additional context at these moments, VS Code's agent at all but the second. */
@@ -20,13 +20,12 @@ export interface HookTarget {
   /** The settings file. */
   readonly file: string;
   readonly grouped: boolean;
-  /** The file is only ours. */
-  readonly own: boolean;
 }
 
 export interface HookChange {
   readonly target: HookTarget;
   readonly before: string;
+  /** Empty: there is nothing in the file but the hook, so it is removed. */
   readonly after: string;
 }
 
@@ -49,7 +48,7 @@ export class HookInstaller {
 
   get targets(): readonly HookTarget[] {
     const { home, folder } = this.#deps;
-    const grouped = { grouped: true, own: false } as const;
+    const grouped = { grouped: true } as const;
     const inFolder = folder === undefined ? [] : [folder];
     return [
       ...inFolder.map((root) => ({
@@ -60,7 +59,7 @@ export class HookInstaller {
       })),
       { ...grouped, agent: 'claude-code', scope: 'user', file: join(home, '.claude', 'settings.json') },
       {
-        ...{ agent: 'copilot', scope: 'user', grouped: false, own: true },
+        ...{ agent: 'copilot', scope: 'user', grouped: false },
         file: join(home, '.copilot', 'hooks', 'earshot-notifications.json'),
       },
       ...inFolder.map((root) => ({
@@ -87,29 +86,27 @@ export class HookInstaller {
     const events = MOMENTS.filter((moment) => agent !== 'copilot' || moment !== 'UserPromptSubmit');
     const after =
       action === 'install' ? withHook(before, { events, command: this.#command(agent), grouped }) : withoutHook(before);
-    return after.ok ? succeeded({ target, before, after: after.value }) : after;
+    if (after.ok) return succeeded({ target, before, after: await withoutRest(target.file, after.value) });
+    const problem = `${target.file} cannot be changed: ${after.failure.message}.`;
+    return failed('refused', problem, 'Correct the file, then try again.');
   }
 
   /** Changes the file only if it is as it was planned. */
   async apply({ target, before, after }: HookChange): Promise<Result<void>> {
-    const { file, own } = target;
+    const { file } = target;
     if ((await readText(file)) !== before) {
       return failed('stale', `${file} was changed meanwhile.`, 'Try again.');
     }
     if (before === after) return succeeded(undefined);
-    if (own && !hasHook(after)) await rm(file, { force: true });
-    else await writeInPlace(file, after);
-    return succeeded(undefined);
+    return attempt(file, () => (after === '' ? rm(file, { force: true }) : writeInPlace(file, after)));
   }
 
-  /** Puts the program where the hooks run it. Resolves to whether it was not there or is another version. */
-  async copyProgram(): Promise<boolean> {
+  /** Puts the program where the hooks run it. */
+  async copyProgram(): Promise<Result<void>> {
     const bytes = await readFile(this.#deps.program);
     const copy = this.#copy;
     const before = await readFile(copy).catch(() => undefined);
-    if (before?.equals(bytes) === true) return false;
-    await writeInPlace(copy, bytes);
-    return true;
+    return before?.equals(bytes) === true ? succeeded(undefined) : attempt(copy, () => writeInPlace(copy, bytes));
   }
 
   /** After an update of the extension: only if it was installed before. */
@@ -130,6 +127,12 @@ export class HookInstaller {
   }
 }
 
+/** An empty object is as good as no file; a link is somebody's and stays. */
+async function withoutRest(file: string, text: string): Promise<string> {
+  if (!/^\s*\{\s*\}\s*$/.test(text)) return text;
+  return (await lstat(file).catch(() => undefined))?.isSymbolicLink() === true ? text : '';
+}
+
 /** Empty: there is none. Undefined: it cannot be read, or is too large to be one. */
 async function readText(file: string): Promise<string | undefined> {
   try {
@@ -140,10 +143,24 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
+/** A file that cannot be written is the user's to correct. */
+async function attempt(file: string, write: () => Promise<void>): Promise<Result<void>> {
+  try {
+    await write();
+    return succeeded(undefined);
+  } catch (error) {
+    const problem = `${file} cannot be written: ${describeError(error)}.`;
+    return failed('refused', problem, 'Correct that, then try again.');
+  }
+}
+
 /** Whole or not at all; a link stays one, and the mode stays. */
 async function writeInPlace(file: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const place = await realpath(file).catch(() => file);
+  if ((await lstat(place).catch(() => undefined))?.isSymbolicLink() === true) {
+    throw new Error('it is a link to a file that does not exist');
+  }
   const mode = await stat(place).then(
     (found) => found.mode & 0o777,
     () => 0o600,

@@ -24,7 +24,7 @@ const SECONDS = 5;
 type ObjectNode = Extract<JsoncNode, { type: 'object' }>;
 type ArrayNode = Extract<JsoncNode, { type: 'array' }>;
 
-/** The text with the hook; the same text if it is there already. An empty text is an empty file. */
+/** The text with the hook; the same text if it is there already. An empty text is an empty file. A failure says what is wrong with the text. */
 export function withHook(text: string, { events, command, grouped }: HookEntries): Result<string> {
   return attempt(() => {
     const hook = { type: 'command', command, timeout: SECONDS };
@@ -76,7 +76,7 @@ function attempt(change: () => string): Result<string> {
   try {
     return succeeded(change());
   } catch (error) {
-    return failed('refused', `The file cannot be changed: ${describeError(error)}.`, 'Correct it, then try again.');
+    return failed('refused', describeError(error));
   }
 }
 

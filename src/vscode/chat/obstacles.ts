@@ -74,7 +74,7 @@ function elsewhere(live: LiveConversation): Obstacle {
   return {
     level: 'info',
     text: vscode.l10n.t('This conversation is open in {0}. You can follow it here.', window),
-    nextStep: vscode.l10n.t('To continue in this window, it is handed over when the step that runs there has ended.'),
+    nextStep: vscode.l10n.t('If you continue here, the other window hands it over after its current step.'),
     action: { label: vscode.l10n.t('Continue here'), message: { type: 'continue_here' } },
   };
 }

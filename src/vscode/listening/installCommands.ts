@@ -1,9 +1,9 @@
 // Earshot: Install Notifications for Other Agents, and Remove: asks for which, shows the change, then writes it.
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
-import { describeFailure } from '../../base/errors.ts';
+import { describeFailure, type Failure, succeeded } from '../../base/errors.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { AGENT_NAMES, type HookChange, HookInstaller, type HookTarget } from '../../plugins/hook/hookInstaller.ts';
 import { workspaceFolder } from '../plugins/windowListening.ts';
@@ -29,11 +29,14 @@ export class InstallCommands implements Disposable {
 
   async install(): Promise<void> {
     const installer = await this.#installer();
-    const target = await choose(installer.targets, vscode.l10n.t('Install Notifications for Other Agents'));
-    if (target === undefined || !(await this.#change(installer, target, 'install'))) return;
-    await installer.copyProgram();
+    const installed = await installer.installed();
+    const target = await choose(installer.targets, vscode.l10n.t('Install Notifications for Other Agents'), installed);
+    const change = target && (await this.#change(installer, target, 'install'));
+    if (target === undefined || change === undefined) return;
     await this.#deps.approveListen(target.agent);
-    const done = vscode.l10n.t('{0} gets notifications from its next session on.', AGENT_NAMES[target.agent]);
+    const done = isSame(change)
+      ? vscode.l10n.t('Notifications for {0} are installed already.', AGENT_NAMES[target.agent])
+      : vscode.l10n.t('{0} gets notifications from its next session on.', AGENT_NAMES[target.agent]);
     void vscode.window.showInformationMessage(done);
   }
 
@@ -45,7 +48,9 @@ export class InstallCommands implements Disposable {
       return;
     }
     const target = await choose(installed, vscode.l10n.t('Remove Notifications for Other Agents'));
-    if (target !== undefined) await this.#change(installer, target, 'remove');
+    if (target === undefined || (await this.#change(installer, target, 'remove')) === undefined) return;
+    const done = vscode.l10n.t('The hook was removed from {0}.', target.file);
+    void vscode.window.showInformationMessage(done);
   }
 
   /** An update of the extension has another program. */
@@ -66,22 +71,28 @@ export class InstallCommands implements Disposable {
     });
   }
 
-  /** False: nothing was written. */
-  async #change(installer: HookInstaller, target: HookTarget, action: 'install' | 'remove'): Promise<boolean> {
+  /** Undefined: nothing was written, and the user knows why. */
+  async #change(
+    installer: HookInstaller,
+    target: HookTarget,
+    action: 'install' | 'remove',
+  ): Promise<HookChange | undefined> {
     const planned = await installer.plan(target, action);
     if (!planned.ok) {
-      void vscode.window.showErrorMessage(describeFailure(planned.failure));
-      return false;
+      showFailure(planned.failure, target.file);
+      return undefined;
     }
     const change = planned.value;
-    if (change.before === change.after) return true;
-    if (!(await this.#confirm(change))) return false;
-    const applied = await installer.apply(change);
-    if (!applied.ok) void vscode.window.showErrorMessage(describeFailure(applied.failure));
-    return applied.ok;
+    if (!isSame(change) && !(await this.#confirm(change))) return undefined;
+    // First, so that no settings file names a program that is not there.
+    const copied = action === 'install' ? await installer.copyProgram() : succeeded(undefined);
+    const applied = copied.ok ? await installer.apply(change) : copied;
+    if (applied.ok) return change;
+    showFailure(applied.failure, target.file);
+    return undefined;
   }
 
-  /** Shows the difference, and asks beside it. */
+  /** Shows the difference, and asks above it for as long as the user reads it. */
   async #confirm(change: HookChange): Promise<boolean> {
     const { file } = change.target;
     this.#preview = change;
@@ -89,21 +100,57 @@ export class InstallCommands implements Disposable {
     const [before, after] = ['before', 'after'].map((query) =>
       vscode.Uri.from({ scheme: PREVIEW_SCHEME, path: file, query, fragment: String(change.after.length) }),
     );
-    await vscode.commands.executeCommand('vscode.diff', before, after, vscode.l10n.t('Change of {0}', file));
-    const write = vscode.l10n.t('Write');
-    const asked = vscode.l10n.t('Write this change to {0}?', file);
-    return (await vscode.window.showInformationMessage(asked, write, vscode.l10n.t('Cancel'))) === write;
+    await vscode.commands.executeCommand('vscode.diff', before, after, vscode.l10n.t('Change of {0}', basename(file)));
+    const write = { label: vscode.l10n.t('Write'), detail: file };
+    const chosen = await vscode.window.showQuickPick([write, { label: vscode.l10n.t('Cancel') }], {
+      title: vscode.l10n.t('Write This Change?'),
+      placeHolder: vscode.l10n.t('The editor below shows the change.'),
+      ignoreFocusOut: true,
+    });
+    await closePreviews();
+    return chosen === write;
   }
 }
 
-async function choose(targets: readonly HookTarget[], title: string): Promise<HookTarget | undefined> {
-  const items = targets.map((target) => ({
-    label: AGENT_NAMES[target.agent],
-    description: target.scope === 'folder' ? vscode.l10n.t('This folder') : vscode.l10n.t('All folders'),
-    detail: target.file,
-    target,
-  }));
-  return (await vscode.window.showQuickPick(items, { title, matchOnDetail: true }))?.target;
+async function closePreviews(): Promise<void> {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  const isPreview = ({ input }: vscode.Tab) =>
+    input instanceof vscode.TabInputTextDiff && input.modified.scheme === PREVIEW_SCHEME;
+  await vscode.window.tabGroups.close(tabs.filter(isPreview), true);
+}
+
+function isSame({ before, after }: HookChange): boolean {
+  return before === after;
+}
+
+function showFailure(failure: Failure, file: string): void {
+  const open = vscode.l10n.t('Open File');
+  const show = async () => {
+    const chosen = await vscode.window.showErrorMessage(describeFailure(failure), open);
+    if (chosen === open) await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(file));
+  };
+  // The editor itself reports a file that cannot be opened.
+  void show().catch(() => undefined);
+}
+
+async function choose(
+  targets: readonly HookTarget[],
+  title: string,
+  installed: readonly HookTarget[] = [],
+): Promise<HookTarget | undefined> {
+  const items = targets.map((target) => {
+    const scope = target.scope === 'folder' ? vscode.l10n.t('This folder') : vscode.l10n.t('All folders');
+    return {
+      label: AGENT_NAMES[target.agent],
+      description: installed.some(({ file }) => file === target.file)
+        ? `${scope} · ${vscode.l10n.t('Installed')}`
+        : scope,
+      detail: target.file,
+      target,
+    };
+  });
+  const placeHolder = vscode.l10n.t('Choose the agent and where it gets notifications');
+  return (await vscode.window.showQuickPick(items, { title, placeHolder, matchOnDetail: true }))?.target;
 }
 
 /** The beginning of a shell's command line. Without a Node of the user's it is the editor's own. */

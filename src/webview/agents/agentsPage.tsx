@@ -151,9 +151,10 @@ interface AgentProperties {
 function AgentRow({ agent, write, post }: AgentProperties) {
   const { name, role, display, kind, live, lastSeen, unread = 0, activity, conversation, subagent } = agent;
   const state = live ? strings.live : strings.away(formatAge(Date.now() - Date.parse(lastSeen)));
+  const kindText = kind === 'window' && !live ? strings.closed : strings.kinds[kind];
   const about = [
-    kind === 'me' || display === '' ? strings.kinds[kind] : visibleText(display),
-    ...(kind === 'window' && display !== '' ? [strings.kinds.window] : []),
+    kind === 'me' || display === '' ? kindText : visibleText(display),
+    ...(kind === 'window' && display !== '' ? [kindText] : []),
     ...(subagent === undefined ? [] : [strings.subagent(visibleText(subagent.of))]),
     ...(role === '' || kind === 'me' ? [] : [visibleText(role)]),
   ].join(' · ');

@@ -19,6 +19,8 @@ export const agentsStrings = {
     other: t('Agent'),
     remote: t('Agent'),
   } satisfies Record<AgentView['kind'], string>,
+  /** No window has it open. */
+  closed: t('Closed conversation'),
   subagent: (parent: string) => (parent === '' ? t('Subagent') : t('Subagent of {0}', parent)),
   on: (machine: string) => t('on {0}', machine),
   activities: { approval: t('Needs approval'), question: t('Needs an answer'), running: t('Running') },

@@ -4,7 +4,8 @@ import { useContext } from 'preact/hooks';
 import type { HandleView } from '../../protocol/page/handlesView.ts';
 import { strings } from '../strings/strings.ts';
 import { useActions } from '../render/actions.ts';
-import { HANDLE_ICONS, OpenAgent } from '../render/handles.tsx';
+import { agentOutput } from './agentOutput.ts';
+import { HANDLE_ICONS, HandleDetail, OpenAgent } from '../render/handles.tsx';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
 
@@ -24,7 +25,7 @@ export function AgentLine({ call, conversation }: { readonly call: string; reado
         </span>
       )}
       <span class="agent-text">
-        {handle === undefined ? strings.agentEnded : <State handle={handle} />}
+        {handle === undefined ? strings.agentEnded : <HandleDetail handle={handle} />}
         {handle !== undefined && <LastLine text={handle.output} />}
       </span>
       {offers('open_conversation') && <OpenAgent name={name} conversation={conversation} />}
@@ -32,17 +33,7 @@ export function AgentLine({ call, conversation }: { readonly call: string; reado
   );
 }
 
-function State({ handle: { detail, agent } }: { readonly handle: HandleView }) {
-  return (
-    <span>
-      {visibleText(detail)}
-      {typeof agent?.tokens === 'number' && <> · {strings.agentTokens(agent.tokens)}</>}
-    </span>
-  );
-}
-
 function LastLine({ text }: { readonly text: string }) {
-  // Marks of the model's view are not for people.
-  const line = (text.trimEnd().split('\n').at(-1) ?? '').replace(/^[|>] /, '');
+  const line = agentOutput(text.trimEnd().split('\n').at(-1) ?? '');
   return line === '' ? null : <span class="agent-last">{visibleText(line)}</span>;
 }

@@ -5,6 +5,7 @@ import type { FromPage } from '../../protocol/webview.ts';
 import { memo } from '../memo.ts';
 import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
+import { agentOutput } from '../cards/agentOutput.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
 
@@ -98,13 +99,22 @@ function Row({ handle }: { readonly handle: HandleView }) {
         )}
       </div>
       <p class="handle-detail">
-        {visibleText(handle.detail)}
-        {typeof agent?.tokens === 'number' && <> · {strings.agentTokens(agent.tokens)}</>}
+        <HandleDetail handle={handle} />
       </p>
       <div id={id} hidden={!open}>
-        {open && <LastLines text={handle.output} name={name} />}
+        {open && <LastLines text={agent === undefined ? handle.output : agentOutput(handle.output)} name={name} />}
       </div>
     </li>
+  );
+}
+
+/** A subagent waits for this user; what its model reads of it calls them `the user`. */
+export function HandleDetail({ handle: { detail, state, agent } }: { readonly handle: HandleView }) {
+  return (
+    <span>
+      {agent !== undefined && state === 'waiting' ? strings.agentWaits : visibleText(detail)}
+      {typeof agent?.tokens === 'number' && <> · {strings.agentTokens(agent.tokens)}</>}
+    </span>
   );
 }
 

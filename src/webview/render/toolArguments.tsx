@@ -7,6 +7,8 @@ import { Diffs } from './diff/diff.tsx';
 import { linkPath } from './pathLinks.tsx';
 import { visibleText } from './visibleText.ts';
 
+const LONGEST_ON_ONE_LINE = 60;
+
 interface Properties {
   readonly name: string;
   readonly values: Readonly<Record<string, unknown>>;
@@ -53,10 +55,12 @@ export function Changes({ files }: { readonly files: readonly FileDiff[] }) {
 }
 
 function printArgument(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  if (typeof value === 'string') return value;
+  const short = JSON.stringify(value);
+  return short.length > LONGEST_ON_ONE_LINE ? JSON.stringify(value, null, 2) : short;
 }
 
 function isLong(value: unknown): boolean {
   const text = printArgument(value);
-  return text.length > 60 || text.includes('\n');
+  return text.length > LONGEST_ON_ONE_LINE || text.includes('\n');
 }

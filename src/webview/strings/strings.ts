@@ -181,6 +181,8 @@ export const strings = {
     delete_file: t('Earshot wants to delete this file.'),
     run_task: t('Earshot wants to run this task.'),
     quick_fix: t('Earshot wants to apply this quick fix.'),
+    send_message: t('Earshot wants to send this message to other agents.'),
+    fetch_url: t('Earshot wants to fetch this address.'),
   } as Readonly<Record<string, string>>,
   approvalQuestionOther: (name: string) => t('Earshot wants to use the tool {0}.', name),
   approve: t('Approve'),

@@ -55,6 +55,35 @@ test('many calls are one row, a failure is folded with its first line, a stopped
   expect(await alone.violations()).toEqual([]);
 });
 
+test('a subagent that needs the user says so on its card and in the list, with its last call in words', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const agent = {
+    call: 's',
+    name: 'tester',
+    command: 'Run the tests.',
+    state: 'waiting',
+    detail: 'running for 48 s; it waits for the user’s approval',
+    output: '| I run them.\n> run_command {"command":"npm test"}\n',
+    agent: { conversation: 'k', tokens: 1200 },
+  } as const;
+  const build = { call: 'b', name: 'build', command: 'make', state: 'running', detail: 'running', output: '' } as const;
+  const input = { ...build, call: 'i', name: 'init', state: 'waiting' } as const;
+  await alone.show({ title: 'x', handles: [build, input, agent] }, [
+    request('1', 'Go'),
+    tool('s', { name: 'start_agent', arguments: { task: 'Run the tests.', name: 'tester' }, agent: 'k' }),
+  ]);
+  const card = page.getByRole('region', { name: 'Start subagent tester' });
+  expect(await card.innerText()).toMatch(/Waiting for you · 1,200 tokens\s+Run npm test\s+Open/);
+  const summary = page.locator('.handles-count');
+  expect(await summary.innerText()).toBe('1 running · 1 may be waiting for input · 1 waiting for you');
+  expect(await summary.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
+  await page.locator('.handles-head').click();
+  await page.getByRole('button', { name: /^Waiting for you: tester/ }).click();
+  expect(await page.getByRole('group', { name: /tester/ }).innerText()).toBe('I run them.\nRun npm test\n');
+  expect(await page.locator('.handle', { hasText: 'tester' }).innerText()).toContain('Waiting for you · 1,200 tokens');
+});
+
 test('a message is edited and sent again; paths open the editor; code blocks act on the editor', async () => {
   const alone = await open();
   const { page } = alone;
@@ -70,6 +99,9 @@ test('a message is edited and sent again; paths open the editor; code blocks act
     }),
     tool('p', { arguments: { path: 'src/tea.ts' } }),
   ]);
+  const block = await page.locator('.answer .code').last().boundingBox();
+  const copy = await page.getByRole('button', { name: 'Copy answer' }).boundingBox();
+  expect(copy?.y).toBeGreaterThan((block?.y ?? 0) + (block?.height ?? 0));
   await page.getByRole('button', { name: 'src/menu.ts:12:3' }).click();
   expect(await alone.waitFor('open_file')).toMatchObject({ path: 'src/menu.ts', line: 12, column: 3 });
   await page.getByRole('button', { name: 'src/order.ts' }).click();

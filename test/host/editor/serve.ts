@@ -1,7 +1,7 @@
 // Starts and stops a VS Code server with Earshot and builds its addresses.
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
@@ -23,6 +23,8 @@ export interface VscodeServerOptions {
   /** Holds the server's state, its log (server.log) and its own home folder. */
   readonly dataDir: string;
   readonly extensionsDir?: string;
+  /** The folder of an extension that is there as if it were installed. A server with one runs no tests and no extension under development. */
+  readonly installed?: string;
   /** Merged into our defaults; null restores the default of VS Code. */
   readonly settings?: Settings;
   /** Default: a free one. */
@@ -63,12 +65,15 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   const runtimeFolder = await newTemporaryFolder();
   await Promise.all([home, extensionsDir].map((folder) => mkdir(folder, { recursive: true })));
   await writeMachineSettings(dataDir, options.settings ?? {});
+  if (options.installed !== undefined) await linkExtension(options.installed, extensionsDir);
   const { token, tokenFile } = await connectionToken(dataDir);
   const proxy = await startPathProxy();
 
   const flags = ['--host', host, '--port', String(options.port ?? 0), '--connection-token-file', tokenFile]
     .concat('--server-data-dir', dataDir, '--extensions-dir', extensionsDir)
-    .concat('--accept-server-license-terms', '--telemetry-level', 'off', '--enable-smoke-test-driver')
+    .concat('--accept-server-license-terms', '--telemetry-level', 'off')
+    // Only a driven workbench loads an extension under development, and it shows no messages but in the notification centre.
+    .concat(options.installed === undefined ? '--enable-smoke-test-driver' : [])
     .concat(options.workspaceTrust === true ? [] : '--disable-workspace-trust');
   const { child, end } = spawnNode(node, [join(vscode, 'out', 'server-main.js'), ...flags], {
     cwd: home,
@@ -120,6 +125,13 @@ export async function writeMachineSettings(dataDir: string, settings: Settings):
   const text = `${JSON.stringify(mergeSettings(defaultSettings, settings), null, 2)}\n`;
   // In place: VS Code watches the file itself and may miss its replacement.
   await writeFile(join(folder, 'settings.json'), text);
+}
+
+/** Under a name without a version: VS Code remembers the folder, and a later version is found there too. */
+async function linkExtension(folder: string, extensionsDir: string): Promise<void> {
+  const link = join(extensionsDir, 'earshot');
+  await rm(link, { recursive: true, force: true });
+  await symlink(folder, link, 'junction');
 }
 
 /**

@@ -294,6 +294,15 @@ test('a command has the user’s environment without the editor’s variables, a
   ]);
 });
 
+test('bash reads no ~/.bashrc before a command, however the editor was started', async () => {
+  await writeFile(join(folder, '.bashrc'), 'echo from bashrc\n');
+  // As where no shell started the editor: then bash takes its input for a remote login's.
+  const env = userEnvironment(process.env, { HOME: folder, SHLVL: null });
+  const one = await start('echo from the command', { userShell: () => ({ shell: shellProgram('/bin/bash'), env }) });
+  await until(one, hasEnded);
+  expect(await textOf(one)).toBe('from the command\n');
+});
+
 function residentBytes(pid: number): number {
   try {
     const { readFileSync } = process.getBuiltinModule('node:fs');

@@ -158,14 +158,44 @@ test('the installer writes through a link, keeps the mode, refuses a file that c
     ...['PostToolUse', 'SessionStart'],
   ]);
   expect(await installer.installed()).toEqual([claude, copilot, codex]);
-  expect(await installer.copyProgram()).toBe(true);
-  expect(await installer.copyProgram()).toBe(false);
-  for (const target of [claude, copilot]) {
+  const copy = join(root, '.earshot', 'bin', 'notifications-hook.mjs');
+  expect(await installer.copyProgram()).toMatchObject({ ok: true });
+  const { ino } = await stat(copy);
+  expect(await installer.copyProgram()).toMatchObject({ ok: true });
+  expect((await stat(copy)).ino).toBe(ino);
+  for (const target of [claude, copilot, codex]) {
     const planned = await installer.plan(target, 'remove');
     if (!planned.ok) throw new Error(planned.failure.message);
     await installer.apply(planned.value);
   }
-  expect(await installer.installed()).toEqual([codex]);
+  expect(await installer.installed()).toEqual([]);
   expect(await readFile(claude.file, 'utf8')).toBe('{\n  "model": "opus"\n}\n');
-  await expect(stat(copilot.file)).rejects.toThrow('ENOENT');
+  for (const { file } of [copilot, codex]) await expect(stat(file)).rejects.toThrow('ENOENT');
+});
+
+test('a damaged settings file and a link to nothing are left as they are, and the user learns which file it is', async () => {
+  const installer = new HookInstaller({
+    ...{ home: root, folder: root, node: 'node' },
+    program: join(root, 'program.js'),
+  });
+  const [claude, ofUser] = installer.targets;
+  if (claude === undefined || ofUser === undefined) throw new Error('a target is missing');
+  await mkdir(join(root, '.claude'));
+  await writeFile(claude.file, '{ "hooks": [');
+  const planned = await installer.plan(claude, 'install');
+  expect(planned).toMatchObject({ ok: false, failure: { code: 'refused' } });
+  expect(!planned.ok && planned.failure.message).toMatch(`${claude.file} cannot be changed: the JSON is not valid`);
+
+  await symlink(join(root, 'missing', 'settings.json'), ofUser.file);
+  const change = await installer.plan(ofUser, 'install');
+  if (!change.ok) throw new Error(change.failure.message);
+  const applied = await installer.apply(change.value);
+  expect(!applied.ok && applied.failure.message).toBe(
+    `${ofUser.file} cannot be written: it is a link to a file that does not exist.`,
+  );
+  expect((await lstat(ofUser.file)).isSymbolicLink()).toBe(true);
+
+  // The program's folder is a file.
+  await writeFile(join(root, '.earshot'), '');
+  expect(await installer.copyProgram()).toMatchObject({ ok: false, failure: { code: 'refused' } });
 });

@@ -1,5 +1,6 @@
 // Titles of tool calls: every tool that ships has one in words, and it names what the call is about.
 import { expect, test } from 'vitest';
+import { agentOutput } from '../../../src/webview/cards/agentOutput.ts';
 import { titlePath, toolIcon, toolName, toolTitle } from '../../../src/webview/toolTitle.ts';
 import { transcriptStrings } from '../../../src/webview/strings/transcriptStrings.ts';
 import { shippedTools } from '../../support/shippedTools.ts';
@@ -36,4 +37,25 @@ test('the path of a title opens only what is there afterwards', () => {
 test('tools of MCP servers are named in words, also in groups', () => {
   expect(toolName('kitchen__make__tea')).toBe('kitchen: make__tea');
   expect(transcriptStrings.groupTitle('kitchen__order', 3, 1)).toBe('Called kitchen: order 3 times, 1 failed');
+});
+
+test('the output of a subagent shows its calls by their titles, also cut ones, and its answers without marks', () => {
+  const output = [
+    '> run_command {"command":"npm test -- --reporter=ver',
+    '> kitchen__order {"tea":"oolong"}',
+    '> list_agents {}',
+    '> unfinished',
+    '| The tests > pass.',
+    '|',
+    '(Its name for messages is amber-finch.)',
+  ];
+  expect(agentOutput(output.join('\n')).split('\n')).toEqual([
+    'Run npm test -- --reporter=ver',
+    'kitchen: order oolong',
+    'List agents',
+    '> unfinished',
+    'The tests > pass.',
+    '',
+    '(Its name for messages is amber-finch.)',
+  ]);
 });
