@@ -77,19 +77,19 @@ function bufferStep(buffer: BufferEdit, { from }: Write, guard: PlaceGuard, { sa
       ),
     );
   };
-  return {
-    undo,
-    run: async () => {
-      const refused = await editBuffer(buffer);
-      if (refused !== undefined) return refused;
-      const before = from === undefined ? {} : { before: from };
-      if (keepsUnsaved) return succeeded([{ file, ...before, after: await bytesOf(document), unsaved: true }]);
-      const saved = await saveAt(guard, file, document);
-      if (saved.ok) return succeeded([{ file, ...before, after: saved.value, unsaved: false }]);
-      await undo();
-      return saved;
-    },
+  const change = async (again: boolean): Promise<Result<readonly AppliedEdit[]>> => {
+    const refused = await editBuffer(buffer);
+    if (refused !== undefined) return refused;
+    const before = from === undefined ? {} : { before: from };
+    if (keepsUnsaved) return succeeded([{ file, ...before, after: await bytesOf(document), unsaved: true }]);
+    const saved = await saveAt(guard, file, document);
+    if (saved.ok) return succeeded([{ file, ...before, after: saved.value, unsaved: false }]);
+    const isUndone = await undo();
+    // The editor refuses to save over a file that is newer than what it knows of it, also if it has read that text already. Saving
+    // the text before has brought both together.
+    return isUndone && again && saved.failure.code === 'not_saved' ? change(false) : saved;
   };
+  return { undo, run: () => change(true) };
 }
 
 interface NewFile {

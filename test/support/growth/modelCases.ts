@@ -9,6 +9,7 @@ import { nearestText } from '../../../src/core/files/nearest.ts';
 import { parsePatch } from '../../../src/core/files/patch.ts';
 import { fitHunks } from '../../../src/core/files/patchFit.ts';
 import { replaceTexts } from '../../../src/core/files/replacements.ts';
+import { linesShownIn } from '../../../src/core/files/shownLines.ts';
 import { parseSkill } from '../../../src/core/prompt/skillHead.ts';
 import { lessonsIn } from '../../../src/models/endpointMemory.ts';
 import {
@@ -183,6 +184,22 @@ const differences: GrowthCases = {
   ),
   ...over('byteLines', (text) => joinLines(byteLines(encoder.encode(text)) ?? []), ['\n', 'a', 'a\n', '\r\n']),
   ...over('endingOf', endingOf, ['\r', '\r\n', '\n']),
+  'linesShownIn, few unique lines and many repeated ones': {
+    prepare: (size) => {
+      const blocks = (repeated: number) =>
+        Array.from({ length: size / 50 }, (_, index) => `${'same\n'.repeat(repeated)}unique ${index}`).join('\n');
+      const [file, shown] = [blocks(49), blocks(48)];
+      return () => linesShownIn([shown], file);
+    },
+    size: 40_000,
+  },
+  'linesShownIn, all of a file of unique lines': {
+    prepare: (size) => {
+      const file = lines(size, 'unique ');
+      return () => linesShownIn([file], file);
+    },
+    size: 40_000,
+  },
 };
 
 const replace = (text: string, oldText: string, everywhere = false) =>

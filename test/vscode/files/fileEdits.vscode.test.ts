@@ -1,5 +1,6 @@
 // File edits through the real editor: saved or left in the buffer, undoable, all or none.
 import * as assert from 'node:assert/strict';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { chmod, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { type FileEdit } from '../../../src/core/ports/workspace.ts';
@@ -131,6 +132,34 @@ describe('file edits', () => {
     await writeFile(onDisk('a.txt'), 'changed outside\nand more\n');
     await applied(await write(path, 'changed outside\nand more\n', 'changed outside\nAND MORE\n'));
     assert.equal(await diskText('a.txt'), 'changed outside\nAND MORE\n');
+  });
+
+  it('are made after all if another program changed the file and changed it back during the save', async () => {
+    const path = await put('a.txt', 'one\n');
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.file(onDisk('a.txt')));
+    const later = new Date(Date.now() + 5000);
+    const meanwhile = (content: string) => {
+      writeFileSync(onDisk('a.txt'), content);
+      utimesSync(onDisk('a.txt'), later, later);
+    };
+    let saves = 0;
+    const listening = [
+      vscode.workspace.onWillSaveTextDocument(() => {
+        saves += 1;
+        if (saves === 1) meanwhile('one, and more of it\n');
+      }),
+      vscode.workspace.onDidChangeTextDocument(() => {
+        if (saves === 1 && document.getText() === 'one\n') meanwhile('one\n');
+      }),
+    ];
+    try {
+      await applied(await write(path, 'one\n', 'two\n'));
+    } finally {
+      for (const one of listening) one.dispose();
+    }
+    // Refused, saved as it was before, and saved.
+    assert.equal(saves, 3);
+    assert.deepEqual([await diskText('a.txt'), document.getText(), document.isDirty], ['two\n', 'two\n', false]);
   });
 
   it('keep line endings, also mixed ones, and can change them', async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAllowed, parseCommand, pathsIn } from '../../../../src/core/consent/commandLine.ts';
 import { type ShellSyntax } from '../../../../src/core/consent/shell/script.ts';
+import { superlinear } from '../../../support/growth/measure.ts';
 
 describe('a plain command is split into words', () => {
   test.each([
@@ -154,22 +155,16 @@ describe('the parsing time is linear in the length of', () => {
     'drive letters': (n) => `x ${'C:/'.repeat(n)}`,
   };
   const shells: readonly ShellSyntax[] = ['bash', 'powershell'];
-  test.each(Object.keys(lines))('%s', (name) => {
+  test.each(Object.keys(lines))('%s', async (name) => {
     for (const shell of shells) {
-      const cost = (n: number) => {
+      const prepare = (n: number) => {
         const line = lines[name]?.(n) ?? '';
-        const runs = Array.from({ length: 5 }, () => {
-          const start = process.threadCpuUsage();
+        return () => {
           pathsIn(line, shell);
           isAllowed(parseCommand(line, shell) ?? [], [line, `${line} *`], shell);
-          const { user, system } = process.threadCpuUsage(start);
-          return (user + system) / 1000;
-        });
-        return Math.min(...runs);
+        };
       };
-      const [less, more] = [cost(2000), cost(8000)];
-      // Measurements of a few milliseconds are noise. CPU time of the thread is independent of the machine's load.
-      expect(more / Math.max(less, 5), `${shell}: ${less} ms, ${more} ms`).toBeLessThan(8);
+      expect(await superlinear(prepare, 2000), shell).toBeUndefined();
     }
   });
 });

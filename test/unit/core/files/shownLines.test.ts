@@ -80,22 +80,3 @@ test('for any file and any excerpt, no line counts that was not shown', () => {
     { numRuns: runs(600, 2000) },
   );
 });
-
-test('the time is linear in the length of file and output', () => {
-  const measure = (size: number) => {
-    // The worst case: few unique lines and many repeated ones.
-    const file = Array.from({ length: size }, (_, index) => (index % 50 === 0 ? `unique ${index}` : 'same'));
-    const shown = Array.from({ length: size }, (_, index) =>
-      index % 49 === 0 ? `unique ${(index / 49) * 50}` : 'same',
-    );
-    const [text, output] = [file.join('\n'), shown.join('\n')];
-    const times = Array.from({ length: 5 }, () => {
-      const began = performance.now();
-      linesShownIn([output], text);
-      return performance.now() - began;
-    });
-    return Math.min(...times);
-  };
-  measure(40_000);
-  expect(measure(160_000) / measure(40_000)).toBeLessThan(8);
-});
