@@ -1,4 +1,4 @@
-// The start of a new window: nothing is loaded before it is used. That of one with a conversation: `notifications.browser.test.ts`.
+// The start of a new window: nothing is loaded before it is used. That of one with a conversation: `alone/notifications.browser.test.ts`.
 import { expect, test } from 'vitest';
 import { isFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';

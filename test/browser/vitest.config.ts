@@ -2,16 +2,16 @@ import { basename } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Needs a window that is new. */
-const first = 'startup';
-/** Closes the window that files share, so it comes when nobody needs it any more. */
-const last = 'guide';
+/** Before the window that files share is opened: they need one that is new, or their own. */
+const first: readonly string[] = ['startup', 'untrusted'];
+/** When nobody else needs the shared window: the first leaves an extension host behind, the others close the window. */
+const last: readonly string[] = ['killedBrowser', 'models', 'guide'];
 
 class SharedWindowSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => {
       const name = basename(moduleId, '.browser.test.ts');
-      return Number(name === last) - Number(name === first);
+      return first.includes(name) ? -1 : last.indexOf(name) + 1;
     };
     const byName = files.toSorted((one, other) => one.moduleId.localeCompare(other.moduleId));
     return byName.sort((one, other) => place(one) - place(other));
@@ -30,7 +30,7 @@ export default defineConfig({
     pool: 'forks',
     // Files share a window, which is the state of a module.
     isolate: false,
-    // A worker has a VS Code and a browser; beside the VS Code of the other lane, two cores carry one of them well.
+    // A worker has a VS Code and a browser; beside the VS Codes of the other lanes, two cores carry one of them well.
     maxWorkers: 1,
     sequence: { sequencer: SharedWindowSequencer },
   },

@@ -157,6 +157,13 @@ export class Workbench {
     );
   }
 
+  /** A second window has a memory of its own, which another test may have left; without one it shows the newest conversation. */
+  async forgetOtherWindows(): Promise<void> {
+    const parent = join(this.dataFolder, 'data', 'User', 'workspaceStorage');
+    for (const name of await readdir(parent))
+      if (/-\d$/.test(name)) await rm(join(parent, name, 'earshot.earshot', 'window.json'), { force: true });
+  }
+
   chat(page = this.#page): FrameLocator {
     return page.frameLocator('iframe.webview').frameLocator('#active-frame');
   }

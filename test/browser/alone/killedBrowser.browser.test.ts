@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { runs } from '../../support/runs.ts';
-import { useWorkbench } from '../../support/workbench.ts';
+import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {
@@ -13,11 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const workbench = useWorkbench(async () => ({
+const workbench = useSharedWorkbench(async () => ({
   settings: { 'earshot.baseUrl': server.baseUrl, 'earshot.model': 'scripted-model' },
 }));
 
-beforeEach(() => server.restart());
+beforeEach(async () => {
+  server.restart();
+  await workbench.forgetOtherWindows();
+});
 
 const done: ScriptedAnswer = { text: ['That is done.'] };
 const ask = { id: 'q1', name: 'ask_user', arguments: { question: 'Green or black?', options: ['Green', 'Black'] } };

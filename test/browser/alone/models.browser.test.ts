@@ -2,7 +2,7 @@
 import { type Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
-import { useWorkbench } from '../../support/workbench.ts';
+import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
 beforeAll(async () => {
@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const workbench = useWorkbench();
+// It sets the model and a key for the user.
+const workbench = useSharedWorkbench({ last: true });
 
 const input = () => workbench.page.locator('.quick-input-widget input').first();
 const row = (text: string) =>

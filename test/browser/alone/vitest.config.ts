@@ -1,3 +1,4 @@
+// Files whose tests close, reload or kill windows, or need another one than the shared: a step of their own, beside the others.
 import { defineConfig } from 'vitest/config';
 import browser from '../vitest.config.ts';
 

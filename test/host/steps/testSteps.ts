@@ -60,7 +60,7 @@ export const testSteps: Record<Step, TestStep> = {
     repeat: (titles) => vitest('browser', 'test/browser/vitest.config.ts', titles),
   },
   alone: {
-    label: 'Tests in windows of their own',
+    label: 'Tests with restarted windows',
     run: () => vitest('alone', 'test/browser/alone/vitest.config.ts'),
     repeat: (titles) => vitest('alone', 'test/browser/alone/vitest.config.ts', titles),
   },

@@ -1,9 +1,9 @@
 // A git operation on many files is one notification that names the files read: switch, stash, merge conflict, rebase, pull.
 import { execFileSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { devNull } from 'node:os';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
@@ -11,7 +11,7 @@ import { createGitProducer } from '../../../src/producers/git/git.ts';
 import { GitGate } from '../../../src/producers/git/gitGate.ts';
 import { type Notification } from '../../../src/protocol/notification.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
-import { type Headless, startHeadless } from '../../support/walk/headless.ts';
+import { type Headless, startHeadlessIn } from '../../support/walk/headless.ts';
 
 let headless: Headless;
 let server: ScriptedServer;
@@ -27,11 +27,41 @@ const environment = {
   GIT_COMMITTER_EMAIL: 'a@example.com',
 };
 
-function git(...args: readonly string[]): void {
-  execFileSync('git', ['-C', headless.folder, ...args], { env: environment, stdio: 'pipe' });
+function gitIn(folder: string, ...args: readonly string[]): void {
+  execFileSync('git', ['-C', folder, ...args], { env: environment, stdio: 'pipe' });
 }
 
-/** `a` and `b` are read, `c` is not; the branch `other` has a different `a` and no `b`. */
+function git(...args: readonly string[]): void {
+  gitIn(headless.folder, ...args);
+}
+
+/** The repository of every test, made once: `a` and `b` are read, `c` is not; the branch `other` has a different `a` and no `b`. */
+let template: string;
+
+beforeAll(async () => {
+  template = await mkdtemp(join(tmpdir(), 'earshot-git-'));
+  const run = (...args: readonly string[]) => gitIn(template, ...args);
+  const put = (name: string, text: string) => writeFile(join(template, 'src', `${name}.txt`), text);
+  await mkdir(join(template, 'src'));
+  run('init', '--quiet', '--initial-branch=main');
+  for (const name of ['a', 'b', 'c']) await put(name, `${name} on main\n`);
+  run('add', '-A');
+  run('commit', '-qm', 'one');
+  run('switch', '-qc', 'other');
+  await put('a', 'a on other\n');
+  run('rm', '-q', 'src/b.txt');
+  await put('c', 'c on other\n');
+  run('commit', '-qam', 'two');
+  run('switch', '-qc', 'topic', 'main');
+  for (const number of [1, 2, 3]) {
+    await put('d', `d ${number}\n`);
+    run('add', '-A');
+    run('commit', '-qm', `topic ${number}`);
+  }
+  run('switch', '-q', 'main');
+});
+afterAll(() => rm(template, { recursive: true }));
+
 beforeEach(async () => {
   server = await startScriptedServer(
     {
@@ -40,32 +70,18 @@ beforeEach(async () => {
     { text: ['Read.'] },
     ...Array.from({ length: 4 }, () => ({ text: ['Heard.'] })),
   );
-  headless = await startHeadless({
+  const root = await mkdtemp(join(tmpdir(), 'earshot-walk-'));
+  // Before the producer starts, which looks for repositories then.
+  await cp(template, join(root, 'workspace'), { recursive: true });
+  headless = await startHeadlessIn(root, {
     model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined }),
     producers: (deps) => {
       const gate = new GitGate();
       return [createFilesProducer({ ...deps, gate }), createGitProducer({ ...deps, gate })];
     },
   });
-  await mkdir(join(headless.folder, 'src'));
-  git('init', '--quiet', '--initial-branch=main');
-  for (const name of ['a', 'b', 'c']) await write(name, `${name} on main\n`);
-  git('add', '-A');
-  git('commit', '-qm', 'one');
-  git('switch', '-qc', 'other');
-  await write('a', 'a on other\n');
-  git('rm', '-q', 'src/b.txt');
-  await write('c', 'c on other\n');
-  git('commit', '-qam', 'two');
-  git('switch', '-qc', 'topic', 'main');
-  for (const number of [1, 2, 3]) {
-    await write('d', `d ${number}\n`);
-    git('add', '-A');
-    git('commit', '-qm', `topic ${number}`);
-  }
-  git('switch', '-q', 'main');
-  // The producer looks for repositories when it starts.
-  headless = await headless.restart();
+  // The copied files have other times than the index says.
+  git('update-index', '-q', '--refresh');
   const opened = await headless.earshot.create();
   if (!opened.ok) throw new Error(opened.failure.message);
   ({ log } = opened.value);

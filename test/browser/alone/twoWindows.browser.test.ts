@@ -1,9 +1,7 @@
 // Two windows on one conversation: one writes, the other follows live; *Continue here*; the owner is killed.
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 const workbench = useSharedWorkbench();
 
@@ -19,13 +17,6 @@ async function ownerPid(): Promise<number> {
   return owner?.pid ?? Number.NaN;
 }
 
-/** A second window has a memory of its own, which another test may have left; without one it shows the newest conversation. */
-async function forgetOtherWindows(): Promise<void> {
-  const parent = join(workbench.dataFolder, 'data', 'User', 'workspaceStorage');
-  for (const name of await readdir(parent))
-    if (/-\d$/.test(name)) await rm(join(parent, name, 'earshot.earshot', 'window.json'), { force: true });
-}
-
 test('a second window follows live and takes over, the first then follows; a killed owner is replaced', async () => {
   const one = workbench.page;
   await workbench.openChat(one);
@@ -33,7 +24,7 @@ test('a second window follows live and takes over, the first then follows; a kil
   await workbench.settled(one);
   const first = await ownerPid();
 
-  await forgetOtherWindows();
+  await workbench.forgetOtherWindows();
   const two = await workbench.newWindow();
   await workbench.openChat(two);
   await obstacle(two).waitFor();
