@@ -12,7 +12,7 @@ import { type ConversationChange, type LiveConversation, storageFailure } from '
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type Folded } from './conversation/projections/project.ts';
-import { isBetweenCycles, type Live, notOpen, viewLive } from './live.ts';
+import { endBesideTurns, isBetweenCycles, type Live, notOpen, viewLive } from './live.ts';
 import { type Subscription } from './notify/dispatcher.ts';
 import { Producers } from './notify/producers.ts';
 import { dismiss } from './notify/queue.ts';
@@ -209,8 +209,7 @@ export class Earshot implements Disposable, Publisher {
     if (live === undefined) return;
     live.taking?.abort();
     this.#release(live);
-    live.naming?.abort.abort();
-    await live.naming?.ended;
+    await endBesideTurns(live);
     await live.log.close();
     await live.lock?.release();
   }
@@ -227,9 +226,7 @@ export class Earshot implements Disposable, Publisher {
         unsubscribe(live);
         await live.log.close();
         live.turn?.control.stop();
-        live.naming?.abort.abort();
-        await live.turn?.ended;
-        await live.naming?.ended;
+        await Promise.all([live.turn?.ended, endBesideTurns(live)]);
         this.#release(live);
         await live.lock?.release();
       }),

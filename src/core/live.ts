@@ -50,6 +50,12 @@ export function viewLive(live: Live): LiveConversation {
   };
 }
 
+/** Ends what runs beside turns. Resolves once it has ended. */
+export async function endBesideTurns({ naming, captures }: Live): Promise<void> {
+  naming?.abort.abort();
+  await Promise.all([naming?.ended, captures?.stop()]);
+}
+
 /** The log has something that the model has not answered, and no model call runs. */
 export function isBetweenCycles({ turn, log }: Live): boolean {
   const { messages, turn: logged } = log.state;

@@ -2,7 +2,7 @@
 import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
-import { type Live } from './live.ts';
+import { endBesideTurns, type Live } from './live.ts';
 import { type HeldLock } from './ports/storage.ts';
 import { type Services } from './tools/services.ts';
 import { type Turns } from './turns.ts';
@@ -101,7 +101,6 @@ export class Ownership {
     const { id } = live.log;
     const closed = live.log.closeFile();
     live.turn?.control.stop();
-    live.naming?.abort.abort();
     unsubscribe(live);
     await closed;
     await this.#untilEnded(live);
@@ -117,11 +116,11 @@ export class Ownership {
   }
 
   /** Bounded: what still hangs cannot write any more, and the other window must not wait for it. */
-  async #untilEnded({ turn, naming }: Live): Promise<void> {
+  async #untilEnded(live: Live): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = this.#deps.ports.clock.after(ENDED_WITHIN, resolve);
     try {
-      await Promise.race([Promise.all([turn?.ended, naming?.ended]), promise]);
+      await Promise.race([Promise.all([live.turn?.ended, endBesideTurns(live)]), promise]);
     } finally {
       timer.dispose();
     }

@@ -8,6 +8,7 @@ import { Footer } from './panel/footer.tsx';
 import { PendingDrawer } from './panel/pendingDrawer.tsx';
 import { ParentBar } from './panel/parentBar.tsx';
 import { PinnedBar } from './panel/pinnedBar.tsx';
+import { PlanBar } from './panel/planBar.tsx';
 import { TitleBar } from './panel/titleBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
@@ -134,6 +135,9 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
             />
           </HandlesProvider>
         )}
+        {!listing && !isGuide(head) && (
+          <PlanBar key={`plan ${shown}`} head={head} answered={endsWithAnswer(state)} send={suggest} />
+        )}
         <HandleList handles={head.handles} />
         <TodoList items={head.todo} />
         {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
@@ -165,6 +169,16 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
 }
 
 /** All of them belong to the turn at the end of the transcript. */
+/** It works by rules and cannot carry out plans. */
+function isGuide({ model }: ChatHead): boolean {
+  return model.label === strings.guide;
+}
+
+function endsWithAnswer({ items }: PageState): boolean {
+  const last = valueAt(items, items.length - 1);
+  return last?.type === 'answer' && !last.streaming;
+}
+
 function openCalls(state: PageState, wanted: 'approval' | 'question'): string[] {
   const open: string[] = [];
   for (const chunk of state.items.chunks.toReversed()) {
@@ -234,7 +248,7 @@ interface WelcomeProperties {
 }
 
 function Welcome({ head, suggest, chooseModel }: WelcomeProperties) {
-  const isGuide = head.model.label === strings.guide;
+  const ofGuide = isGuide(head);
   return (
     <div class="welcome">
       <div class="welcome-inner">
@@ -243,7 +257,7 @@ function Welcome({ head, suggest, chooseModel }: WelcomeProperties) {
         <p class="quiet">{strings.helloNotifications}</p>
         <h3>{strings.tryThis}</h3>
         <ul class="suggestions">
-          {(isGuide ? strings.guideSuggestions : strings.suggestions).map((text) => (
+          {(ofGuide ? strings.guideSuggestions : strings.suggestions).map((text) => (
             <li key={text}>
               <button type="button" class="suggestion" onClick={() => suggest(text)}>
                 {text}
@@ -251,7 +265,7 @@ function Welcome({ head, suggest, chooseModel }: WelcomeProperties) {
             </li>
           ))}
         </ul>
-        {isGuide && head.models === undefined && (
+        {ofGuide && head.models === undefined && (
           <p class="welcome-model">
             {strings.chooseModelHint}
             <button type="button" class="secondary" onClick={chooseModel}>

@@ -43,8 +43,9 @@ type Reason = 'turn' | 'command' | 'restore';
 
 export class Captures {
   readonly #deps: CapturesDeps;
-  /** Never rejects. */
+  /** The captures of turns that still run. Never rejects. */
   #turn: Promise<unknown> = Promise.resolve();
+  #stopping = new AbortController();
   readonly #attribution: Attribution;
 
   constructor(deps: CapturesDeps) {
@@ -57,13 +58,23 @@ export class Captures {
     const { workspace, log, output } = this.#deps;
     // An untrusted workspace is never changed, and a resumed turn has a capture already.
     if (!workspace.trusted || log.state.changes.turns.at(-1)?.checkpoint !== undefined) return;
-    this.#turn = this.take('turn', signal).catch((error: unknown) => {
+    const either = AbortSignal.any([signal, this.#stopping.signal]);
+    const taken = this.take('turn', either).catch((error: unknown) => {
       // The log was closed, or cannot be written: the turn notices that too.
-      if (!signal.aborted && !(error instanceof FailureError)) output.error('the workspace was not captured', error);
+      if (!either.aborted && !(error instanceof FailureError)) output.error('the workspace was not captured', error);
     });
+    // That of the turn before may still run, and must not contain what this turn changes.
+    this.#turn = Promise.all([this.#turn, taken]);
   }
 
   async turnTaken(): Promise<void> {
+    await this.#turn;
+  }
+
+  /** Ends captures that take longer than their turns. Resolves once they have ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#stopping = new AbortController();
     await this.#turn;
   }
 

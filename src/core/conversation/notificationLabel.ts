@@ -17,6 +17,6 @@ export function labelNotification({
     return { source, name, label: kindLabel(kind), subject: `from ${printPath(from)}` };
   }
   // `file:src/a.ts` is shown as `src/a.ts`: the kind says the rest. Of what there is one only, the name says it all.
-  const shown = subject === name ? '' : printPath(nameOfSubject(subject));
+  const shown = subject === name || subject === source ? '' : printPath(nameOfSubject(subject));
   return { source, name, label: kindLabel(kind), subject: shown };
 }

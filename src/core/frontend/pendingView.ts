@@ -13,7 +13,7 @@ import { planNotifications } from '../notify/plan.ts';
 const MOST_ENTRIES = 30;
 const LONGEST_MESSAGE = 1000;
 /** The element around the message. */
-export const FRAME_TOKENS = 20;
+export const FRAME_TOKENS = 25;
 
 /** The most severe first. Entries beyond the cap are counted in the block, but listed here. */
 export function viewPending(

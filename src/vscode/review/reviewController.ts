@@ -16,6 +16,7 @@ import { CHANGED_FILES, COMMANDS } from '../ids.ts';
 import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
 import { ReviewLenses } from './reviewLenses.ts';
+import { closeReviews, reviewTitle } from './reviewTabs.ts';
 
 export interface ReviewControllerDeps {
   readonly earshot: Earshot;
@@ -63,6 +64,8 @@ export class ReviewController implements Disposable {
         if (deps.chat.shown !== this.#shown) this.refreshSoon();
       }),
     );
+    // Of before a reload.
+    void closeReviews().catch((error: unknown) => deps.logger.error('old reviews could not be closed', error));
     const refreshIfListed = (uri: vscode.Uri) => {
       if (this.#listed.has(uri.toString())) this.refreshSoon();
     };
@@ -163,6 +166,7 @@ export class ReviewController implements Disposable {
   }
 
   async #refresh(): Promise<void> {
+    const isSame = this.#shown === this.#deps.chat.shown;
     this.#shown = this.#deps.chat.shown;
     const changes = this.#live()?.log.state.changes;
     const isEmpty = (changes?.open.size ?? 0) + (changes?.meanwhile.size ?? 0) === 0;
@@ -176,6 +180,8 @@ export class ReviewController implements Disposable {
     this.#deps.frontend.setHead({ changes: viewChanges(files, meanwhile) });
     const uris = await Promise.all(files.map(({ path }) => this.#uriOf(path)));
     const others = await Promise.all(meanwhile.map(({ path }) => this.#uriOf(path)));
+    // All are kept or undone.
+    if (files.length === 0 && isSame && this.#listed.size > 0) await closeReviews();
     this.#listed = new Set([...uris, ...others].flatMap((uri) => uri?.toString() ?? []));
     this.#content.refresh();
     this.#lenses.update(partsOf(files, uris));
@@ -217,7 +223,7 @@ export class ReviewController implements Disposable {
         return [[uri, kind === 'created' ? undefined : beforeUri(uri, path), kind === 'deleted' ? undefined : now]];
       }),
     );
-    await vscode.commands.executeCommand('vscode.changes', vscode.l10n.t('Earshot’s changes'), resources.flat());
+    await vscode.commands.executeCommand('vscode.changes', reviewTitle(), resources.flat());
   }
 
   async #undoAll(): Promise<void> {

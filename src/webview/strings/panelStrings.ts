@@ -12,6 +12,9 @@ export const panelStrings = {
     agent: { label: t('Agent'), detail: t('All tools') },
     plan: { label: t('Plan'), detail: t('Only tools that read') },
   } satisfies Record<Controls['mode'], { label: string; detail: string }>,
+  startPlan: t('Start Implementation'),
+  startPlanTitle: t('Switch to agent mode and carry out the plan'),
+  carryOutPlan: t('Carry out the plan.'),
   modeTitle: (mode: string) => t('Mode: {0}', mode),
   approvals: t('Approvals'),
   approvalModes: {

@@ -41,6 +41,28 @@ test('mode and approvals are changed from menus with the keyboard, the model wit
   await waitFor('choose_model');
 });
 
+test('a plan is carried out with one click, in agent mode; an answer that is no plan has no such button', async () => {
+  const { page, show, waitFor } = await opened();
+  const items: TranscriptItem[] = [
+    { type: 'request', id: 'r', source: 'user', text: 'Plan it.' },
+    { type: 'answer', id: 'a', text: '1. Read.', reasoning: '', streaming: false, truncated: false },
+  ];
+  const controls = (mode: 'agent' | 'plan') => ({ mode, approvals: 'ask', sendKey: 'enter', currency: 'EUR' }) as const;
+  const start = page.getByRole('button', { name: 'Start Implementation' });
+  await show({ running: true, controls: controls('agent') }, items);
+  await show({ controls: controls('plan') }, items);
+  await page.getByRole('button', { name: 'Mode: Plan' }).waitFor();
+  expect(await start.count()).toBe(0);
+  await show({ running: true, controls: controls('plan') }, items);
+  expect(await start.count()).toBe(0);
+  await show({ controls: controls('plan') }, items);
+  await start.click();
+  expect(await waitFor('set_mode')).toMatchObject({ mode: 'agent' });
+  await show({ controls: controls('agent') }, items);
+  expect(await waitFor('send')).toMatchObject({ text: 'Carry out the plan.' });
+  expect(await start.count()).toBe(0);
+});
+
 test('the meter opens what fills the context, with notifications and the cost in its currency', async () => {
   const alone = await opened();
   const { page, show, send, waitFor } = alone;

@@ -1,6 +1,8 @@
 // Review of changes: keep, undo and restore by file and part; the user's later edits stay.
 import { expect, test } from 'vitest';
+import { succeeded } from '../../../src/base/errors.ts';
 import { bringBack, isChosen, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
+import { type Checkpoints } from '../../../src/core/ports/storage.ts';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
 import { reviewing, value } from '../../support/walk/reviewing.ts';
 import { beginWalk } from '../../support/walk/walking.ts';
@@ -208,6 +210,29 @@ test('undo and restore are refused while a turn runs', async () => {
   };
   await walked.go('Again.');
   await promise;
+});
+
+test.each(['close', 'shutDown'] as const)('%s ends a capture that takes longer than its turn', async (how) => {
+  const captures: AbortSignal[] = [];
+  let ended = 0;
+  const checkpoints: Checkpoints = {
+    take: async ({ signal }) => {
+      captures.push(signal);
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      ended += 1;
+      throw signal.reason;
+    },
+    compare: async () => succeeded([]),
+    changedAt: async () => new Map(),
+    read: async () => new Map(),
+  };
+  const walked = await beginWalk([{ text: ['One.'] }, { text: ['Two.'] }], { ports: { checkpoints } });
+  await walked.go();
+  await walked.go('Again.');
+  expect(captures.map(({ aborted }) => aborted)).toEqual([false, false]);
+  await walked.headless.earshot[how](walked.id);
+  expect(ended).toBe(2);
+  expect(walked.headless.errors).toEqual([]);
 });
 
 test('a follower of the conversation refuses undo and touches no file', async () => {

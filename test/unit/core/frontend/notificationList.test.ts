@@ -1,5 +1,7 @@
 // The Notifications view's list: every state, filters, and tokens by kind. Dismissing and the words of labels with it.
 import { expect, test } from 'vitest';
+import { labelNotification } from '../../../../src/core/conversation/notificationLabel.ts';
+import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
 import { findExcerpt } from '../../../../src/core/conversation/search.ts';
 import { listNotifications } from '../../../../src/core/frontend/notificationList.ts';
 import { viewPending } from '../../../../src/core/frontend/pendingView.ts';
@@ -101,6 +103,14 @@ test('a kind of a plugin is shown in words; many of one kind are one entry that 
   expect(files).toMatchObject({ label: 'File changed', more: 7, count: 8 });
   expect(files).not.toHaveProperty('path');
   expect(plugin).toMatchObject({ label: 'kettle: water boils', subject: '1' });
+  // There is only one configuration.
+  expect(labelNotification({ kind: { source: 'config', name: 'changed' }, subject: 'config' })).toMatchObject({
+    label: 'Configuration changed',
+    subject: '',
+  });
+  const frame =
+    '<notification source="file" name="changed" level="warning" key="R3OxK5geIrVr"><![CDATA[]]></notification>';
+  expect(Math.abs((plugin?.tokens ?? 0) - estimateTokens(frame) - estimateTokens(own.message))).toBeLessThan(3);
 });
 
 test('a conversation is found by a text that was asked or answered, ignoring case', () => {

@@ -1,0 +1,14 @@
+// Closes editors of all changes: they show the files of the moment when they were opened, and none after a reload.
+import * as vscode from 'vscode';
+
+export function reviewTitle(): string {
+  return vscode.l10n.t('Earshot’s changes');
+}
+
+export async function closeReviews(): Promise<void> {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  // The API has no type for them; VS Code adds the number of files to the title.
+  const isReview = ({ label, input }: vscode.Tab) =>
+    label.startsWith(`${reviewTitle()} (`) && !(input instanceof vscode.TabInputText);
+  await vscode.window.tabGroups.close(tabs.filter(isReview), true);
+}

@@ -1,0 +1,41 @@
+// The button below a plan: leaves plan mode and sends the model to work.
+import { useEffect, useState } from 'preact/hooks';
+import type { ChatHead } from '../../protocol/webview.ts';
+import { useActions } from '../render/actions.ts';
+import { panelStrings as strings } from '../strings/panelStrings.ts';
+
+interface Properties {
+  readonly head: ChatHead;
+  /** The transcript ends with a complete answer. */
+  readonly answered: boolean;
+  send(text: string): void;
+}
+
+export function PlanBar({ head, answered, send }: Properties) {
+  const { post, offers } = useActions();
+  const [starting, setStarting] = useState(false);
+  const [planned, setPlanned] = useState(false);
+  const { mode } = head.controls;
+  // The mode may be chosen after an answer that is no plan.
+  useEffect(() => {
+    if (head.running) setPlanned(mode === 'plan');
+  }, [head.running, mode]);
+  // Not before the host has changed the mode: the turn would only read.
+  useEffect(() => {
+    if (!starting || mode === 'plan') return;
+    setStarting(false);
+    send(strings.carryOutPlan);
+  }, [starting, mode]);
+  if (mode !== 'plan' || !planned || !answered || head.running || !head.canSend || !offers('set_mode')) return null;
+  const start = () => {
+    setStarting(true);
+    post({ type: 'set_mode', mode: 'agent' });
+  };
+  return (
+    <div class="plan-bar">
+      <button type="button" class="primary" title={strings.startPlanTitle} disabled={starting} onClick={start}>
+        {strings.startPlan}
+      </button>
+    </div>
+  );
+}
