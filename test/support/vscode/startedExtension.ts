@@ -13,14 +13,14 @@ export async function startedExtension(): Promise<TestApi> {
   return api;
 }
 
-/** Polls until the condition holds; fails with the last value after 30 s. */
+/** Polls until the condition holds; fails with the last value after 60 s. */
 export async function eventually<T>(read: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
   const end = Date.now() + 60_000;
   for (;;) {
     const value = await read();
     if (holds(value)) return value;
     if (Date.now() > end) assert.fail(`the condition never held; last value: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
