@@ -65,17 +65,19 @@ export class Workbench {
       this.#extension = {};
     }
     this.#settings = options.settings ?? {};
-    this.#server = await startVscodeServer({
+    const browser = launchChromium();
+    const server = startVscodeServer({
       dataDir: this.dataFolder,
       settings: options.settings ?? {},
       workspaceTrust: options.untrusted ?? false,
       ...(options.env !== undefined && { env: options.env }),
     });
-    await this.#openBrowser(options);
+    [this.#server] = await Promise.all([server, browser]);
+    await this.#openBrowser(await browser, options);
   }
 
-  async #openBrowser(options: WorkbenchOptions): Promise<void> {
-    this.#browser = await launchChromium();
+  async #openBrowser(browser: Browser, options: WorkbenchOptions): Promise<void> {
+    this.#browser = browser;
     this.#context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
     this.#page = await this.newWindow(options);
   }
@@ -87,7 +89,7 @@ export class Workbench {
     // It never answers.
     session.send('Browser.crash').catch(() => undefined);
     await gone;
-    await this.#openBrowser({});
+    await this.#openBrowser(await launchChromium(), {});
   }
 
   /** Another window, on the same folder by default. */
@@ -100,8 +102,7 @@ export class Workbench {
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
-    await this.#server.stop();
+    await Promise.all([this.#browser.close(), this.#server.stop()]);
     await rm(this.#temporary, { recursive: true, force: true });
   }
 
@@ -225,12 +226,14 @@ export class Workbench {
     // Right after the start a key may go nowhere, and what takes the keyboard meanwhile closes the palette: once more then.
     await waitUntil(async () => {
       await page.keyboard.press('F1');
-      if (!(await input.isVisible())) return false;
-      return choose().then(
-        () => true,
-        () => false,
-      );
-    }, 500);
+      return input
+        .waitFor({ timeout: 1000 })
+        .then(choose)
+        .then(
+          () => true,
+          () => false,
+        );
+    });
   }
 
   /** Back to the folder after the page was elsewhere. */
@@ -287,8 +290,8 @@ async function takePicture(name: string, page: Page): Promise<void> {
 }
 
 /** Looks again and again; also outside a test, where vitest has no expect.poll. */
-async function waitUntil(holds: () => Promise<boolean>, interval = 100): Promise<void> {
-  await vi.waitFor(async () => expect(await holds()).toBe(true), { timeout: 60_000, interval });
+async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
+  await vi.waitFor(async () => expect(await holds()).toBe(true), { timeout: 60_000, interval: 50 });
 }
 
 /** Our status-bar item is there once the extension has started. */

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { type FSWatcher, watch } from 'node:fs';
 import { promisify } from 'node:util';
-import { type Disposable } from '../../base/disposable.ts';
+import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type GitHead } from '../../core/notify/wording/gitChange.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type Passed } from './gitGate.ts';
@@ -101,7 +101,9 @@ export class GitRepository implements Disposable {
     if (this.#ended) return;
     if (this.#settling === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      this.#settling = { since: this.#deps.clock.now(), ended: promise, end: resolve, worked };
+      // Until then it counts as alive, so that tests do not begin before the operations of the last one are reported.
+      const ending = toDisposable(resolve);
+      this.#settling = { since: this.#deps.clock.now(), ended: promise, end: () => ending.dispose(), worked };
     }
     this.#settling.worked ||= worked;
     this.#wait(this.#settling, QUIET_MILLISECONDS);

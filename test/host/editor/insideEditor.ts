@@ -26,8 +26,7 @@ export interface InsideEditorOptions extends VscodeServerOptions {
 
 export async function runInsideEditor(options: InsideEditorOptions): Promise<number> {
   const { folder, extension, tests, longestMilliseconds = longestRunMilliseconds, log = console.log } = options;
-  const server = await startVscodeServer(options);
-  const browser = await launchChromium();
+  const [server, browser] = await Promise.all([startVscodeServer(options), launchChromium()]);
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
   try {
     const url = server.url(folder, { extension, tests });

@@ -132,6 +132,8 @@ async function linkExtension(folder: string, extensionsDir: string): Promise<voi
   const link = join(extensionsDir, 'earshot');
   await rm(link, { recursive: true, force: true });
   await symlink(folder, link, 'junction');
+  // Without its list VS Code looks for what is there, and does not use what it remembers of an older manifest.
+  await rm(join(extensionsDir, 'extensions.json'), { force: true });
 }
 
 /**
