@@ -112,7 +112,9 @@ function keyOf({ conversation, type, id }: OpenRequest): string {
 }
 
 /** `subagent`: the name of the subagent that asks; undefined: one of the user's conversations does. */
-function describeRequest({ type, text }: OpenRequest, subagent: string | undefined): string {
+function describeRequest({ type, text: asked }: OpenRequest, subagent: string | undefined): string {
+  // A command says it all.
+  const text = asked.replace(/^run_command: /, '');
   if (subagent !== undefined) {
     return type === 'approval'
       ? vscode.l10n.t('The subagent {0} needs your approval: {1}', subagent, text)

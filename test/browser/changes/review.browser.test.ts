@@ -162,6 +162,14 @@ test('restoring keeps the user’s bytes, and one click reverts it', async () =>
   expect(await text('README.md')).toBeUndefined();
 });
 
+test('the editor of all changes is closed when the last one is kept', async () => {
+  const reviews = workbench.page.locator('.tab', { hasText: 'Earshot’s changes' });
+  await button('Review').click();
+  await reviews.first().waitFor();
+  await button('Keep').click();
+  await expect.poll(() => reviews.count()).toBe(0);
+});
+
 interface Violation {
   id: string;
   nodes: { html: string }[];

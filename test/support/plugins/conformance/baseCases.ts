@@ -182,7 +182,7 @@ export const baseCases: readonly ConformanceCase[] = [
     title: 'lock is here while a turn runs in this window',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
-      world.script({ text: ['a'], hang: true });
+      world.script({ text: ['One.'], hang: true });
       await plugin.ask({ type: 'query', conversation: id, content: 'Hello.' });
       includes(await plugin.ask({ type: 'read_events', conversation: id }), { lock: 'here' });
       await plugin.event(({ partial }) => partial !== undefined);

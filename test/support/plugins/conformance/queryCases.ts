@@ -55,7 +55,7 @@ export const queryCases: readonly ConformanceCase[] = [
       isError(await plugin.ask({ type: 'query', conversation: id, content: ' ' }), 'query', /content/);
       isError(await plugin.ask({ type: 'query', content: 'a' }), 'query', /conversation/);
       isError(await plugin.ask({ type: 'query', conversation: id, content: 'a', title: 'T' }), 'query', /title/);
-      world.script({ text: ['a'], hang: true });
+      world.script({ text: ['One.'], hang: true });
       await plugin.ask({ type: 'query', conversation: id, content: 'One.' });
       isError(await plugin.ask({ type: 'query', conversation: id, content: 'Two.' }), 'query', /running.*interrupt/i);
       await plugin.event(({ partial }) => partial !== undefined);
