@@ -17,17 +17,23 @@ export class TaskCancels {
   }
 
   /** Resolves once the server has answered, or the task is remembered. */
-  async cancel(reference: string, session: McpSession | undefined): Promise<void> {
+  cancel(reference: string, session: McpSession | undefined): Promise<void> {
+    return this.#cancel(reference, session, true);
+  }
+
+  async connected(session: McpSession): Promise<void> {
+    for (const key of this.#memory.keys(this.#prefix)) {
+      await this.#cancel(key.slice(this.#prefix.length), session, false);
+    }
+  }
+
+  async #cancel(reference: string, session: McpSession | undefined, isAwaited: boolean): Promise<void> {
     const key = this.#prefix + reference;
     const isKept = key.length <= MOST_KEY;
     // First: the window may close before the answer.
     if (isKept) await this.#memory.set(key, true);
     if (session === undefined) return;
-    await session.cancelTask(reference);
+    await session.cancelTask(reference, { isAwaited });
     if (isKept) await this.#memory.set(key, false);
-  }
-
-  async connected(session: McpSession): Promise<void> {
-    for (const key of this.#memory.keys(this.#prefix)) await this.cancel(key.slice(this.#prefix.length), session);
   }
 }

@@ -161,8 +161,8 @@ export class ClientSession implements McpSession {
     return this.#signedIn(() => this.#taskSession().resume(reference, follower));
   }
 
-  async cancelTask(reference: string): Promise<void> {
-    await this.#signedIn(() => this.#taskSession().cancel(reference));
+  async cancelTask(reference: string, how: { readonly isAwaited: boolean }): Promise<void> {
+    await this.#signedIn(() => this.#taskSession().cancel(reference, how));
   }
 
   async listResources(): Promise<readonly McpResource[]> {

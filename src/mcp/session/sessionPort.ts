@@ -110,8 +110,8 @@ export interface McpSession {
   listTools(): Promise<readonly McpTool[]>;
   call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd>;
   resumeTask(reference: string, follower: TaskFollower): Promise<McpTask>;
-  /** Rejects if the server did not answer. */
-  cancelTask(reference: string): Promise<void>;
+  /** Rejects if the server did not answer; soon if somebody waits for the result, otherwise as late as for any request. */
+  cancelTask(reference: string, how: { readonly isAwaited: boolean }): Promise<void>;
   /** Templates last. */
   listResources(): Promise<readonly McpResource[]>;
   /** `values`: the address is a template. */

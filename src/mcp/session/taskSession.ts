@@ -126,10 +126,11 @@ export class TaskSession {
   }
 
   /** Rejects if the server did not answer. One that does not know the task, or refuses, has answered. */
-  async cancel(reference: string): Promise<void> {
+  async cancel(reference: string, { isAwaited }: { readonly isAwaited: boolean }): Promise<void> {
     const { taskId } = readReference(reference);
+    const { probe, request } = this.#deps.limits;
     try {
-      await this.#session.cancelTask(taskId, AbortSignal.timeout(this.#deps.limits.probe));
+      await this.#session.cancelTask(taskId, AbortSignal.timeout(isAwaited ? probe : request));
     } catch (error) {
       if (!(error instanceof JsonRpcResponseError)) throw causeOf(error);
       this.#deps.log(`A task was not cancelled: ${error.message.slice(0, 500)}`);

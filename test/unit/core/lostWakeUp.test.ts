@@ -17,7 +17,7 @@ import { runs } from '../../support/runs.ts';
 import { TestFrontend } from '../../support/walk/testFrontend.ts';
 import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 
-const RUNS = runs(1500, 10_000);
+const RUNS = runs(750, 10_000);
 /** Simulated milliseconds in which everything is queued; the last answer may end later. */
 const SPAN = 8;
 const LONG = 700_000;

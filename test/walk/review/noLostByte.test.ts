@@ -17,7 +17,7 @@ import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { reviewing } from '../../support/walk/reviewing.ts';
 import { type BufferedWorkspace, createBufferedWorkspace } from '../../support/workspace/bufferedWorkspace.ts';
 
-const RUNS = Number(process.env['EARSHOT_RUNS'] ?? runs(3, 10));
+const RUNS = Number(process.env['EARSHOT_RUNS'] ?? runs(2, 10));
 const PATHS = ['a.txt', 'b.txt', 'ignored.log'];
 const path = fc.constantFrom(...PATHS);
 const line = fc.constantFrom('one\n', 'two\n', 'three\n', 'four\n', 'five\n');

@@ -20,7 +20,7 @@ const SCRIPT: readonly ScriptedAnswer[] = [
   { text: ['And'], calls: [{ id: '', name: 'list_files', arguments: {} }] },
   { text: ['That', ' is', ' all.'] },
 ];
-const RUNS = runs(50, 200);
+const RUNS = runs(25, 200);
 
 interface WireMessage {
   readonly role: string;

@@ -41,7 +41,7 @@ const shells: readonly (readonly [string, PosixShell])[] = [
   ['/usr/bin/zsh', 'zsh'],
 ];
 const installed = shells.filter(([path]) => existsSync(path));
-const RUNS = runs(80, 300);
+const RUNS = runs(40, 300);
 
 const characters = fc.constantFrom(
   ...Array.from(`ab'"\\$\` \t\n;&|<>(){},.~*?#=!-[]%^:@+_1`),
