@@ -41,7 +41,7 @@ describe('file notifications', function () {
   }
 
   /** The editor's watcher reports in order: once it has reported a file created now, it has reported all earlier changes. */
-  async function editorHasHeard(path: string): Promise<void> {
+  async function watcherHasReported(path: string): Promise<void> {
     const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder(), path));
     const created = new Promise<void>((resolve) => watcher.onDidCreate(() => resolve()));
     await writeFile(inFolder(path), '');
@@ -248,10 +248,14 @@ describe('file notifications', function () {
     await writeFile(inFolder('README.md'), 'Tea.');
     await change(ORDER, /$/, '// other\n');
     await agent.waitForPending(/^file.changed src\/order.ts/);
-    await editorHasHeard('last.txt');
+    await watcherHasReported('last.txt');
     const delivered = await agent.turn();
     assert.match(delivered, /source=\\"file\\" name=\\"workspace\\" level=\\"info\\"/);
-    assert.match(delivered, /Other files of the workspace meanwhile: \d changed, 5 created \(.*src\/ 5.*\)/);
+    // The watcher may report only now what was restored after the test before: files that changed or are gone.
+    assert.match(
+      delivered,
+      /Other files of the workspace meanwhile: \d changed, 5 created(, \d deleted)? \(.*src\/ 5.*\)/,
+    );
     assert.doesNotMatch(delivered, /dist/);
     assert.doesNotMatch(await agent.turn(), /workspace meanwhile/);
   });
