@@ -23,7 +23,7 @@ import { restoreTypes, saveTypes } from './typeCache.ts';
 
 const resultsFolder = join(repository, '.build', 'test');
 const shownLines = 38;
-const LITTLE_LOWER = 4;
+const LITTLE_LOWER = 2;
 /**
  * Both cores are busy until the last minute, so the longest step goes first: alone at the end it would leave a core idle. An editor
  * that waits for a core is late for a person; what only computes can wait.
