@@ -161,6 +161,8 @@ export interface ChatState {
   readonly running: boolean;
   /** False if nothing can be sent (no storage, no folder); an obstacle says why. */
   readonly canSend: boolean;
+  /** Another window owns the conversation, so only that window knows which calls wait for approval. */
+  readonly followed?: boolean;
   readonly pending: {
     readonly count: number;
     readonly worst: Level | null;

@@ -42,17 +42,19 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
     keepDraft(text);
   };
   const rendered = state.head?.conversation ?? undefined;
+  const followed = state.head?.followed === true;
   const actions = useMemo<Actions>(
     () => ({
       // What is rendered decides which conversation is meant, not what has arrived since.
       post: (message) => post(message.type === 'answer_approval' ? { ...message, conversation: rendered } : message),
       offers: (type) => offers?.has(type) ?? true,
+      followed,
       copy: (text) => navigator.clipboard.writeText(text),
       focusComposer: () => field.current?.focus(),
       readDiff,
       readMedia,
     }),
-    [post, rendered],
+    [post, rendered, followed],
   );
   useEffect(() => {
     if (state.focusRequests > 0) field.current?.focus();

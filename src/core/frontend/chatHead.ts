@@ -24,6 +24,8 @@ interface ShownConversation {
   readonly log: Pick<ConversationLog, 'state'>;
   readonly running: boolean;
   readonly heldBack?: HeldReason;
+  /** False: another window owns it. */
+  readonly owned?: boolean;
 }
 
 type ShownModel = Pick<Model, 'label' | 'detail' | 'contextWindow'>;
@@ -80,6 +82,7 @@ export function conversationHead(shown: {
     others,
     running: live?.running ?? false,
     canSend,
+    followed: live?.owned === false,
     pending: {
       count: pending.count,
       worst: pending.worst,

@@ -26,6 +26,7 @@ export interface AgentsPageProperties {
 const READING = {
   post: () => undefined,
   offers: () => false,
+  followed: false,
   copy: (text: string) => navigator.clipboard.writeText(text),
   focusComposer: () => undefined,
   readDiff: async () => [],

@@ -8,6 +8,8 @@ export interface Actions {
   post(message: FromPage): void;
   /** Whether the host handles the message. A button for what it does not handle is not shown. */
   offers(type: FromPage['type']): boolean;
+  /** Another window owns the conversation. */
+  readonly followed: boolean;
   copy(text: string): Promise<void>;
   /** Moves the focus to the composer. */
   focusComposer(): void;
@@ -20,6 +22,7 @@ export interface Actions {
 const ActionsContext = createContext<Actions>({
   post: () => {},
   offers: () => true,
+  followed: false,
   copy: async () => {},
   focusComposer: () => {},
   readDiff: async () => [],

@@ -46,6 +46,8 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
   const open = waits || (chosen ?? opensItself(item));
   const title = visibleText(toolTitle(item.name, item.arguments));
   const diffs = useDiffs(item);
+  const { followed } = useActions();
+  const state = followed && item.state === 'running' ? ofTranscript.openElsewhere : strings.states[item.state];
   // For an approval of a single file the counts are next to its name.
   const previewed = item.approval?.preview?.files ?? NONE;
   const counted = item.state !== 'approval' ? diffs : previewed.length > 1 ? previewed : NONE;
@@ -72,9 +74,9 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         {item.milliseconds !== undefined && item.milliseconds >= SHOWN_DURATION && (
           <span class="tool-duration">{ofTranscript.duration(item.milliseconds)}</span>
         )}
-        <span class="tool-state" title={strings.states[item.state]}>
+        <span class="tool-state" title={state}>
           <Icon name={STATE_ICONS[item.state]} />
-          <span>{strings.states[item.state]}</span>
+          <span>{state}</span>
         </span>
         {!open && item.state === 'failed' && <span class="tool-error">{errorLine(item)}</span>}
       </button>
@@ -121,8 +123,8 @@ function runsInForeground({ name, state, arguments: args }: ToolItem): boolean {
 }
 
 function RunningActions({ call }: { readonly call: string }) {
-  const { post, offers } = useActions();
-  if (!offers('move_to_background')) return null;
+  const { post, offers, followed } = useActions();
+  if (followed || !offers('move_to_background')) return null;
   return (
     <div class="tool-actions">
       <button

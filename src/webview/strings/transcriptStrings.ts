@@ -18,6 +18,8 @@ export const transcriptStrings = {
     const title = GROUPS[name]?.(count) ?? t('Called {0} {1} times', toolName(name), count);
     return failed > 0 ? t('{0}, {1} failed', title, failed) : title;
   },
+  /** The state of a call of a followed conversation: it runs, or waits for approval there. */
+  openElsewhere: t('Open in the other window'),
   duration: (milliseconds: number) => {
     const seconds = Math.round(milliseconds / 1000);
     return seconds < 60 ? t('{0} s', seconds) : t('{0} min {1} s', Math.floor(seconds / 60), seconds % 60);

@@ -2,7 +2,7 @@
 import { isValidElement, type VNode } from 'preact';
 import { describe, expect, it } from 'vitest';
 import { decodeEntities } from '../../../src/base/entities.ts';
-import { highlight, loadLanguage } from '../../../src/webview/render/markdown/highlight.ts';
+import { highlight, isPrepared, prepareLanguage } from '../../../src/webview/render/markdown/highlight.ts';
 import { renderToken } from '../../../src/webview/render/markdown/markdown.tsx';
 import { createMarkdownStream } from '../../../src/webview/render/markdown/markdownStream.ts';
 import { visibleText } from '../../../src/webview/render/visibleText.ts';
@@ -84,13 +84,24 @@ describe('code colours', () => {
     ['diff', '-a\n+b\n'],
     ['php', '<?php echo "a $b"; ?>'],
   ])('keeps every character of %s', async (language, code) => {
-    await loadLanguage(language);
+    await prepareLanguage(language, code);
+    expect(isPrepared(language)).toBe(true);
     const parts = highlight(code, language);
     expect(parts?.some((part) => typeof part !== 'string')).toBe(true);
     expect(text(parts)).toBe(code);
   });
 
+  it('compiles a grammar in a task after the one that needs it first', async () => {
+    expect(isPrepared('yaml')).toBe(false);
+    const prepared = prepareLanguage('yaml', 'a: 1');
+    await Promise.resolve();
+    expect(isPrepared('yaml')).toBe(false);
+    await prepared;
+    expect(isPrepared('yaml')).toBe(true);
+  });
+
   it('leaves unknown languages and very long code without colours', () => {
+    expect(isPrepared('nothing')).toBe(true);
     expect(highlight('a', 'nothing')).toBeUndefined();
     expect(highlight('a '.repeat(50_000), 'ts')).toBeUndefined();
   });

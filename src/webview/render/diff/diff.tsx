@@ -132,8 +132,12 @@ function shortened(hunks: readonly DiffHunk[]): DiffHunk[] {
 }
 
 function Hunks({ path, hunks }: { readonly path: string; readonly hunks: readonly DiffHunk[] }) {
-  const loaded = useLanguage(languageOf(path));
-  const drawn = useMemo(() => hunks.map((hunk) => numbered(hunk, languageOf(path))), [hunks, path, loaded]);
+  const language = languageOf(path);
+  const ready = useLanguage(language, hunks[0]?.lines.join('\n') ?? '');
+  const drawn = useMemo(
+    () => hunks.map((hunk) => numbered(hunk, ready ? language : undefined)),
+    [hunks, language, ready],
+  );
   return drawn.map((lines, index) => (
     <div key={index} class="diff-hunk">
       {lines.map(({ sign, before, after, content }, number) => (
@@ -167,9 +171,10 @@ function LineNumbers({ before, after }: Numbers) {
 
 const KINDS: Readonly<Record<string, string>> = { '+': 'diff-added', '-': 'diff-removed', '\\': 'diff-remark' };
 
-function numbered(hunk: DiffHunk, language: string): Line[] {
+/** `language`: undefined: without colours. */
+function numbered(hunk: DiffHunk, language: string | undefined): Line[] {
   let [before, after] = [hunk.oldStart, hunk.newStart];
-  const contents = colouredLines(hunk.lines, language);
+  const contents = language === undefined ? undefined : colouredLines(hunk.lines, language);
   return hunk.lines.map((line, index) => {
     const sign = line.slice(0, 1);
     const coloured = contents?.[index];

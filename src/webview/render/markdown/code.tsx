@@ -9,7 +9,7 @@ import { useActions } from '../actions.ts';
 import { CopyButton } from '../copyButton.tsx';
 import { Icon, type IconName } from '../icons.tsx';
 import { GrowingText } from './growingText.tsx';
-import { type Coloured, highlight, loadLanguage } from './highlight.ts';
+import { type Coloured, highlight, isPrepared, prepareLanguage } from './highlight.ts';
 
 export const CodeBlock = memo(function CodeBlock({
   text,
@@ -18,8 +18,8 @@ export const CodeBlock = memo(function CodeBlock({
   readonly text: string;
   readonly language: string;
 }) {
-  const loaded = useLanguage(language);
-  const coloured = useMemo(() => highlight(text, language), [text, language, loaded]);
+  const ready = useLanguage(language, text);
+  const coloured = useMemo(() => (ready ? highlight(text, language) : undefined), [text, language, ready]);
   return (
     <CodeFrame language={language} read={() => text}>
       <code>{coloured === undefined ? text : coloured.map(drawColoured)}</code>
@@ -27,21 +27,23 @@ export const CodeBlock = memo(function CodeBlock({
   );
 });
 
-/** Changes once the language's grammar is loaded. */
-export function useLanguage(language: string): boolean {
-  const [loaded, setLoaded] = useState(false);
+/** False until the language's grammar is loaded and compiled; the code stays plain until then. `text`: an example of it. */
+export function useLanguage(language: string, text: string): boolean {
+  const [prepared, setPrepared] = useState<string | null>(null);
+  const ready = prepared === language || isPrepared(language);
   useEffect(() => {
+    if (ready) return undefined;
     let here = true;
-    // Without its grammar the code stays plain.
-    loadLanguage(language)?.then(
-      () => here && setLoaded(true),
+    prepareLanguage(language, text).then(
+      () => here && setPrepared(language),
+      // Without its grammar the code stays plain.
       () => undefined,
     );
     return () => {
       here = false;
     };
-  }, [language]);
-  return loaded;
+  }, [language, ready]);
+  return ready;
 }
 
 export function OpenCodeBlock({ text, language }: { readonly text: Growing; readonly language: string }) {

@@ -96,10 +96,26 @@ hl.registerAliases(['jsonc', 'json5'], { languageName: 'json' });
 hl.registerAliases(['vue', 'svelte'], { languageName: 'xml' });
 
 let loading: Promise<void> | undefined;
+/** Grammars that have highlighted something. */
+const compiled = new Set<unknown>();
 
-/** Undefined: the language needs nothing that is not there. Otherwise resolves once it can be highlighted. */
-export function loadLanguage(language: string): Promise<void> | undefined {
-  if (!LATER.test(language) || hl.getLanguage(language) !== undefined) return undefined;
+/** False until `prepareLanguage` has resolved; an unknown language needs no preparation. */
+export function isPrepared(language: string): boolean {
+  const grammar = hl.getLanguage(language);
+  return grammar === undefined ? !LATER.test(language) : compiled.has(grammar);
+}
+
+/**
+ * Loads the grammar and compiles it by highlighting `text`. Compiling takes tens of milliseconds, so it gets a task of its
+ * own: in the task that draws an answer the page would not respond to the user for that long.
+ */
+export async function prepareLanguage(language: string, text: string): Promise<void> {
+  if (LATER.test(language)) await loadGrammars();
+  await new Promise((resolve) => setTimeout(resolve));
+  if (!isPrepared(language)) highlight(text, language);
+}
+
+function loadGrammars(): Promise<void> {
   loading ??= import('./moreLanguages.ts').then(({ moreLanguages }) => {
     for (const [name, grammar] of Object.entries(moreLanguages)) hl.registerLanguage(name, grammar);
   });
@@ -108,7 +124,9 @@ export function loadLanguage(language: string): Promise<void> | undefined {
 
 /** Undefined: not highlighted (unknown language, too long, or highlight.js failed). */
 export function highlight(text: string, language: string): readonly Coloured[] | undefined {
-  if (text.length > LIMIT || hasLongLine(text) || hl.getLanguage(language) === undefined) return undefined;
+  const grammar = hl.getLanguage(language);
+  if (text.length > LIMIT || hasLongLine(text) || grammar === undefined) return undefined;
+  compiled.add(grammar);
   const result = hl.highlight(text, { language, ignoreIllegals: true });
   return result._emitter instanceof TreeEmitter && result.errorRaised === undefined
     ? result._emitter.root.children

@@ -38,7 +38,8 @@ const glob = fc
 test('for any glob and path the result equals that of picomatch', () => {
   fc.assert(
     fc.property(glob, fc.array(path, { minLength: 5, maxLength: 20 }), (pattern, paths) => {
-      const judge = picomatch(pattern, { dot: true, windows: false });
+      // Without its shortcuts: with them `*.*` requires a character after the dot, and no other glob does.
+      const judge = picomatch(pattern, { dot: true, windows: false, fastpaths: false });
       const matches = compileGlob(pattern);
       expect(paths.filter((one) => matches(one))).toEqual(paths.filter((one) => judge(one)));
     }),
