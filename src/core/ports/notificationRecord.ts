@@ -1,4 +1,4 @@
-// What became of one notification, as read from the log.
+// The state of one notification, as read from the log.
 import { type Notification } from '../../protocol/notification.ts';
 
 export type NotificationState = 'pending' | 'withdrawn' | 'shown' | 'merged' | 'counted' | 'filtered';
