@@ -1,4 +1,4 @@
-// Writes the text of a compaction: the summary, states that still hold, and what is pending. Between cycles only. Pure.
+// Writes the text of a compaction: the summary, reported states that still hold, and pending notifications. Pure.
 import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft } from '../../protocol/event.ts';
 import { type Notification, printKind, READ_NOTIFICATIONS } from '../../protocol/notification.ts';

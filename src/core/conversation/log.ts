@@ -15,7 +15,7 @@ export interface ConversationLogDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  /** Absent: no call means anything besides its result. */
+  /** Absent: calls have no meaning beyond their results. */
   readonly tools?: KnownTools | undefined;
 }
 
@@ -69,12 +69,12 @@ export class ConversationLog implements Disposable {
     return this.#state;
   }
 
-  /** This window is the owner. */
+  /** Whether this window is the owner. */
   get owned(): boolean {
     return this.#file !== undefined;
   }
 
-  /** This window is the owner and has not begun to close or release it. */
+  /** Whether this window is the owner and has not begun to close or release the log. */
   get isWritable(): boolean {
     return this.owned && !this.#closing;
   }
@@ -161,7 +161,10 @@ export class ConversationLog implements Disposable {
     this.#onDidReset.dispose();
   }
 
-  /** `append` throws for a line it cannot write, before the number is used: a number without a line would be a gap for ever. */
+  /**
+   * `append` throws for an event it cannot write, before its number is used: a number without a line would be a
+   * permanent gap.
+   */
   #write(file: EventFile, event: LogEvent): Promise<void> {
     const written = file.append(event);
     this.#nextSeq += 1;
@@ -205,7 +208,7 @@ export class ConversationLog implements Disposable {
     this.#following = undefined;
     this.#closing = false;
     this.#rebuild(opened);
-    // The closures must not hold `opened`, which has every event.
+    // The closures must not keep `opened` alive, since it has every event.
     if ('file' in opened) {
       const { file } = opened;
       this.#file = file;

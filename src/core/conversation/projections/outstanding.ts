@@ -20,7 +20,10 @@ export class Outstanding {
     return [...this.#facts.values()];
   }
 
-  /** Call it before `Pending.fold` and `Seen.fold`: `pending` finds the notifications of a carrier, `seenHash` the state before it. */
+  /**
+   * Must run before `Pending.fold` and `Seen.fold`: `pending` must still find a carrier's notifications, and `seenHash`
+   * the state before it.
+   */
   fold(
     event: LogEvent,
     pending: (id: string) => Notification | undefined,
@@ -37,7 +40,9 @@ export class Outstanding {
     this.#read(event, delivered);
   }
 
-  /** Reading a file ends what was reported of it; a diff delivered in the same event is not a reading. */
+  /**
+   * Reading a file removes the facts reported about it. A diff delivered in the same event does not count as reading.
+   */
   #read(event: Carrier, delivered: ReadonlySet<string>): void {
     for (const { path } of event.seen ?? []) {
       const key = `file file:${path}`;
