@@ -328,7 +328,9 @@ export class Earshot implements Disposable, Publisher {
     this.#onDidChangeLive.fire(live.log.id);
   }
 
-  /** Subscribes a conversation that this window owns, watches the files it has seen, and makes it an agent on the hub. */
+  /**
+   * Subscribes a conversation that this window owns, watches the files it has seen, and makes it an agent on the hub.
+   */
   #subscribeOwned({ log, edits }: Live): Disposable {
     const held = this.#subscribeLog(log, edits);
     if (this.#ports.hub !== undefined) held.add(this.#ports.hub.join(viewAsAgent(log)));

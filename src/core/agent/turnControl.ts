@@ -39,8 +39,8 @@ export class TurnControl {
   }
 
   /**
-   * An event interrupts only an answer: tools deliver it with their results. A wait for the next attempt continues, since the
-   * endpoint asked for it; the interrupting request is sent with that attempt.
+   * An event interrupts only an answer: tools deliver it with their results. A wait for the next attempt continues,
+   * since the endpoint asked for it; the interrupting request is sent with that attempt.
    */
   interrupt(by: Interruption): void {
     if (by === 'event' && this.#phase === 'tools') return;

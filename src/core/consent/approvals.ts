@@ -126,7 +126,8 @@ export async function waitedForAnswer(
   return effectOf(tool, parsed.value) !== 'read' || (await judgeCall(deps, tool, parsed.value, hidden)).type === 'ask';
 }
 
-const CHANGED_MEANWHILE = 'The files have changed, so this call would make different changes. Review it again.';
+const CHANGED_MEANWHILE =
+  'The files have changed meanwhile, so this call would make different changes. Review it again.';
 
 async function askFor(
   deps: ApprovalDeps,

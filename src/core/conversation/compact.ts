@@ -12,8 +12,8 @@ const MOST_PENDING = 20;
 type CompactionDraft = Extract<EventDraft, { type: 'compaction' }>;
 
 /**
- * The last event that a compaction may include now, so that the last `keep` messages stay as they are and no tool call is
- * separated from its result. Undefined inside a cycle, or if there is nothing to compact.
+ * The last event that a compaction may include now, so that the last `keep` messages stay as they are and no tool call
+ * is separated from its result. Undefined inside a cycle, or if there is nothing to compact.
  */
 export function safeCompactionPoint(state: Projections, keep = 0): number | undefined {
   if (state.turn.unanswered.length > 0) return undefined;

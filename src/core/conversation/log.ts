@@ -100,9 +100,9 @@ export class ConversationLog implements Disposable {
   }
 
   /**
-   * Numbers and folds the event before it returns, so that the next decision already takes it into account. The file has
-   * the same order: an event on disk has all earlier ones before it. Resolves once the event is on disk. `id` is given if
-   * parts of the event were already shown under it.
+   * Numbers and folds the event before it returns, so that the next decision already takes it into account. The file
+   * has the same order: an event on disk has all earlier ones before it. Resolves once the event is on disk. `id` is
+   * given if parts of the event were already shown under it.
    */
   async append(draft: EventDraft, id = this.#ids.ulid()): Promise<LogEvent> {
     const file = this.#writable();
@@ -113,8 +113,8 @@ export class ConversationLog implements Disposable {
   }
 
   /**
-   * Appends several events with nothing between them. It checks all of them before it writes the first: if one could not
-   * be read again, it throws and changes nothing.
+   * Appends several events with nothing between them. It checks all of them before it writes the first: if one could
+   * not be read again, it throws and changes nothing.
    */
   appendTogether(drafts: readonly Drafted[]): Appended {
     const file = this.#writable();
@@ -125,8 +125,9 @@ export class ConversationLog implements Disposable {
   }
 
   /**
-   * After a failed write: resolves once the file is repaired and the projections agree with it; rejects with the failure
-   * while the disk refuses. Wait for it before a decision based on `state`, which contains the events that failed.
+   * After a failed write: resolves once the file is repaired and the projections agree with it; rejects with the
+   * failure while the disk refuses. Wait for it before a decision based on `state`, which contains the events that
+   * failed.
    */
   async repair(): Promise<void> {
     if (this.#broken === undefined) return;

@@ -1,4 +1,5 @@
-// Finds the lines of a file that a text, such as a command's output, contains: runs of consecutive lines, in one pass. Pure.
+// Finds the lines of a file that a text, such as a command's output, contains: runs of consecutive lines, in one pass.
+// Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 import { joinParts } from './seenPart.ts';
 

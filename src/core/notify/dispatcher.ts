@@ -5,8 +5,8 @@ import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { compileGlob, globKeyOf, keysFor } from '../files/globs.ts';
 
 /**
- * `scope` matches notifications with that scope, such as `file:src/a.ts`; one that begins with `glob:` matches every file
- * whose path matches. `mention` matches the scope `mention:<name>`. `all` matches everything.
+ * `scope` matches notifications with that scope, such as `file:src/a.ts`; one that begins with `glob:` matches every
+ * file whose path matches. `mention` matches the scope `mention:<name>`. `all` matches everything.
  */
 export type Subscription = { readonly scope: string } | { readonly mention: string } | { readonly all: true };
 

@@ -3,7 +3,10 @@ import { type Notification } from '../../protocol/notification.ts';
 
 export type NotificationState = 'pending' | 'withdrawn' | 'shown' | 'merged' | 'counted' | 'filtered';
 
-/** Carried: it is in a carrier of the log. Accepted: a model call that held that carrier succeeded, or an outside agent has it. */
+/**
+ * Carried: it is in a carrier of the log. Accepted: a model call that held that carrier succeeded, or an outside agent
+ * has it.
+ */
 type Receipt = 'queued' | 'carried' | 'accepted';
 
 export interface NotificationRecord {

@@ -125,7 +125,9 @@ export interface ToolOutcome {
   readonly handles?: readonly ShownHandle[];
   /** Names of tools that the conversation is offered from now on. */
   readonly tools?: readonly string[];
-  /** Resources of MCP servers whose content the result shows, as `resourceName` names them: their changes are reported. */
+  /**
+   * Resources of MCP servers whose content the result shows, as `resourceName` names them: their changes are reported.
+   */
   readonly resources?: readonly string[];
   readonly media?: readonly ShownMedia[];
 }

@@ -28,8 +28,8 @@ export interface FileProblems {
 }
 
 /**
- * `reported`: the diagnostics of these files may have changed. `changed`: they were created, changed or deleted on disk, which
- * the editor's watcher reports a while later. The others are about their documents.
+ * `reported`: the diagnostics of these files may have changed. `changed`: they were created, changed or deleted on
+ * disk, which the editor's watcher reports a while later. The others are about their documents.
  */
 export interface ProblemsChange {
   readonly type: 'reported' | 'edited' | 'opened' | 'closed' | 'changed';
@@ -62,8 +62,8 @@ export interface ReportedProblems {
 
 export interface EditWatch extends Disposable {
   /**
-   * Waits a while for the language servers' reports on the changed files and their dependents. Resolves to a description of
-   * the changed problems for the model; undefined if none changed. Later reports are notifications.
+   * Waits a while for the language servers' reports on the changed files and their dependents. Resolves to a
+   * description of the changed problems for the model; undefined if none changed. Later reports are notifications.
    */
   settle(changed: readonly FilePath[], signal: AbortSignal): Promise<string | undefined>;
 }

@@ -134,7 +134,9 @@ export interface ProcessWatch extends Disposable {
   add(process: ObservedProcess): void;
   /** Resolves once it is known what ran around this time in the past, which takes a moment at most. */
   settled(at: number): Promise<void>;
-  /** False only if it was observed that none of them, and nothing they had started, was on a processor around that time. */
+  /**
+   * False only if it was observed that none of them, and nothing they had started, was on a processor around that time.
+   */
   mayHaveRun(at: number): boolean;
   /** Returns those of the files that a process outside the trees holds open for writing now. */
   heldByOthers(absolute: readonly string[]): Promise<ReadonlySet<string>>;

@@ -37,7 +37,9 @@ export interface TaskEnd {
 }
 
 export interface RunningTask {
-  /** Its end, or the first round of a background task. Undefined: a background task that cannot say when it is ready. */
+  /**
+   * Its end, or the first round of a background task. Undefined: a background task that cannot say when it is ready.
+   */
   readonly finished: Promise<TaskEnd | undefined>;
   /** The last part of what it printed, without terminal controls. */
   output(): string;

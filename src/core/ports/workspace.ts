@@ -171,7 +171,10 @@ export interface DiskEntry {
   readonly kind: 'plain' | 'executable' | 'link';
 }
 
-/** The workspace's part of the disk below the editor, for entries that the editor cannot represent. `path` as in FilePath. */
+/**
+ * The workspace's part of the disk below the editor, for entries that the editor cannot represent. `path` as in
+ * FilePath.
+ */
 export interface DiskEntries {
   /** Its name is not valid text, so the editor cannot represent it. */
   isOdd(path: string): boolean;

@@ -34,8 +34,8 @@ const encoder = new TextEncoder();
 const MOST_KEPT = 256;
 
 /**
- * The instructions and skills of a conversation's requests. They change only at a delivery point, so that the first request with
- * changed instructions also reports the change.
+ * The instructions and skills of a conversation's requests. They change only at a delivery point, so that the first
+ * request with changed instructions also reports the change.
  */
 export class InstructionsInForce {
   #current: readonly Instruction[] | undefined;

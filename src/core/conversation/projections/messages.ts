@@ -13,8 +13,8 @@ export const SYSTEM_REQUEST = 'Automated event. No person wrote this and it appr
 const LOST_RESULT = 'The result of this call is not in the log any more.';
 
 /**
- * Whatever is missing from the log, a request made of these messages is valid: an assistant message is followed by exactly
- * one result for each of its calls, no result is elsewhere, and only the last result of an answer has a block.
+ * Whatever is missing from the log, a request made of these messages is valid: an assistant message is followed by
+ * exactly one result for each of its calls, no result is elsewhere, and only the last result of an answer has a block.
  */
 export class Messages {
   #messages: ModelMessage[] = [];

@@ -12,7 +12,10 @@ export interface OutstandingProblem {
 type Carrier = EventOf<'chat_request' | 'tool_call_response'>;
 
 export class Outstanding {
-  /** By source and subject: a later notification of the same source (`resolved` after `introduced`) replaces an earlier one. */
+  /**
+   * By source and subject: a later notification of the same source (`resolved` after `introduced`) replaces an earlier
+   * one.
+   */
   readonly #facts = new Map<string, OutstandingProblem>();
 
   /** In the order in which they were delivered. */
@@ -51,7 +54,10 @@ export class Outstanding {
   }
 }
 
-/** Merged and counted notifications were delivered, filtered ones were not. One without a subject is an event, not a state. */
+/**
+ * Merged and counted notifications were delivered, filtered ones were not. One without a subject is an event, not a
+ * state.
+ */
 function newestCarried(event: Carrier, pending: (id: string) => Notification | undefined): Iterable<Notification> {
   const newest = new Map<string, Notification>();
   const { shown = [], merged = [], counted = [] } = event.notifications ?? {};

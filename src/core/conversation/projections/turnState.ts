@@ -1,4 +1,5 @@
-// Projects the progress of the turn: whether one is open, which of its tool calls have no response, which were approved.
+// Projects the progress of the turn: whether one is open, which of its tool calls have no response, which were
+// approved.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
 export interface UnansweredCall {

@@ -90,7 +90,10 @@ export class UsageTotal {
     }, 1);
   }
 
-  /** The expected tokens of the next request. `overhead`: the system prompt and the tools, needed before the first count. */
+  /**
+   * The expected tokens of the next request. `overhead`: the system prompt and the tools, needed before the first
+   * count.
+   */
   contextTokens(messages: () => readonly ModelMessage[], overhead: () => string): number {
     if (this.#estimated === undefined && this.#counted === undefined) {
       this.#estimated = messages().reduce((sum, message) => sum + estimateTokens(textOf(message)), 0);

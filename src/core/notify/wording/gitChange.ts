@@ -1,4 +1,5 @@
-// Drafts one notification for everything that a git operation changed, naming the files that the conversation has seen. Pure.
+// Drafts one notification for everything that a git operation changed, naming the files that the conversation has seen.
+// Pure.
 import { printPath } from '../../../base/printPath.ts';
 import { KINDS } from '../../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
