@@ -1,4 +1,4 @@
-// The live conversations of a window, joined with the dispatcher, the producers and the loop.
+// Manages the live conversations of a window and connects them with the dispatcher, the producers and the loop.
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
@@ -81,7 +81,7 @@ export class Earshot implements Disposable, Publisher {
     return this.#onDidChange.event;
   }
 
-  /** Fires with the id of a conversation that has become live, or is live no longer. */
+  /** Fires with the id of a conversation that has become live or is no longer live. */
   get onDidChangeLive(): Emitter<string>['event'] {
     return this.#onDidChangeLive.event;
   }
@@ -96,7 +96,7 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /**
-   * Makes a conversation live; a new id makes a new one. An interrupted turn is recovered first. A conversation that
+   * Makes a conversation live; a new id creates a new one. An interrupted turn is recovered first. A conversation that
    * another window owns is followed.
    */
   async open(id: string): Promise<Result<LiveConversation>> {
@@ -117,8 +117,8 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /**
-   * *Continue here*: asks the owner for the conversation. Resolves once this window owns it: at the end of the cycle
-   * that runs there, at once if nothing runs or the owner has died. `ifFree` takes it only if it has no owner.
+   * *Continue here*: asks the owner for the conversation. Resolves once this window owns it: at the end of the running
+   * cycle, or at once if nothing is running or the owner has died. `ifFree` takes it only if it has no owner.
    */
   async continueHere(id: string, ifFree = false): Promise<Result<void>> {
     const live = this.#live.get(id);
@@ -147,7 +147,7 @@ export class Earshot implements Disposable, Publisher {
     return live === undefined ? notOpen() : this.#turns.withdrawMessage(live, text);
   }
 
-  /** *Deliver now*: delivers what is pending, regardless of the limits. */
+  /** *Deliver Now*: delivers the pending notifications, regardless of the limits. */
   async deliverNow(id: string): Promise<Result<void>> {
     const live = this.#live.get(id);
     return live === undefined ? notOpen() : this.#turns.deliverNow(live);
@@ -176,7 +176,7 @@ export class Earshot implements Disposable, Publisher {
     if (live?.log.owned === true && live.turn === undefined) await this.#turns.returnMessages(live);
   }
 
-  /** The settings or the model's permissions changed: held notifications may wake the model now. */
+  /** Call after the settings or the model's permissions changed: held notifications may now wake the model. */
   reconsider(): void {
     for (const live of this.#live.values()) live.activator?.reconsider();
   }
@@ -187,7 +187,7 @@ export class Earshot implements Disposable, Publisher {
     if (live !== undefined) await this.#turns.stop(live);
   }
 
-  /** Resolves once the turn that runs now, if any, has ended. */
+  /** Waits for the running turn without stopping it. */
   async ended(id: string): Promise<void> {
     await this.#live.get(id)?.turn?.ended;
   }
@@ -198,7 +198,7 @@ export class Earshot implements Disposable, Publisher {
     return live === undefined ? notOpen() : this.#turns.withdraw(live, ids, reason);
   }
 
-  /** Resolves once no turn runs, including one that follows another immediately. */
+  /** Resolves once no turn is running, including turns that follow immediately. */
   async settled(id: string): Promise<void> {
     for (let turn = this.#live.get(id)?.turn; turn !== undefined; turn = this.#live.get(id)?.turn) await turn.ended;
   }
@@ -215,8 +215,8 @@ export class Earshot implements Disposable, Publisher {
   }
 
   /**
-   * The window closes. Writes nothing more, so that an approval that is open now is open again at the next start; then
-   * stops what still runs. Resolves once the files are closed and nothing runs.
+   * Call when the window closes. Writes nothing more, so that an open approval is open again after the next start; then
+   * stops everything that is running. Resolves once the files are closed and nothing is running.
    */
   async shutDown(): Promise<void> {
     this.dispose();
@@ -237,17 +237,17 @@ export class Earshot implements Disposable, Publisher {
     return this.#subscriptions.publish(draft, to, sender);
   }
 
-  /** The live conversations of this window that would have it queued. */
+  /** The live conversations of this window for which the draft would be queued. */
   listeners(draft: NotificationDraft, to?: string): readonly string[] {
     return this.#subscriptions.listeners(draft, { to });
   }
 
-  /** Subscribes to more than the conversation's log implies: a name on the hub, a server whose tools are on. */
+  /** Adds subscriptions that do not follow from the log, such as a name on the hub or a server whose tools are on. */
   subscribe(conversation: string, subscription: Subscription): Disposable {
     return this.#subscriptions.subscribe(conversation, subscription);
   }
 
-  /** Subscribes the log of an outside agent and watches the files it has seen, until it is disposed. */
+  /** Subscribes the log of an outside agent and watches the files it has seen, until the result is disposed of. */
   joinListener(log: ConversationLog): Disposable {
     this.#listeners.set(log.id, log);
     const held = this.#subscribeLog(log, new OwnEdits());
@@ -263,7 +263,7 @@ export class Earshot implements Disposable, Publisher {
     this.#held.dispose();
   }
 
-  /** A log that the projections fail on must not keep its lock, nor keep other conversations from opening. */
+  /** If the projections fail on a log, its lock is released, so that other conversations can still be opened. */
   async #joinOrRelease(id: string, opening: Opening): Promise<Live | { ok: false; failure: Failure }> {
     try {
       return this.#join(id, opening);
@@ -272,7 +272,7 @@ export class Earshot implements Disposable, Publisher {
       await ('file' in opening.opened ? opening.opened.file : opening.opened).close();
       await opening.lock?.release();
       const message = `This conversation cannot be opened: ${describeError(error)}.`;
-      return failed('unreadable', message, 'Its log stays as it is. The details are in Earshot: Show Log.');
+      return failed('unreadable', message, 'Its log was not changed. Run Earshot: Show Log for details.');
     }
   }
 
@@ -328,7 +328,9 @@ export class Earshot implements Disposable, Publisher {
     this.#onDidChangeLive.fire(live.log.id);
   }
 
-  /** Subscribes a conversation that this window owns, watches the files it has seen, and makes it an agent on the hub. */
+  /**
+   * Subscribes a conversation that this window owns, watches the files it has seen, and makes it an agent on the hub.
+   */
   #subscribeOwned({ log, edits }: Live): Disposable {
     const held = this.#subscribeLog(log, edits);
     if (this.#ports.hub !== undefined) held.add(this.#ports.hub.join(viewAsAgent(log)));

@@ -1,4 +1,5 @@
-// Keeps conversations live that no chat shows, as long as something runs in them, a mention is pending or a plugin holds them.
+// Keeps conversations live that no chat shows, while something runs in them, a mention is pending or a plugin holds
+// them.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { type Earshot } from './earshot.ts';
@@ -15,9 +16,11 @@ export interface KeepAliveDeps {
   readonly logger: Logger;
 }
 
-/** The end of its last command must be queued before it is closed. */
+/** A delay, because the end of the last command must be queued before the conversation is closed. */
 const CLOSE_AFTER = 5000;
-/** After a reload the previous extension host may still own them for a moment. */
+/**
+ * Reattaching is retried, because after a reload the previous extension host may still own a conversation for a moment.
+ */
 const ATTEMPTS = 10;
 const TRY_AGAIN_AFTER = 1000;
 
@@ -25,7 +28,7 @@ export class KeepAlive implements Disposable {
   readonly #deps: KeepAliveDeps;
   readonly #held = new DisposableStore();
   readonly #left = new Set<string>();
-  /** How many hold each conversation. */
+  /** The number of holds on each conversation. */
   readonly #holds = new Map<string, number>();
   readonly #timers = new Map<string, Disposable>();
 
@@ -39,13 +42,16 @@ export class KeepAlive implements Disposable {
     );
   }
 
-  /** No longer shown: closed now, or when nothing runs in it and nobody holds it. */
+  /** Call when a conversation is no longer shown. It is closed now, or once nothing runs in it and nobody holds it. */
   async leave(id: string): Promise<void> {
     if (!this.#isBusy(id)) return this.#deps.earshot.close(id);
     this.#left.add(id);
   }
 
-  /** Keeps it live for a plugin, also if no chat shows it, until it is disposed. `opened`: it was opened for the plugin. */
+  /**
+   * Keeps a conversation live until the result is disposed of, even if no chat shows it. `opened`: it was opened for
+   * this.
+   */
   hold(id: string, opened: boolean): Disposable {
     if (opened) this.#left.add(id);
     this.#holds.set(id, (this.#holds.get(id) ?? 0) + 1);
@@ -57,14 +63,17 @@ export class KeepAlive implements Disposable {
     });
   }
 
-  /** It is shown again. */
+  /** Call when it is shown again. */
   rejoin(id: string): void {
     this.#left.delete(id);
     this.#timers.get(id)?.dispose();
     this.#timers.delete(id);
   }
 
-  /** Opens conversations whose turns were running when the window was closed: what waits for the user is asked again. */
+  /**
+   * Opens conversations whose turns were running when the window was closed. Open approvals and questions are asked
+   * again.
+   */
   async resume(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       this.#left.add(id);
@@ -76,7 +85,7 @@ export class KeepAlive implements Disposable {
     }
   }
 
-  /** Opens those of these conversations whose commands still run: their supervisors wait for an owner. */
+  /** Opens those of these conversations whose commands are still running, since their supervisors wait for an owner. */
   async reattach(ids: readonly string[], attempts = ATTEMPTS): Promise<void> {
     const { earshot, supervision, handles } = this.#deps;
     const again: string[] = [];
@@ -125,7 +134,7 @@ export class KeepAlive implements Disposable {
     return isRunning || this.#holds.has(id) || this.#deps.handles.hasRunning(id) || this.#isMentioned(id);
   }
 
-  /** Another agent waits for an answer. */
+  /** Whether another agent waits for an answer. */
   #isMentioned(id: string): boolean {
     return this.#deps.earshot.get(id)?.log.state.pending.notifications.some(isMention) === true;
   }

@@ -15,7 +15,7 @@ type LibraryPorts = Pick<Services, 'store' | 'lock' | 'clock' | 'ids' | 'handles
 
 interface ForkBefore {
   readonly conversation: string;
-  /** What was asked there. */
+  /** The request before which the fork ends. */
   readonly request: Extract<LogEvent, { type: 'chat_request' }>;
 }
 
@@ -46,7 +46,7 @@ export class Library {
     });
   }
 
-  /** A new conversation with the history up to the end of a cycle, by default the last one. */
+  /** Creates a conversation with the history up to the end of a cycle, by default the last one. */
   async fork(id: string, through?: number): Promise<Result<string>> {
     const events = await this.#read(id);
     if (!events.ok) return events;
@@ -63,8 +63,8 @@ export class Library {
   }
 
   /**
-   * A conversation that ends before this request of the user: a fork, or a new one if nothing is before it. The turn that
-   * is replaced is stopped.
+   * Creates a conversation that ends before this request of the user: a fork, or a new one if there is nothing before
+   * it. The running turn is stopped, since it is replaced.
    */
   async forkBefore(id: string, request: string): Promise<Result<ForkBefore>> {
     const events = await this.#read(id);
@@ -89,7 +89,7 @@ export class Library {
     return succeeded(format === 'json' ? exportJson(conversation) : exportMarkdown(conversation));
   }
 
-  /** Fails while another window owns it. What runs in it here is stopped first. */
+  /** Fails while another window owns it. First stops everything that runs in it here. */
   async remove(id: string): Promise<Result<void>> {
     const live = this.#earshot.get(id);
     if (live !== undefined && !live.owned) return openElsewhere(live.owner);
@@ -112,7 +112,7 @@ export class Library {
     });
   }
 
-  /** A log that cannot be read has none. */
+  /** Empty if the log cannot be read. */
   async #namesOnHub(id: string): Promise<Iterable<string>> {
     if (this.#ports.hub === undefined) return [];
     const live = this.#earshot.get(id);

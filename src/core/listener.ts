@@ -1,4 +1,4 @@
-// One outside agent: a log of its own with the same queue, plan and formats as a conversation's, and no turns.
+// One outside agent: it has its own log, with the queue, plan and formats of a conversation, but no turns.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type Result, succeeded } from '../base/errors.ts';
@@ -18,11 +18,11 @@ import { type Snapshots } from './ports/storage.ts';
 import { type Workspace } from './ports/workspace.ts';
 import { withdrawShown } from './tools/fileViews.ts';
 
-/** Its model is not known: a usual context window. */
+/** A usual context window, since the agent's model is not known. */
 const CONTEXT_WINDOW = 200_000;
-/** An agent waits for its tool meanwhile. What takes longer is left for the next delivery. */
+/** A short limit, because the agent waits meanwhile. Slower samples are left for the next delivery. */
 const SAMPLED_WITHIN = 1500;
-/** Earshot's own configuration is nothing that an outside agent has. */
+/** Earshot's own configuration does not apply to outside agents. */
 const NO_CONFIG: RequestConfig = { model: '', mode: '', tools: [], servers: [], instructions: [], skills: [] };
 
 export interface ListenerPorts {
@@ -41,7 +41,7 @@ export interface ListenerDeps {
   sample(point: DeliveryPoint): Promise<readonly Sample[]>;
 }
 
-/** What an agent is given: the texts of carriers, and the number of the last one; 0: nothing. */
+/** The texts of carriers for an agent, and the number of the last carrier; 0: there is none. */
 export interface Offer {
   readonly text: string;
   readonly through: number;
@@ -49,14 +49,14 @@ export interface Offer {
 
 type View = EventOf<'files_seen'>['seen'][number];
 
-/** The connection that asks for an offer. */
+/** The connection that requests an offer. */
 export type Taker = object;
 
 export class Listener implements Disposable {
   readonly #deps: ListenerDeps;
   readonly #held = new DisposableStore();
   readonly #onDidChange: Emitter<void>;
-  /** Who was given a carrier and has not said that it was delivered. */
+  /** For each offered carrier that is not confirmed as delivered: the taker that has it. */
   readonly #leases = new Map<number, Taker>();
 
   constructor(deps: ListenerDeps) {
@@ -80,7 +80,7 @@ export class Listener implements Disposable {
     return this.#onDidChange.event;
   }
 
-  /** How many notifications the next offer would have. */
+  /** The number of pending notifications, plus the number of earlier carriers to offer again. */
   get count(): number {
     const { state } = this.log;
     const options = { settings: this.#deps.ports.settings(), contextWindow: CONTEXT_WINDOW };
@@ -88,7 +88,7 @@ export class Listener implements Disposable {
     return again + (state.pending.count === 0 ? 0 : countDeliverable({ state }, options).total);
   }
 
-  /** Resolves to everything that is watched then. */
+  /** Resolves to everything that is watched after the change. */
   watch(change: WatchArguments): Promise<Result<ReadonlySet<string>>> {
     return this.#attempt(async () => {
       const { log } = this;
@@ -102,8 +102,8 @@ export class Listener implements Disposable {
   }
 
   /**
-   * The agent has read these bytes of a file, or has written them: changes are reported against them. Refuses what the
-   * door refuses.
+   * Call when the agent has read or written these bytes of a file: later changes are reported against them. Refuses
+   * what the door refuses.
    */
   see(path: string, view: Omit<View, 'path'>, edited: boolean): Promise<Result<void>> {
     const { snapshots, workspace } = this.#deps.ports;
@@ -113,10 +113,10 @@ export class Listener implements Disposable {
       const content = await workspace.read(file.value);
       if (!content.ok) return content;
       const { bytes } = content.value;
-      // Bytes of another state are not those that the agent has: it is notified of the change without a diff.
+      // If the file has changed meanwhile, the agent's bytes are not known: the change is reported without a diff.
       if (snapshots.hash(bytes) === view.hash) await snapshots.put(bytes);
       const seen = [{ ...view, path: file.value.path }];
-      // An edit shows nothing of what somebody else changed before it.
+      // An edit does not show the agent what somebody else had changed before.
       if (edited && this.#hasOtherChange(file.value.path, view.hash)) await this.#carry();
       await withdrawShown(this.log, seen);
       await this.log.append({ type: 'files_seen', seen });
@@ -124,7 +124,7 @@ export class Listener implements Disposable {
     });
   }
 
-  /** Everything that is pending, and what was offered before and not delivered. Nobody else gets it meanwhile. */
+  /** Offers everything pending, and earlier offers that were not delivered. No other taker gets these meanwhile. */
   take(taker: Taker): Promise<Result<Offer>> {
     return this.#attempt(async () => {
       await this.#sample();
@@ -137,7 +137,7 @@ export class Listener implements Disposable {
     });
   }
 
-  /** The taker's agent has what it was given up to this carrier. */
+  /** Call when the taker's agent has everything up to this carrier. */
   accept(taker: Taker, through: number): Promise<Result<void>> {
     return this.#attempt(async () => {
       const carriers = [...this.#leases].flatMap(([carrier, by]) =>
@@ -150,7 +150,7 @@ export class Listener implements Disposable {
     });
   }
 
-  /** The taker is gone: what it did not say to be delivered is offered again. */
+  /** Call when the taker is gone: carriers that it did not confirm are offered again. */
   release(taker: Taker): void {
     const before = this.#leases.size;
     for (const [carrier, by] of this.#leases) if (by === taker) this.#leases.delete(carrier);
@@ -161,7 +161,7 @@ export class Listener implements Disposable {
     this.#held.dispose();
   }
 
-  /** Without an await before the append, so that nothing is queued or withdrawn in between. */
+  /** No await before the append, so that nothing is queued or withdrawn in between. */
   #carry(): Promise<unknown> {
     const { ports } = this.#deps;
     const carried = collect(this.log, { ...ports, model: () => ({ contextWindow: CONTEXT_WINDOW }) });
@@ -169,7 +169,7 @@ export class Listener implements Disposable {
     return this.log.append({ type: 'chat_request', content: '', source: 'system', ...carried });
   }
 
-  /** The newest one may hold the agent's own edit besides. */
+  /** Whether a pending notification reports a state other than the agent's own edit. */
   #hasOtherChange(path: string, hash: string): boolean {
     const { pending } = this.log.state;
     const ids = ['changed', 'deleted'].flatMap((name) => pending.idsOf({ source: 'file', name }, fileScope(path)));

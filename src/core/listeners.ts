@@ -1,4 +1,5 @@
-// The outside agents of a window: finds or makes the log of each, keeps it live for a while, and removes old ones.
+// Manages the outside agents of a window: finds or creates the log of each, keeps it live for a while, and removes old
+// ones.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
@@ -12,14 +13,14 @@ import { type NotificationRecord } from './ports/notificationRecord.ts';
 import { type Lock, type Store } from './ports/storage.ts';
 
 const HOUR = 60 * 60 * 1000;
-/** An agent that is not connected gets notifications for so long after its last request. */
+/** How long after its last request an agent without a connection gets notifications. */
 const LIVE_FOR = HOUR;
-/** More are closed, the one that asked for nothing for longest first. */
+/** If there are more, the ones with the oldest contact are closed. */
 const MOST_LIVE = 50;
-/** Its log is kept for so long after the last event. */
+/** How long after its last event a log is kept. */
 const KEPT_FOR = 7 * 24 * HOUR;
 
-/** `session` is the agent's own name of its conversation, `client` names the agent's process. */
+/** `session`: the agent's own name for its conversation. `client`: identifies the agent's process. */
 export interface ListenerIdentity {
   readonly agent: string;
   readonly session?: string | undefined;
@@ -28,7 +29,7 @@ export interface ListenerIdentity {
 
 export interface ListenersDeps extends ListenerPorts {
   readonly earshot: Pick<Earshot, 'joinListener' | 'producers'>;
-  /** Of the logs of listeners. */
+  /** Stores the logs of listeners. */
   readonly store: Store;
   readonly lock: Lock;
 }
@@ -36,10 +37,10 @@ export interface ListenersDeps extends ListenerPorts {
 interface LiveListener {
   readonly listener: Listener;
   identity: ListenerIdentity;
-  /** Connections that use it. */
+  /** The number of connections that use it. */
   users: number;
   lastContact: number;
-  /** Until it is closed. */
+  /** Closes it when it fires. */
   timer?: Disposable;
   close(): Promise<void>;
 }
@@ -58,7 +59,7 @@ export class Listeners {
     this.#onDidJoin = new Emitter((error) => deps.logger.error('a listener failed', error));
   }
 
-  /** Fires when an agent has become live, or more is known of one: `find` may find another one from now on. */
+  /** Fires when an agent has become live, or its identity has changed: `find` may now return another listener. */
   get onDidJoin(): Emitter<void>['event'] {
     return this.#onDidJoin.event;
   }
@@ -67,7 +68,7 @@ export class Listeners {
     return [...this.#live.values()].map(({ listener }) => listener);
   }
 
-  /** Removes old logs, and makes those live that were in use just before: what happens now is queued for them. */
+  /** Removes old logs, and makes recently used ones live, so that notifications are queued for them. */
   start(): Promise<void> {
     return this.#inTurn(async () => {
       const { store, clock, logger } = this.#deps;
@@ -85,8 +86,8 @@ export class Listeners {
   }
 
   /**
-   * The listener of this agent, made if there is none. A session has one of its own. Without a session it is the one of
-   * the agent's process: that of its newest session, so that everything that an agent runs is one listener.
+   * Finds the listener of this agent, or creates it. Each session has its own. Without a session it is that of the
+   * newest session of the agent's process, so that everything that an agent runs shares one listener.
    */
   find(given: ListenerIdentity): Promise<Result<Listener>> {
     const identity = this.#shorten(given);
@@ -108,7 +109,7 @@ export class Listeners {
     });
   }
 
-  /** Keeps it live until it is disposed. */
+  /** Keeps the listener live until the result is disposed of. */
   use(listener: Listener): Disposable {
     const live = this.#live.get(listener.log.id);
     if (live !== undefined) live.users += 1;
@@ -135,7 +136,7 @@ export class Listeners {
     this.#onDidJoin.dispose();
   }
 
-  /** Requests that come at once must not make two logs of one agent. */
+  /** Runs actions one after the other, because simultaneous requests must not create two logs for one agent. */
   #inTurn<T>(action: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(action);
     this.#turn = done.catch(() => undefined);
@@ -154,7 +155,7 @@ export class Listeners {
       : this.#open(stored.id, readTitle(stored.title));
   }
 
-  /** Remembers what the newest request tells of the agent. */
+  /** Records what the newest request says about the agent. */
   async #join(live: LiveListener, { agent, session, client }: ListenerIdentity): Promise<void> {
     const before = live.identity;
     const identity = { agent, session: session ?? before.session, client: client ?? before.client };
@@ -223,7 +224,7 @@ export class Listeners {
     });
   }
 
-  /** Each has open files. */
+  /** Bounds the number of live listeners, since each has open files. */
   async #closeOldest(but: LiveListener): Promise<void> {
     if (this.#live.size <= MOST_LIVE) return;
     const [oldest] = [...this.#live.values()]
@@ -245,7 +246,7 @@ export class Listeners {
     this.#deps.logger.warn(`a listener could not be closed: ${describeError(error)}`);
   }
 
-  /** Names of sessions and processes may be long. */
+  /** Replaces names of sessions and processes, which may be long, by short hashes. */
   #shorten({ agent, session, client }: ListenerIdentity): ListenerIdentity {
     const short = (name: string | undefined) =>
       name === undefined ? undefined : this.#deps.snapshots.hash(this.#encoder.encode(name)).slice(0, 16);
@@ -253,22 +254,22 @@ export class Listeners {
   }
 }
 
-/** The newest first. */
+/** The newest listener that fits the wanted identity. */
 function choose<T>(
   newestFirst: readonly T[],
   of: (one: T) => ListenerIdentity,
   wanted: ListenerIdentity,
 ): T | undefined {
   const ofAgent = newestFirst.filter((one) => of(one).agent === wanted.agent);
-  // Where processes are not known, they count as one.
+  // Unknown processes count as the same process.
   const ofClient = ofAgent.filter((one) => of(one).client === wanted.client);
   if (wanted.session === undefined) return ofClient[0];
   const own = ofAgent.find((one) => of(one).session === wanted.session);
-  // Its MCP server came first, and did not know the session.
+  // The agent's MCP server may have connected first, without knowing the session.
   return own ?? ofClient.find((one) => of(one).session === undefined);
 }
 
-/** The title of its log, by which it is found again. */
+/** The title of the listener's log, by which it is found again. */
 function printTitle({ agent, session, client }: ListenerIdentity): string {
   return [agent, ...(session ? [`session:${session}`] : []), ...(client ? [`client:${client}`] : [])].join(' ');
 }

@@ -1,4 +1,4 @@
-// What this window knows of a live conversation beyond its log: its owner, its turn, its subscriptions.
+// The state of a live conversation in this window beyond its log: its owner, its turn, its subscriptions.
 import { type Disposable, type DisposableStore } from '../base/disposable.ts';
 import { type Failure, failed } from '../base/errors.ts';
 import { type Activator } from './agent/activator.ts';
@@ -16,22 +16,22 @@ export interface Live {
   readonly handOver: HandOver;
   /** Absent: nothing is captured. */
   readonly captures?: Captures;
-  /** What its running calls know and change of files. */
+  /** The files that its running calls have shown or changed. */
   readonly edits: OwnEdits;
   lock?: HeldLock;
-  /** Who writes it, where this window only follows. */
+  /** The owner, if this window only follows. */
   owner?: Owner;
-  /** This window tries to become the owner. */
+  /** Set while this window tries to become the owner. */
   taking?: AbortController;
-  /** The user said *Continue here*, and the other window has not handed over yet. */
+  /** The user chose *Continue here*, and the other window has not handed over yet. */
   awaited?: true;
   repairing?: Promise<void>;
-  /** Its subscriptions, while this window writes it. */
+  /** Its subscriptions, while this window is the owner. */
   subscriptions?: Disposable;
-  /** While this window writes it. */
+  /** Set while this window is the owner. */
   activator?: Activator;
   turn?: { readonly control: TurnControl; readonly ended: Promise<void> };
-  /** The request for a title, which runs beside the next turns; once in each window. */
+  /** The request for a title, made once in each window; it may run in parallel to the next turns. */
   naming?: { readonly abort: AbortController; readonly ended: Promise<void> };
 }
 
@@ -50,13 +50,13 @@ export function viewLive(live: Live): LiveConversation {
   };
 }
 
-/** Ends what runs beside turns. Resolves once it has ended. */
+/** Ends work that runs in parallel to turns. Resolves once it has ended. */
 export async function endBesideTurns({ naming, captures }: Live): Promise<void> {
   naming?.abort.abort();
   await Promise.all([naming?.ended, captures?.stop()]);
 }
 
-/** The log has something that the model has not answered, and no model call runs. */
+/** Whether the log has messages that the model has not answered, and no model call is running. */
 export function isBetweenCycles({ turn, log }: Live): boolean {
   const { messages, turn: logged } = log.state;
   const isAnswered = messages.all.at(-1)?.role === 'assistant';

@@ -7,14 +7,14 @@ import { type HeldLock } from './ports/storage.ts';
 import { type Services } from './tools/services.ts';
 import { type Turns } from './turns.ts';
 
-/** An aborted turn ends sooner, unless it waits for an editor that is gone. */
+/** An aborted turn ends within this time, unless it waits for an editor that is gone. */
 const ENDED_WITHIN = 2000;
 
 export interface OwnershipDeps {
   readonly ports: Services;
   readonly turns: Turns;
   changed(change: ConversationChange): void;
-  /** Subscribes the conversation and watches the files it has seen, until disposed. */
+  /** Subscribes the conversation and watches the files it has seen, until the result is disposed of. */
   join(live: Live): Disposable;
   isOpen(live: Live): boolean;
   close(id: string): Promise<void>;
@@ -27,7 +27,7 @@ export class Ownership {
     this.#deps = deps;
   }
 
-  /** From now on this window writes. A turn that was handed over between two cycles continues; others are recovered. */
+  /** Makes this window the owner. A turn that was handed over between two cycles continues; others are recovered. */
   async own(live: Live, lock: HeldLock | undefined): Promise<void> {
     const { ports, turns } = this.#deps;
     const { log } = live;
@@ -44,7 +44,7 @@ export class Ownership {
     live.held.add(lock.onDidRequest(() => live.handOver.request()));
   }
 
-  /** Asks the owner; `ifFree` takes it only if it has none. */
+  /** Requests ownership from the owner; with `ifFree`, takes it only if there is no owner. */
   async take(live: Live, ifFree: boolean): Promise<Result<void>> {
     const { lock: locks } = this.#deps.ports;
     const isMine = () => live.log.owned;
@@ -115,7 +115,7 @@ export class Ownership {
     this.#deps.changed({ conversation: id, reset: true });
   }
 
-  /** Bounded: what still hangs cannot write any more, and the other window must not wait for it. */
+  /** Waits for a limited time: work that hangs can no longer write, and the other window must not wait for it. */
   async #untilEnded(live: Live): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = this.#deps.ports.clock.after(ENDED_WITHIN, resolve);

@@ -1,4 +1,4 @@
-// A subagent as a handle of the conversation that started it: its log is printed as output, its last answer is the result.
+// A subagent as a handle of its parent conversation: its log is printed as output, its last answer is the result.
 import { type CommandEnd } from '../base/commandEnd.ts';
 import { Emitter } from '../base/emitter.ts';
 import { failed, type Result } from '../base/errors.ts';
@@ -11,7 +11,7 @@ import { type SupervisedCommand } from './ports/processes.ts';
 import { BY_USER, LIMIT_REACHED } from './tools/handleTexts.ts';
 import { markLines } from './tools/messageTexts.ts';
 
-/** What is kept of its output, in bytes. */
+/** The limit of its output, in bytes; the rest is dropped. */
 const MOST_OUTPUT = 1024 * 1024;
 const MOST_ARGUMENTS = 160;
 const MOST_TASK = 300;
@@ -19,12 +19,12 @@ const MOST_TASK = 300;
 const encoder = new TextEncoder();
 
 export interface SubagentProcessDeps {
-  /** The subagent's own. */
+  /** The subagent's own conversation. */
   readonly conversation: string;
   readonly parent: string;
   /** RFC 3339. */
   readonly startedAt: string;
-  /** Stops its turn; resolves once that has ended. */
+  /** Stops its turn; resolves once the turn has ended. */
   stopTurn(): Promise<void>;
   now(): number;
   onEnd(): void;
@@ -46,7 +46,7 @@ export class SubagentProcess implements SupervisedCommand {
   #answer = '';
   #key = '';
   #lastSeq = 0;
-  /** Events that came before its log was read; undefined: it was. */
+  /** Events that arrived before its log was loaded; undefined once it is loaded. */
   #early: LogEvent[] | undefined = [];
   #ended: EventOf<'turn_ended'> | undefined;
   #end: CommandEnd | undefined;
@@ -89,19 +89,19 @@ export class SubagentProcess implements SupervisedCommand {
     return this.#end !== undefined;
   }
 
-  /** Before it has begun. */
+  /** Sets the task; only the first call has an effect. */
   give(task: string): void {
     if (this.#task === '') this.#task = wholeCharacters(task.slice(0, 10_000).replace(/\s+/g, ' ').trim(), MOST_TASK);
   }
 
-  /** Its log so far. Output is a function of the log, so that it is the same after a restart. */
+  /** Loads its log. The output is computed only from the log, so it is the same after a restart. */
   load(events: Iterable<LogEvent>): void {
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const event of [...events, ...early]) this.fold(event);
   }
 
-  /** Each event of its log once. */
+  /** Adds an event of its log; an event that was added before is ignored. */
   fold(event: LogEvent): void {
     if (this.#early !== undefined) {
       this.#early.push(event);
@@ -119,7 +119,7 @@ export class SubagentProcess implements SupervisedCommand {
     this.#print(maskKey(printEvent(event), this.#key));
   }
 
-  /** What the window knows of its conversation now; undefined: it is closed. */
+  /** Updates its state from its conversation; undefined: the conversation is closed. */
   update(live: Pick<LiveConversation, 'running' | 'asking' | 'log'> | undefined): void {
     if (this.#early !== undefined || this.hasEnded) return;
     if (live === undefined)
@@ -131,7 +131,7 @@ export class SubagentProcess implements SupervisedCommand {
     this.#emitter.fire();
   }
 
-  /** It could not begin. */
+  /** Ends it because it could not begin. */
   fail(reason: string): void {
     this.#finish({ cause: 'not_started', code: null, reason });
   }
@@ -154,7 +154,7 @@ export class SubagentProcess implements SupervisedCommand {
     this.stop('interrupted');
   }
 
-  /** Its conversation goes on by itself. */
+  /** Only stops following; its conversation continues. */
   dispose(): void {
     this.#deps.onDispose();
     this.#emitter.dispose();
@@ -199,7 +199,7 @@ function whatIsAsked({ log }: Pick<LiveConversation, 'log'>): string {
   return log.state.turn.openInquiries.length > 0 ? 'the user’s answer' : 'the user’s approval';
 }
 
-/** One line for each call, and its answers with every line marked. */
+/** Prints one line for each call, and answers with every line marked. */
 function printEvent(event: LogEvent): string {
   switch (event.type) {
     case 'chat_response':

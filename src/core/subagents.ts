@@ -1,4 +1,4 @@
-// Starts subagents, follows them to their end, counts their usage to the conversation that started them, and stops them with it.
+// Starts subagents, follows them to their end, counts their usage for the parent conversation, and stops them with it.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type EventOf, type LogEvent } from '../protocol/event.ts';
@@ -18,7 +18,7 @@ import { type Handles } from './tools/handles.ts';
 import { PARENT_STOPPED, TURN_ENDED } from './tools/handleTexts.ts';
 import { mayStart } from './tools/subagentLimits.ts';
 
-/** For all subagents of one conversation of the user, those of its subagents included. */
+/** The limit for all subagents of one conversation of the user, including subagents of subagents. */
 const MOST_SUBAGENTS = 4;
 const MOST_DEPTH = 10;
 const NOT_BEGUN = 'the editor was closed before it began';
@@ -30,17 +30,20 @@ export interface SubagentsDeps extends Pick<Ports, 'clock' | 'ids' | 'logger' | 
 export interface SubagentsHost {
   readonly earshot: Earshot;
   readonly handles: Handles;
-  /** Keeps a conversation live that no chat shows. `opened`: it was opened for this. Absent: it stays live anyway. */
+  /**
+   * Keeps a conversation live that no chat shows. `opened`: it was opened for this. Absent: conversations always stay
+   * live.
+   */
   hold?(conversation: string, opened: boolean): Disposable;
 }
 
-/** Created before Earshot, whose handles and limits need it; `attach` gives it the rest. */
+/** Created before Earshot, whose handles and limits need it; `attach` provides the rest later. */
 export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   readonly #deps: SubagentsDeps;
   readonly #held = new DisposableStore();
-  /** Those that this window follows, by conversation. */
+  /** The subagents that this window follows, by conversation. */
   readonly #processes = new Map<string, SubagentProcess>();
-  /** The parents of those that have not ended, also while nobody follows them. */
+  /** The parents of subagents that have not ended, by conversation, even while nobody follows the subagent. */
   readonly #parents = new Map<string, string>();
   #host: SubagentsHost | undefined;
 
@@ -77,11 +80,12 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
 
   async prepare(request: SubagentRequest): Promise<Result<PreparedSubagent>> {
     const problem = this.whyNot(request);
-    if (problem !== undefined || this.#host === undefined) return failed('refused', problem ?? 'It is too early.');
+    if (problem !== undefined || this.#host === undefined)
+      return failed('refused', problem ?? 'Subagents cannot be started yet.');
     const { earshot } = this.#host;
     const conversation = this.#deps.ids.ulid();
     const startedAt = this.#now();
-    // From now on it counts, so that calls beside this one cannot start too many.
+    // Counted from now on, so that parallel calls cannot start too many.
     const process = this.#follow({ conversation, parent: request.parent, startedAt }, true);
     const opening = this.#opening(request);
     process.give(request.task);
@@ -102,7 +106,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     });
   }
 
-  /** After a restart, or when another window had the conversation that started it. */
+  /** Reattaches after a restart, or after another window owned the parent conversation. */
   async reattach({ conversation, parent, startedAt }: Parameters<AgentRuns['reattach']>[0]) {
     const host = this.#host;
     if (host === undefined) return undefined;
@@ -120,7 +124,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     process.load(read.value.events);
     if (opened.value.log.state.turn.turn === '') process.fail(NOT_BEGUN);
     await this.#countMissing(opened.value, parent);
-    // The window that had the parent may still run it: only the owner of the parent does.
+    // The previous owner of the parent may still own the subagent; it belongs to the window that owns the parent.
     if (!opened.value.owned)
       void host.earshot.continueHere(conversation).catch((error: unknown) => this.#report(error));
     process.update(host.earshot.get(conversation));
@@ -133,7 +137,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
 
   #opening({ parent, task, name, tools, model }: SubagentRequest): LogEvent[] {
     const { subagent } = this.#get(parent)?.log.state.summary ?? {};
-    // A subagent of a subagent has no tool that its parent has not.
+    // A subagent of a subagent has only tools that its parent also has.
     const given = tools ?? subagent?.tools;
     const origin = {
       parent,
@@ -173,7 +177,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
       onEnd: () => {
         hold?.dispose();
         this.#parents.delete(conversation);
-        // Nobody would be notified of what it left in the background.
+        // Nobody would be notified of commands that it left in the background.
         const stopped = this.#host?.handles.stopAll(conversation, TURN_ENDED);
         stopped?.catch((error: unknown) => this.#report(error));
       },
@@ -190,7 +194,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
 
   async #stopTurn(conversation: string): Promise<void> {
     const { earshot } = this.#host ?? {};
-    // Only its owner can.
+    // Only the owner can stop the turn.
     if (this.#get(conversation)?.owned === false) await earshot?.continueHere(conversation);
     await earshot?.stop(conversation);
   }
@@ -212,7 +216,8 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     if (this.#get(conversation) !== undefined) return;
     this.#processes.get(conversation)?.update(undefined);
     this.#parents.delete(conversation);
-    // It was closed with everything that belongs to it; what another window took over is still live here.
+    // The conversation was closed here, so its subagents are stopped. One that another window took over is still live
+    // here.
     for (const [child, parent] of this.#parents) {
       if (parent !== conversation || this.#host === undefined) continue;
       this.#parents.delete(child);
@@ -226,7 +231,9 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     }
   }
 
-  /** The usage of a subagent is in the log of its parent too, and so on: limits and the meter count it. */
+  /**
+   * Records a subagent's usage in the log of its parent, too, up to the root, so that limits and the meter include it.
+   */
   #count({ log, owned }: LiveConversation, { model, usage, outcome }: EventOf<'model_call'>): void {
     const { subagent } = log.state.summary;
     const parent = subagent === undefined ? undefined : this.#get(subagent.parent);
@@ -235,7 +242,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     void parent.log.append({ type: 'model_call', ...counted }).catch((error: unknown) => this.#report(error));
   }
 
-  /** What it used while the log of its parent could not be written. */
+  /** Records the usage of the time when the parent's log could not be written. */
   async #countMissing({ log }: LiveConversation, parent: string): Promise<void> {
     const to = this.#get(parent)?.log;
     if (to?.owned !== true) return;
@@ -273,7 +280,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     return [...this.#processes.values()].filter((one) => !one.hasEnded && this.#rootOf(one.parent) === root).length;
   }
 
-  /** The conversation of the user that it works for, as far as it is live. */
+  /** The user's conversation for which it works, as far as the parents are live. */
   #rootOf(conversation: string): string {
     let root = conversation;
     // A damaged log may name any parent.
@@ -294,7 +301,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   }
 
   #report(error: unknown): void {
-    // A log that cannot be written now says so by itself; what is not counted then is counted by `reattach`.
+    // A log that cannot be written is reported elsewhere; `reattach` records the missing usage.
     if (!(error instanceof FailureError)) this.#deps.logger.error('a subagent failed', error);
   }
 }

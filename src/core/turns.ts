@@ -26,7 +26,7 @@ export interface TurnsDeps {
   sample: Sampling['sample'];
 }
 
-/** A message started a turn, or is queued for the one that runs. */
+/** Whether a message started a turn, or is queued for the running one. */
 export type MessageOutcome = 'started' | 'queued';
 
 export class Turns {
@@ -56,8 +56,8 @@ export class Turns {
   }
 
   /**
-   * A message while a turn runs: on disk at once, delivered with the next tool result; `interrupt` aborts what the turn
-   * is doing and makes the message the next request. If no turn runs, it starts one.
+   * Accepts a message during a turn: it is on disk at once and delivered with the next tool result. `interrupt` aborts
+   * what the turn is doing and makes the message the next request. If no turn is running, the message starts one.
    */
   async queueOrInterrupt(live: Live, text: AcceptedText, how: 'queue' | 'interrupt'): Promise<Result<MessageOutcome>> {
     return this.#attempt(live, async () => {
@@ -96,7 +96,7 @@ export class Turns {
     });
   }
 
-  /** *Deliver now*: started by the user, so without limits. Running tools deliver with their results anyway. */
+  /** *Deliver Now*: the user starts it, so no limits apply. Running tools deliver with their results anyway. */
   async deliverNow(live: Live): Promise<Result<void>> {
     return this.#attempt(live, async () => {
       if (live.log.state.pending.count === 0) return failed('nothing_pending', 'There are no pending notifications.');
@@ -117,7 +117,7 @@ export class Turns {
     });
   }
 
-  /** Continues after a turn that failed, with the same messages: the user asked for it. */
+  /** Continues after a failed turn, with the same messages, at the user's request. */
   async retry(live: Live): Promise<Result<void>> {
     return this.#attempt(live, async () => {
       if (live.turn !== undefined) return failed('running', 'The agent is still working.');
@@ -137,7 +137,7 @@ export class Turns {
     await live.turn?.ended;
   }
 
-  /** From now on queued notifications may wake the model. */
+  /** After this, queued notifications may wake the model. */
   startActivator(live: Live): void {
     live.activator = new Activator({
       log: live.log,
@@ -159,7 +159,9 @@ export class Turns {
     live.activator?.reconsider();
   }
 
-  /** Returns queued messages that no turn will deliver to a front end; those that none keeps stay pending. */
+  /**
+   * Returns queued messages that no turn will deliver to a front end; messages that no front end accepts stay queued.
+   */
   async returnMessages(live: Live): Promise<void> {
     const { log } = live;
     for (let texts = log.state.pending.queuedMessages; texts.length > 0; texts = log.state.pending.queuedMessages) {
@@ -169,7 +171,7 @@ export class Turns {
     }
   }
 
-  /** After a failed write. The turn that it ended is still open in the log: closes it with all its calls. */
+  /** Call after a failed write. The turn that it ended is still open in the log: closes the turn and all its calls. */
   async repair(live: Live): Promise<void> {
     const repair = async () => {
       await live.log.repair();
@@ -210,7 +212,7 @@ export class Turns {
     return { log, registry, edits, ports: { ...ports, frontend, model }, ...shared };
   }
 
-  /** `started` resolves once the request is on disk; `resumed` are calls that waited for an answer. */
+  /** `started`: resolves once the request is on disk. `resumed`: calls that waited for an answer. */
   #run(live: Live, started: Promise<void> = Promise.resolve(), resumed: readonly CallRequest[] = []): void {
     const control = new TurnControl();
     let failure: Failure | undefined;
@@ -246,7 +248,10 @@ export class Turns {
     await closeTurn(this.#turnDeps(live), 'Earshot failed').catch(report);
   }
 
-  /** No await before the activator checks: it sees everything queued so far, and later notifications check themselves. */
+  /**
+   * No await before the activator checks: it sees everything queued so far, and later notifications cause their own
+   * check.
+   */
   #ended(live: Live, done: boolean, failure: Failure | undefined): void {
     delete live.turn;
     try {
@@ -256,7 +261,7 @@ export class Turns {
         else if (failure === undefined) live.activator?.reconsider();
       }
     } catch (error) {
-      this.#deps.ports.logger.error('what follows a turn failed unexpectedly', error);
+      this.#deps.ports.logger.error('an action after the end of a turn failed unexpectedly', error);
     }
     this.#notifyChanged(live, failure);
   }

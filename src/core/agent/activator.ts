@@ -1,4 +1,4 @@
-// Wakes or interrupts the model for pending notifications, and remembers what the limits need.
+// Wakes or interrupts the model for pending notifications, and tracks the state that the limits need.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type HeldReason } from '../../protocol/webview.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -9,7 +9,7 @@ export interface ActivatorDeps {
   readonly log: ConversationLog;
   readonly ports: Pick<Ports, 'clock' | 'settings' | 'model'>;
   doing(): 'nothing' | 'answering' | 'busy';
-  /** Both begin synchronously: the next check sees that something runs. */
+  /** Both begin synchronously, so that the next check sees that something is running. */
   wake(): void;
   interrupt(): void;
   /** Fires when the hold reason changes. */
@@ -17,8 +17,8 @@ export interface ActivatorDeps {
 }
 
 /**
- * One for each conversation that this window writes. Checks when something that may wake or interrupt is
- * queued, when a turn has ended, and when a limit has passed; deciding and acting is one step, so that no event is missed.
+ * One for each conversation that this window owns. Checks when a notification that may wake or interrupt is queued,
+ * when a turn has ended, and when a limit has expired. Deciding and acting is one step, so that no event is missed.
  */
 export class Activator implements Disposable {
   readonly #deps: ActivatorDeps;
@@ -35,7 +35,7 @@ export class Activator implements Disposable {
     const { log } = deps;
     this.#listening.add(
       log.onDidAppend(({ event }) => {
-        // Most notifications are passive: each costs one check, however many are pending.
+        // Most notifications are passive; each of these costs one check, however many are pending.
         if (event.type === 'notification_queued') {
           if (wishOf(event.notification, deps.ports.settings()) !== 'passive') this.reconsider();
         } else if (this.#held !== undefined && mayFree(event.type)) this.reconsider();
@@ -44,12 +44,12 @@ export class Activator implements Disposable {
     this.#listening.add(log.onDidReset(() => this.reconsider()));
   }
 
-  /** Why something that would wake or interrupt waits. */
+  /** Why a notification that would wake or interrupt is held back. */
   get held(): HeldReason | undefined {
     return this.#held;
   }
 
-  /** The user's message ends the row of automatic runs. */
+  /** A message of the user resets the count of automatic runs in a row. */
   userWrote(): void {
     this.#userHasWritten = true;
     this.#inARow = 0;
@@ -68,7 +68,7 @@ export class Activator implements Disposable {
       case 'wait':
         return;
       case 'held':
-        if (decision.until !== undefined) this.#lookAt(decision.until);
+        if (decision.until !== undefined) this.#reconsiderAt(decision.until);
         return;
       case 'wake':
       case 'interrupt':
@@ -105,7 +105,7 @@ export class Activator implements Disposable {
     for (const kind of kinds) this.#woken.set(kind, { times: (this.#woken.get(kind)?.times ?? 0) + 1, at: now });
   }
 
-  #lookAt(time: number): void {
+  #reconsiderAt(time: number): void {
     const { clock } = this.#deps.ports;
     this.#timer = clock.after(time - clock.now(), () => {
       this.#timer = undefined;
@@ -120,7 +120,7 @@ export class Activator implements Disposable {
   }
 }
 
-/** Events that remove pending notifications. */
+/** Whether events of this type can remove pending notifications. */
 function mayFree(type: string): boolean {
   return type === 'chat_request' || type === 'tool_call_response' || type === 'notification_withdrawn';
 }

@@ -1,4 +1,5 @@
-// What follows the model's answer: background commands run on, are waited for or stopped, and hooks may make it go on.
+// Handles the end of a turn: background commands keep running, are awaited or stopped, and hooks may make the model
+// continue.
 import { TURN_ENDED } from '../tools/handleTexts.ts';
 import { queueObjection, runHooks } from '../tools/hookMoments.ts';
 import { awaitInterruption } from '../tools/waitInterruptions.ts';
@@ -6,12 +7,12 @@ import { appendInterruption } from './requests.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type TurnDeps } from './turnDeps.ts';
 
-/** That a command has ended is queued a moment later. */
+/** The end of a command is queued within this time. */
 const QUEUED_WITHIN = 3000;
-/** Otherwise a hook that always objects would never let a turn end. */
+/** A limit, because a hook that always objects would otherwise never let a turn end. */
 const MOST_PROLONGED = 3;
 
-/** Resolves to whether the turn goes on: what it waited for has come, or the user wants something else. */
+/** Resolves to whether the turn continues: an awaited notification was queued, or the user stopped or interrupted. */
 export async function waitForHandles(deps: TurnDeps, control: TurnControl): Promise<boolean> {
   const { log, ports } = deps;
   const running = (ports.handles?.list(log.id) ?? []).filter((handle) => !handle.hasEnded);
@@ -28,8 +29,8 @@ export async function waitForHandles(deps: TurnDeps, control: TurnControl): Prom
   return appendInterruption(deps, { by: 'event', broke: false });
 }
 
-/** Resolves to whether the turn goes on: a hook wants more of the model, or the user wants something else. */
-export async function goOnByHook(deps: TurnDeps, control: TurnControl, prolonged: number): Promise<boolean> {
+/** Resolves to whether the turn continues: a hook objects to its end, or the user stopped or interrupted. */
+export async function continueByHook(deps: TurnDeps, control: TurnControl, prolonged: number): Promise<boolean> {
   const { log, ports } = deps;
   const { ids, clock, hooks } = ports;
   if (hooks?.has('turn_end') !== true) return false;
@@ -43,7 +44,7 @@ export async function goOnByHook(deps: TurnDeps, control: TurnControl, prolonged
   return appendInterruption(deps, { by: 'event', broke: false });
 }
 
-/** At the end of a turn, however it ended. */
+/** Runs at the end of every turn, however it ended. */
 export async function stopHandles({ log, ports }: TurnDeps): Promise<void> {
   if (ports.settings()['handles.afterTurn'] === 'stop') await ports.handles?.stopAll(log.id, TURN_ENDED);
 }

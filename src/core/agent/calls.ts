@@ -1,4 +1,4 @@
-// Runs the tool calls of one answer side by side and ensures that every call of a turn gets its response.
+// Runs the tool calls of one answer in parallel and ensures that every call of a turn gets its response.
 import { FailureError } from '../../base/errors.ts';
 import { Slots } from '../../base/slots.ts';
 import { type EventDraft } from '../../protocol/event.ts';
@@ -14,10 +14,10 @@ import { sampleAt } from './sampling.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
 
-/** So many commands of one answer run at the same time. */
+/** At most this many commands of one answer run at the same time. */
 const MOST_RUNNING = 8;
 
-/** Resolves, or rejects, once none of them runs any more. The response that completes the batch is the carrier. */
+/** Resolves or rejects once all calls have ended. The response that completes the batch is the carrier. */
 export async function runCalls(
   deps: TurnDeps,
   prompting: Prompting,
@@ -38,26 +38,26 @@ export async function runCalls(
   if (failed !== undefined) throw failed.reason;
 }
 
-/** A failure to compare a source must not cost the call its response. */
+/** If sampling a source fails, the call must still get its response. */
 async function sampleForResult(deps: TurnDeps, prompting: Prompting): Promise<void> {
   try {
     await sampleAt(deps, prompting, 'result');
   } catch (error) {
     if (error instanceof FailureError) throw error;
-    deps.ports.logger.error('what changed was not compared before a result', error);
+    deps.ports.logger.error('sampling before a result failed', error);
   }
 }
 
 /**
- * `cutShort`: no answer follows. Then queued messages, and with them all that is pending, are left for the request that
- * interrupted the calls, or for the composer.
+ * `cutShort`: no answer follows. Then queued messages, and with them all pending notifications, are left for the
+ * request that interrupted the calls, or for the composer.
  */
 async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean): Promise<void> {
   const withdrawn = withdrawShown(deps.log, response.handles ?? []);
   const { turn, pending } = deps.log.state;
   const carries = turn.unanswered.length === 1 && !(cutShort && pending.queuedMessages.length > 0);
   const carrying = carries ? collectOrNothing(deps) : undefined;
-  // What a call showed is newer than a diff that was written before it.
+  // A state that a call has shown is newer than a diff that was queued before it.
   const own = deps.edits.settle(response.seen ?? []);
   const delivered = (carrying?.seen ?? []).filter(({ path }) => deps.edits.newest(path) === undefined);
   const seen = [...delivered, ...own];
@@ -65,17 +65,17 @@ async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean
   await Promise.all([withdrawn, responded]);
 }
 
-/** What cannot be planned or formatted stays pending: the call gets its response all the same. */
+/** If planning or formatting fails, notifications stay pending and the call still gets its response. */
 function collectOrNothing(deps: TurnDeps): ReturnType<typeof collect> | undefined {
   try {
     return collect(deps.log, deps.ports);
   } catch (error) {
-    deps.ports.logger.error('a result was written without what is pending', error);
+    deps.ports.logger.error('a result was written without the pending notifications', error);
     return undefined;
   }
 }
 
-/** Ends the open turn. Calls that have no response by then get one in front of it: none is ever left open. */
+/** Ends the open turn. Calls without a response get one first, so that none is left open. */
 export async function endTurn({ log }: Pick<TurnDeps, 'log'>, end: TurnEnd, why: string): Promise<void> {
   const responses = log.state.turn.unanswered.map(({ request }) => interrupted(request, why));
   const ended: EventDraft = { type: 'turn_ended', ...end };
@@ -83,8 +83,8 @@ export async function endTurn({ log }: Pick<TurnDeps, 'log'>, end: TurnEnd, why:
 }
 
 /**
- * After a restart: calls that may have run get a response that says so and are never run again. Resolves to those that
- * still wait for an approval or an answer, with which the turn goes on; if there are none, the turn is ended.
+ * After a restart, calls that may have run get a response that says so, and never run again. Resolves to the calls that
+ * still wait for an approval or an answer, with which the turn continues; if there are none, the turn is ended.
  */
 export async function recoverTurn(deps: TurnDeps): Promise<readonly CallRequest[]> {
   const { log } = deps;
@@ -97,7 +97,7 @@ export async function recoverTurn(deps: TurnDeps): Promise<readonly CallRequest[
   return waiting;
 }
 
-/** Ends a turn that a failed write or a bug left open: nothing of it goes on. */
+/** Ends a turn that a failed write or an unexpected error left open; it is not continued. */
 export async function closeTurn(deps: TurnDeps, why: string): Promise<void> {
   if (deps.log.state.turn.isOpen) await endTurn(deps, INTERRUPTED_TURN, why);
 }
@@ -117,7 +117,7 @@ function interrupted({ id, name }: CallRequest, why: string): ToolResponse {
   return { type: 'tool_call_response', id, content: `${INTERRUPTED} ${why} while ${name} ran.`, is_error: true };
 }
 
-/** Calls that surely never began, because nobody had answered for them. */
+/** Calls that certainly never began, because nobody had answered for them. */
 async function waitingCalls(deps: TurnDeps): Promise<readonly CallRequest[]> {
   const open = deps.log.state.turn.unanswered.filter(neverApproved);
   if (open.length === 0) return [];
@@ -130,12 +130,12 @@ async function waitingCalls(deps: TurnDeps): Promise<readonly CallRequest[]> {
     }
     return waiting;
   } catch (error) {
-    deps.ports.logger.error('which calls still wait for an answer is not known', error);
+    deps.ports.logger.error('could not determine which calls still wait for an answer', error);
     return [];
   }
 }
 
-/** Where the log has a gap behind a call, its approval may have been in it. */
+/** If the log has a gap after a call, the missing events may include its approval. */
 function neverApproved({ approval, uncertain }: UnansweredCall): boolean {
   return approval === undefined && uncertain !== true;
 }

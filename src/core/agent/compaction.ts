@@ -1,4 +1,4 @@
-// Compacts a long conversation for the model: a summary by the model itself, followed by the newest messages.
+// Compacts a long conversation for the model: to a summary by the model itself, followed by the newest messages.
 import { wholeCharacters } from '../../base/text.ts';
 import { compactionDraft, safeCompactionPoint } from '../conversation/compact.ts';
 import { maskKey } from '../conversation/key.ts';
@@ -8,14 +8,14 @@ import { type ModelMessage } from '../ports/modelMessages.ts';
 import { type Model } from '../ports/ports.ts';
 import { askAside, type SideCallDeps } from './sideCall.ts';
 
-/** Of the context window: where it starts, and what of it the newest messages may take afterwards. */
+/** Shares of the context window: when compaction starts, and how much the newest messages may take afterwards. */
 const START = 0.9;
 const KEPT_SHARE = 0.2;
-/** How many of the newest messages are worth keeping as they are, best first. */
+/** Numbers of newest messages to keep unchanged, preferred ones first. */
 const KEEP = [12, 8, 4, 2, 0];
-/** What the summary's own request may take of the window. */
+/** The share of the window that the request for the summary may take. */
 const SOURCE_SHARE = 0.6;
-/** Nobody runs an agent on less. */
+/** In tokens; smaller windows are of no use for an agent. */
 const SMALLEST_WINDOW = 2000;
 
 const SUMMARY_PROMPT = [
@@ -36,8 +36,8 @@ export function isNearlyFull(log: ConversationLog, model: Model, overhead: () =>
 }
 
 /**
- * The real context window, estimated from the size of the refused request: the configured one was wrong. Only for what a
- * compaction may leave; the next refusal is reported.
+ * Estimates the real context window from the size of the refused request, because the configured one was wrong. Used
+ * only to size the compaction; another refusal is reported.
  */
 export function windowAfterOverflow(log: ConversationLog, model: Model): number {
   const { usage, messages } = log.state;
@@ -48,7 +48,10 @@ export function windowAfterOverflow(log: ConversationLog, model: Model): number 
   return Math.min(model.contextWindow, Math.max(refused, SMALLEST_WINDOW));
 }
 
-/** `window`: tokens that the model can read. Resolves to whether the conversation is shorter now. Rejects only if the log cannot be written. */
+/**
+ * `window`: the number of tokens that the model can read. Resolves to whether the conversation was shortened. Rejects
+ * only if the log cannot be written.
+ */
 export async function compact(deps: SideCallDeps, window: number, signal: AbortSignal): Promise<boolean> {
   const { log, model } = deps;
   const point = choosePoint(log, window);
@@ -64,14 +67,14 @@ export async function compact(deps: SideCallDeps, window: number, signal: AbortS
   return true;
 }
 
-/** As many of the newest messages as fit into their share stay unchanged. */
+/** Keeps as many of the newest messages unchanged as fit into their share. */
 function choosePoint(
   log: ConversationLog,
   window: number,
 ): { through: number; old: readonly ModelMessage[] } | undefined {
   const messages = log.state.messages.all;
   for (const keep of KEEP) {
-    // A result stays with its call, as it does in safeCompactionPoint.
+    // A result stays with its call, as in safeCompactionPoint.
     let first = messages.length - keep;
     while (first > 0 && messages[first]?.role === 'tool') first -= 1;
     const tokens = messages.slice(first).reduce((sum, message) => sum + estimateTokens(printMessage(message)), 0);
@@ -82,7 +85,7 @@ function choosePoint(
   return undefined;
 }
 
-/** Long results are cut first, then the oldest messages: the request for the summary must not overflow itself. */
+/** Cuts long messages first, then drops the oldest, because the request for the summary must not overflow, either. */
 function printMessages(messages: readonly ModelMessage[], tokens: number): string {
   for (const longest of [8000, 2000, 500]) {
     const text = messages.map((message) => cut(printMessage(message), longest)).join('\n\n');
@@ -116,7 +119,7 @@ function cut(text: string, longest: number): string {
   return `${wholeCharacters(text, half)}\n… ${text.length - longest} characters left out …\n${text.slice(-half)}`;
 }
 
-/** Without a summary, the user's own messages must not be lost. */
+/** Used when there is no summary, so that the user's own messages are not lost. */
 function listRequests(messages: readonly ModelMessage[]): string {
   const asked = messages.filter((message) => message.role === 'user').map((message) => cut(message.content, 2000));
   return ['The user asked, in this order:', ...asked.map((text) => `- ${text}`)].join('\n');

@@ -19,7 +19,7 @@ export interface CycleDeps {
 type CallRequest = EventOf<'tool_call_request'>;
 
 export type CycleOutcome =
-  /** `misfit`: why the answer does not fit the schema that was asked for. */
+  /** `misfit`: why the answer does not fit the requested schema. */
   | {
       readonly type: 'answered';
       readonly calls: readonly CallRequest[];
@@ -27,7 +27,7 @@ export type CycleOutcome =
       readonly kept: Promise<void>;
       readonly misfit?: string;
     }
-  /** `shown`: some of the answer was rendered, so that it cannot be retried silently. */
+  /** `shown`: part of the answer was rendered, so the call cannot be retried silently. */
   | {
       readonly type: 'failed';
       readonly failure: Failure;
@@ -47,8 +47,8 @@ interface ReceivedAnswer {
 }
 
 /**
- * Half-streamed tool calls never get here; a partial text is kept as truncated. Calls are returned before they are on disk:
- * reading does no harm, and everything else waits for its approval, which is in the log behind them.
+ * Incomplete tool calls are dropped; a partial text is kept as truncated. Calls are returned before they are on disk:
+ * reading does no harm, and any other call waits for its approval, which follows it in the log.
  */
 export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: AbortSignal): Promise<CycleOutcome> {
   const id = deps.ids.ulid();
@@ -76,11 +76,11 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
     ...(received.usage !== undefined && { usage: received.usage }),
     ...(received.failed !== undefined && { failure: received.failed.failure }),
   });
-  // All numbered together: nothing else can stand between an answer and its calls.
+  // Appended together, so that no other event can be between an answer and its calls.
   const { events, onDisk: kept } = deps.log.appendTogether(
     drafts.map((draft) => ({ draft, id: draft.type === 'chat_response' ? id : undefined })),
   );
-  // Only what this very answer asks for may run.
+  // Only calls of this answer may run.
   const calls = events.filter((event) => event.type === 'tool_call_request');
   if (calls.length === 0) await kept;
   if (ended === 'aborted') return { type: 'aborted' };
@@ -109,7 +109,7 @@ async function receive(
       if (idle.signal.aborted) break;
       idle.noteActivity();
       if (!fits(part)) {
-        // Leaving the loop ends the request. What was shown is kept; calls of such an answer are not.
+        // Leaving the loop ends the request. The shown text is kept; the calls of such an answer are dropped.
         received.failed = { failure: answerTooLong };
         break;
       }
@@ -154,7 +154,7 @@ function addPart(received: ReceivedAnswer, part: ModelPart): void {
   }
 }
 
-/** A stream that ended without saying so, or said nothing. */
+/** The failure of a stream that went silent, ended without its end marker, or had no content. */
 function whatIsMissing(received: ReceivedAnswer, quietFor: number | undefined): Failure | undefined {
   if (quietFor !== undefined) {
     return {
@@ -185,7 +185,7 @@ function outcomeOf(received: ReceivedAnswer, signal: AbortSignal): EventOf<'mode
   return received.failed === undefined ? 'succeeded' : 'failed';
 }
 
-/** An id that is missing or was used before would tie a result to the wrong call: such a call gets one of ours. */
+/** A missing or reused id would assign a result to the wrong call, so such a call gets a new id. */
 function requestsOf(calls: ReceivedAnswer['calls'], { log, ids }: CycleDeps): EventDraft[] {
   const taken = new Set<string>();
   return calls.map((call) => {
@@ -199,7 +199,7 @@ function requestsOf(calls: ReceivedAnswer['calls'], { log, ids }: CycleDeps): Ev
   });
 }
 
-/** Undefined for what cannot be an event's data: it stays text, and the call is refused. */
+/** Undefined if the arguments cannot be stored as data: then their text is stored, and the call is refused. */
 function parseArguments(text: string): Record<string, unknown> | undefined {
   const value = parseObject(text === '' ? '{}' : text);
   return value === undefined || isDeeperThan(value, MOST_DEPTH) ? undefined : value;

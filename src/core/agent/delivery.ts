@@ -1,4 +1,5 @@
-// Collects what a carrier delivers. Called synchronously with the carrier's append, so that nothing is queued in between.
+// Collects what a carrier delivers. Call it in the same step as the carrier's append, so that nothing is queued in
+// between.
 import { type Attachment, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -26,7 +27,7 @@ type Moved = NonNullable<EventOf<'chat_request'>['seen']>;
 
 /**
  * The fields of a carrier that is appended now: everything pending, planned and formatted; none if nothing is pending.
- * `textsAsContent`: the user's words are the carrier's own content, so the block does not repeat them.
+ * `textsAsContent`: the queued messages are the carrier's own content, so the block does not repeat them.
  */
 export function collect(
   log: ConversationLog,
@@ -64,14 +65,14 @@ export function collect(
   };
 }
 
-/** A file that was attached with its whole text was shown; its snapshot was taken when the message was accepted. */
+/** Files attached with their whole text count as seen; their snapshots were taken when the message was accepted. */
 export function seenIn(attachments: readonly Attachment[], snapshots: DeliveryPorts['snapshots']): Moved {
   return attachments.flatMap((one) =>
     one.type === 'file_content' ? [{ path: one.path, hash: snapshots.hash(encoder.encode(one.content)) }] : [],
   );
 }
 
-/** What plan would deliver now: the status bar's number. */
+/** The plan of what would be delivered now, for the counter in the status bar. */
 export function countDeliverable(
   log: Pick<ConversationLog, 'state'>,
   options: { readonly settings: Settings; readonly contextWindow: number },
@@ -89,7 +90,10 @@ function chooseFormat(settings: Settings): FormatName {
   return wanted === 'auto' ? 'xml' : wanted;
 }
 
-/** `developer` and `synthetic-tool` send the XML block in another message: `models/openai/wireMessages.ts` places it. */
+/**
+ * `developer` and `synthetic-tool` send the XML block in another message, which `models/openai/wireMessages.ts`
+ * inserts.
+ */
 export function formatBlock(format: FormatName, input: FormatInput): string {
   return format === 'markdown' ? formatMarkdown(input) : formatXml(input);
 }
@@ -101,10 +105,10 @@ function movedBy(log: ConversationLog, plan: Plan): Moved {
     if (notification?.message !== entry.message) return [];
     return fileStatesOf(notification).flatMap(({ path, hash, complete }) => {
       if (!complete) return [];
-      // A diff shows nothing of what the model never saw or no longer has.
+      // A diff does not show the lines that the model has never seen or no longer has.
       const before = log.state.seen.get(path);
-      const hardly = before?.part !== undefined || before?.compacted === true;
-      return { path, hash, ...(hardly && { part: SHOWN_IN_PART }) };
+      const partial = before?.part !== undefined || before?.compacted === true;
+      return { path, hash, ...(partial && { part: SHOWN_IN_PART }) };
     });
   });
 }

@@ -1,4 +1,5 @@
-// Hands a conversation over to a window that said *Continue here*: at a cycle's end, between two, or when nothing runs.
+// Hands a conversation over to a window whose user chose *Continue here*: at the end of a cycle, between two cycles, or
+// when nothing is running.
 import { type ConversationLog } from '../conversation/log.ts';
 import {
   type ApprovalAnswer,
@@ -14,9 +15,9 @@ export interface HandOverDeps {
   readonly log: ConversationLog;
   readonly frontend: Frontend;
   isRunning(): boolean;
-  /** The turn is open and neither the model nor a tool is at work for it: another window can go on with it. */
+  /** The turn is open, but neither the model nor a tool is running, so another window can continue it. */
   isBetweenCycles(): boolean;
-  /** Called once for each request, as soon as it may be. */
+  /** Called once for each request, as soon as the conversation can be released. */
   release(): void;
   /** An approval or a question was opened or closed. */
   asked(): void;
@@ -32,13 +33,13 @@ export class HandOver implements Frontend {
     this.#deps = deps;
   }
 
-  /** Another window wants it. */
+  /** Call when another window requests the conversation. */
   request(): void {
     this.#requested = true;
     this.check();
   }
 
-  /** How many approvals and questions are open. */
+  /** The number of open approvals and questions. */
   get asking(): number {
     return this.#asking;
   }
@@ -47,15 +48,15 @@ export class HandOver implements Frontend {
     return this.#deps.frontend.returnMessages(conversation, texts);
   }
 
-  /** Called when a turn has ended. Returns whether another window has it from now on. */
+  /** Call when a turn has ended. Returns whether the conversation was released to another window. */
   check(): boolean {
     const unanswered = this.#deps.log.state.turn.unanswered.length;
-    // The user who is asked is in the other window now: the question is asked again there.
+    // The user is now in the other window, which asks again.
     const waits = unanswered > 0 && this.#asking === unanswered;
     return (!this.#deps.isRunning() || waits || this.#deps.isBetweenCycles()) && this.#release();
   }
 
-  /** Called when the results of a cycle are complete. */
+  /** Call when the results of a cycle are complete. */
   cycleEnded(): void {
     this.#release();
   }

@@ -1,16 +1,16 @@
-// Aborts a stream that has shown no sign of life for too long.
+// Aborts a stream that has been silent for too long.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 
 export interface IdleWatch extends Disposable {
-  /** Aborted with the outer signal, or when it was quiet for too long. */
+  /** Aborted with the outer signal, or when the stream was silent for too long. */
   readonly signal: AbortSignal;
   readonly timedOut: boolean;
-  /** A sign of life. */
+  /** Call for each part that arrives. */
   noteActivity(): void;
 }
 
-/** One timer for the whole stream: a sign of life only records the time, which is cheap for thousands of chunks. */
+/** Uses one timer for the whole stream: each part only records its time, which is cheap for thousands of parts. */
 export function watchIdle(clock: Clock, milliseconds: number, outer: AbortSignal): IdleWatch {
   const own = new AbortController();
   let last = clock.now();

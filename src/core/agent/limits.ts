@@ -5,7 +5,7 @@ import { type CountedUsage, costOf } from '../conversation/projections/usage.ts'
 
 export interface Used {
   readonly tokens: number;
-  /** Undefined where a price is not known. */
+  /** Undefined if a price is not known. */
   readonly cost: number | undefined;
 }
 
@@ -20,8 +20,8 @@ export function usedBy(usage: CountedUsage, settings: Settings): Used {
 }
 
 /**
- * A limit is reached each time as much again was used: the turn ends, and the user's next request continues. `before` is what
- * had been used when the user last wrote.
+ * A limit is reached each time another such amount was used: the turn ends, and the user's next request continues.
+ * `before`: what had been used when the turn began.
  */
 export function limitReached(before: Used, now: Used, settings: Settings): Failure | undefined {
   const { 'limits.tokens': tokens, 'limits.cost': cost } = settings;
@@ -46,7 +46,7 @@ function limitFailure(used: string, limit: string, setting: string): Failure {
   return {
     code: 'limit',
     message: `This conversation has used ${used}; you wanted to be asked after every ${limit}.`,
-    nextStep: `Write to go on, or change ${setting}.`,
+    nextStep: `Write a message to continue, or change ${setting}.`,
   };
 }
 

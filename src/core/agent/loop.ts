@@ -2,7 +2,7 @@
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { repeatInstruction } from '../prompt/schemaPrompts.ts';
-import { goOnByHook, stopHandles, waitForHandles } from './afterTurn.ts';
+import { continueByHook, stopHandles, waitForHandles } from './afterTurn.ts';
 import { endTurn, runCalls } from './calls.ts';
 import { compact, isNearlyFull } from './compaction.ts';
 import { type CycleDeps } from './cycle.ts';
@@ -13,8 +13,8 @@ import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
 
 /**
- * Runs the turn that the log says is open to its end. `resumed` are its calls that waited for an answer when the editor
- * was closed. Rejects only if the log cannot be written.
+ * Runs the open turn of the log to its end. `resumed`: its calls that waited for an answer when the editor was closed.
+ * Rejects only if the log cannot be written.
  */
 export async function runTurn(
   deps: TurnDeps,
@@ -29,7 +29,10 @@ export async function runTurn(
   return ended;
 }
 
-/** A bug ends the turn with a failure that the user sees; open calls get their responses with the turn's end. */
+/**
+ * An unexpected error ends the turn with a failure that the user sees; open calls get their responses at the turn's
+ * end.
+ */
 async function unlessBug<T>({ ports }: TurnDeps, action: () => Promise<T>): Promise<T | TurnEnd> {
   try {
     return await action();
@@ -37,7 +40,7 @@ async function unlessBug<T>({ ports }: TurnDeps, action: () => Promise<T>): Prom
     if (error instanceof FailureError) throw error;
     ports.logger.error('the turn failed unexpectedly', error);
     const message = `Earshot failed unexpectedly: ${describeError(error)}`;
-    return { outcome: 'error', failure: { code: 'bug', message, nextStep: 'The log has details: Earshot: Show Log.' } };
+    return { outcome: 'error', failure: { code: 'bug', message, nextStep: 'Run Earshot: Show Log for details.' } };
   }
 }
 
@@ -48,7 +51,7 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   const used = () => usedBy(ports.subagents?.usageFor(log.id) ?? log.state.usage, ports.settings());
   const usedBefore = used();
   let repeated = false;
-  /** How often a hook has made the model go on. */
+  /** How often a hook has made the model continue. */
   let prolonged = 0;
   await runCalls(deps, prompting, resumed, control);
   while (!control.isStopped) {
@@ -62,7 +65,7 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
       await compact(cycle, model.contextWindow, control.enter('answering'));
     }
     const outcome = await callModel(cycle, prompting, control, () => beginTry(deps, control, prompting));
-    // Interrupted: the next call begins with what interrupted it.
+    // Interrupted: the next model call begins with the interrupting request.
     if (outcome.type === 'aborted') continue;
     if (outcome.type === 'failed') return { outcome: 'error', failure: outcome.failure };
     if (outcome.misfit !== undefined) {
@@ -73,14 +76,14 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
     }
     if (outcome.calls.length === 0) {
       if (await waitForHandles(deps, control)) continue;
-      if (await goOnByHook(deps, control, prolonged)) {
+      if (await continueByHook(deps, control, prolonged)) {
         prolonged += 1;
         continue;
       }
       return { outcome: 'done' };
     }
     const running = runCalls(deps, prompting, outcome.calls, control);
-    // If the disk refuses the answer, the turn ends, but not while one of its tools still runs.
+    // If the answer cannot be written, the turn ends, but not while one of its tools is still running.
     await Promise.allSettled([outcome.kept, running]);
     await Promise.all([outcome.kept, running]);
   }
@@ -92,7 +95,7 @@ async function beginTry(deps: TurnDeps, control: TurnControl, prompting: Prompti
   for (let wanted = control.take(); wanted !== undefined; wanted = control.take()) {
     if (!(await appendInterruption(deps, wanted))) control.stop();
   }
-  // Only now: the messages before this call report what has changed.
+  // Only now, because the messages before this call report the changes of the configuration.
   const config = prompting.offerTools();
   await deps.sampling?.used.use(deps.log, config);
   return control.enter('answering');
@@ -106,7 +109,7 @@ export function cycleDeps({ log, ports }: TurnDeps): CycleDeps {
 function doesNotFit(misfit: string): Failure {
   return {
     code: 'schema',
-    message: `The answer does not fit the schema, also when asked again: ${misfit}.`,
-    nextStep: 'Simplify the schema, or choose a model that can be held to one.',
+    message: `The answer does not fit the schema, even after a second attempt: ${misfit}.`,
+    nextStep: 'Simplify the schema, or choose a model that supports schemas.',
   };
 }

@@ -1,4 +1,4 @@
-// Repeats a model call: after a delay if that may help, compacted if the request was too long, else not.
+// Makes a model call and retries it: after a delay if that may help, or compacted if the request was too long.
 import { type Failure } from '../../base/errors.ts';
 import { CONTEXT_OVERFLOW } from '../ports/ports.ts';
 import { type Prompting } from '../prompt/prompting.ts';
@@ -8,8 +8,8 @@ import { pause, retryDelay } from './retry.ts';
 import { type TurnControl } from './turnControl.ts';
 
 /**
- * `begin` resolves once everything that the next try must hold is in the log, with the signal that ends the try. The
- * request is built anew for each try, since a compaction in between changes it.
+ * `begin` resolves once everything that the next attempt must contain is in the log, with the signal that aborts the
+ * attempt. The request is built again for each attempt, since a compaction in between changes it.
  */
 export async function callModel(
   deps: CycleDeps,

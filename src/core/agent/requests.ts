@@ -1,4 +1,4 @@
-// Appends a request to the log with what is pending: the user's, one made of queued messages, or an automated one.
+// Appends a request and everything pending to the log: a message of the user, queued messages, or an automated request.
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
 import { type QueuedMessage } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
@@ -9,7 +9,7 @@ import { type TurnDeps } from './turnDeps.ts';
 import { type AcceptedText } from './userText.ts';
 
 export interface TurnRequest extends AcceptedText {
-  /** JSON Schema of the answer that is wanted. */
+  /** JSON Schema of the wanted answer. */
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
@@ -36,14 +36,16 @@ export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promi
   await Promise.all([started, requested]);
 }
 
-/** Begins a turn of the user's with what was queued while another one ran. */
+/** Begins a turn with the messages that the user queued during the previous one. */
 export async function beginQueuedTurn(deps: TurnDeps): Promise<void> {
   await sampleAt(deps, new Prompting(deps), 'request');
   const started = deps.log.append({ type: 'turn_started', source: 'user' });
   await Promise.all([started, appendQueued(deps)]);
 }
 
-/** Begins a turn with what is pending. `source` says who wanted it: nobody, or the user who said *Deliver now*. */
+/**
+ * Begins a turn with the pending notifications. `source`: `user` if the user chose *Deliver Now*, otherwise `system`.
+ */
 export async function beginSystemTurn(deps: TurnDeps, source: 'system' | 'user'): Promise<void> {
   // `result`, not `request`: counts are delivered only together with something else.
   await sampleAt(deps, new Prompting(deps), 'result');
@@ -53,8 +55,8 @@ export async function beginSystemTurn(deps: TurnDeps, source: 'system' | 'user')
 }
 
 /**
- * Appends what a running turn is interrupted for; queued messages come before notifications. Resolves to false if nothing
- * is left to append although an answer was interrupted for it.
+ * Appends the request for which a running turn is interrupted; queued messages come before notifications. Resolves to
+ * false if nothing is left to append although an answer was interrupted for it.
  */
 export async function appendInterruption(
   deps: TurnDeps,

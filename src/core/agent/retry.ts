@@ -1,4 +1,4 @@
-// The delays between attempts at a failed model call, and waiting for them.
+// Computes the delays between attempts at a failed model call, and waits for them.
 import { type Clock } from '../../base/clock.ts';
 
 const MOST_RETRIES = 4;
@@ -7,8 +7,8 @@ const FIRST_MILLISECONDS = 1000;
 const LONGEST_MILLISECONDS = 120_000;
 
 /**
- * Milliseconds until the next attempt after so many failures; undefined: no more attempts. The endpoint's own delay takes
- * precedence over doubling; one person's few requests need no jitter.
+ * Milliseconds until the next attempt after this many failures; undefined: no more attempts. The endpoint's own delay
+ * takes precedence over doubling. One person's few requests need no jitter.
  */
 export function retryDelay(failures: number, asked: number | undefined): number | undefined {
   if (failures > MOST_RETRIES) return undefined;

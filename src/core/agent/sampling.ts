@@ -1,4 +1,4 @@
-// Compares state that is not watched at every delivery point, before the carrier is made.
+// Compares state that is not watched, at every delivery point, before the carrier is made.
 import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
 import { type Ports } from '../ports/ports.ts';
@@ -7,12 +7,12 @@ import { bodyOf } from '../prompt/instructions.ts';
 import { type Prompting } from '../prompt/prompting.ts';
 import { type Sampling, type TurnDeps } from './turnDeps.ts';
 
-/** Reading a file through the editor never resolves in a window whose front end is gone: its turn must not wait for ever. */
+/** A limit, because in a window whose UI is gone, reading a file through the editor never resolves. */
 const SAMPLED_WITHIN = 10_000;
 
 /**
- * Resolves once new notifications are queued and outdated ones withdrawn. What takes too long is left for the next delivery
- * point. Does nothing once the conversation was released.
+ * Resolves once new notifications are queued and outdated ones withdrawn. Samples that take too long are left for the
+ * next delivery point. Does nothing once the conversation was released.
  */
 export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: DeliveryPoint['type']): Promise<void> {
   const { log, ports, sampling } = deps;
@@ -21,7 +21,7 @@ export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: Deliv
   const timer = ports.clock.after(SAMPLED_WITHIN, () => late.resolve(undefined));
   try {
     const samples = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
-    if (samples === undefined) ports.logger.warn('What changed since the last request could not be compared in time.');
+    if (samples === undefined) ports.logger.warn('State that is not watched could not be compared in time.');
     for (const sample of samples ?? []) await applySample(deps, sample);
   } finally {
     timer.dispose();
@@ -60,7 +60,7 @@ async function readSamples(
   return sampling.sample(point);
 }
 
-/** Queues what a sample found, and withdraws what it replaces. */
+/** Queues the notification of a sample, and withdraws the one it replaces. */
 export async function applySample(
   { log, ports }: { readonly log: ConversationLog; readonly ports: Pick<Ports, 'ids' | 'clock'> },
   { kind, subject, draft, keep, replaces }: Sample,
@@ -71,10 +71,10 @@ export async function applySample(
   const newest = pending.newest(id);
   if (replaces !== undefined && newest?.message !== replaces) return;
   if (newest?.message === draft?.message) return;
-  // Synchronously: a notification must not be withdrawn without its replacement.
-  const taken = withdraw(log, kind, subject, draft === undefined ? 'it is as it was' : 'it has changed again');
+  // Both in one step: a notification must not be withdrawn without its replacement.
+  const withdrawn = withdraw(log, kind, subject, draft === undefined ? 'it is as it was' : 'it has changed again');
   const at = replaces === undefined ? undefined : newest?.at;
   const queued =
     draft && enqueue(log, ports.ids, { ...draft, kind, subject, at: at ?? new Date(ports.clock.now()).toISOString() });
-  await Promise.all([taken, queued]);
+  await Promise.all([withdrawn, queued]);
 }

@@ -1,4 +1,4 @@
-// Asks a model something outside the turn (a title, a summary): no tools, no retries, counted in the log.
+// Makes a model call outside the turn (for a title or a summary): no tools, no retries, usage counted in the log.
 import { type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Clock, type Model, type ModelRequest } from '../ports/ports.ts';
@@ -12,7 +12,7 @@ export interface SideCallDeps {
   readonly idleMilliseconds: number;
 }
 
-/** The answer's text, or undefined if none came. Rejects only if the log cannot be written. */
+/** The answer's text, or undefined if there is none. Rejects only if the log cannot be written. */
 export async function askAside(
   deps: SideCallDeps,
   question: Pick<ModelRequest, 'system'> & { readonly content: string },

@@ -6,7 +6,7 @@ export const TITLE_PROMPT =
   'Name this conversation in at most six words, in the language of the request. Answer with the title alone: no quotes, no full stop.';
 const EXCERPT = 2000;
 
-/** Only once, and never over a title that a person gave. Resolves when it is done or was aborted. */
+/** Never replaces a given title. Resolves when it is done or was aborted. */
 export async function nameConversation(deps: SideCallDeps, signal: AbortSignal): Promise<void> {
   const { log, model } = deps;
   const isNamed = () => log.state.summary.isNamed;
@@ -16,12 +16,12 @@ export async function nameConversation(deps: SideCallDeps, signal: AbortSignal):
   const answer = messages.findLast((message) => message.role === 'assistant')?.content ?? '';
   if (request === '' || answer === '') return;
   const content = `Request:\n${wholeCharacters(request, EXCERPT)}\n\nAnswer:\n${wholeCharacters(answer, EXCERPT)}`;
-  const said = await askAside(deps, { system: TITLE_PROMPT, content }, 'title', signal);
-  const title = cleanTitle(said ?? '');
+  const answered = await askAside(deps, { system: TITLE_PROMPT, content }, 'title', signal);
+  const title = cleanTitle(answered ?? '');
   if (title !== '' && !signal.aborted && !isNamed()) await log.append({ type: 'title_set', title });
 }
 
-/** The first line without what models put around it. */
+/** The first line, without the quotes and marks that models put around it. */
 function cleanTitle(text: string): string {
   const line = text.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
   const bare = withoutTrailing(line, ' \t\r\u00a0*"\'“”‘’.')

@@ -1,9 +1,9 @@
-// Stops or interrupts a running turn: breaks off the answer, the tools, or nothing yet.
+// Stops or interrupts a running turn: aborts its current answer or tools, if any.
 
 /** `user`: a message that interrupts. `event`: a critical notification, or *Deliver Now*. */
 export type Interruption = 'user' | 'event';
 
-/** `between`: nothing runs that could be interrupted; `waiting`: for the next attempt at a model call. */
+/** `between`: nothing is running that could be interrupted. `waiting`: for the next attempt at a model call. */
 export type Phase = 'between' | 'answering' | 'waiting' | 'tools';
 
 /** One for each turn. Only the loop sets the phase and takes the interruption. */
@@ -18,17 +18,17 @@ export class TurnControl {
     return this.#phase;
   }
 
-  /** The user, or the window's end, ended the turn. */
+  /** The user stopped the turn, or the window is closing. */
   get isStopped(): boolean {
     return this.#turn.signal.aborted;
   }
 
-  /** For work beside the phases, until the turn has ended. */
+  /** For work that is independent of the phases: aborted when the turn is stopped. */
   get stopped(): AbortSignal {
     return this.#turn.signal;
   }
 
-  /** Who interrupts the turn before its next model call. */
+  /** The pending interruption, which is handled before the next model call. */
   get wanted(): Interruption | undefined {
     return this.#wanted;
   }
@@ -39,8 +39,8 @@ export class TurnControl {
   }
 
   /**
-   * An event interrupts only an answer: tools deliver it with their results. A wait for the next attempt continues, since the
-   * endpoint asked for it; the interrupting request is sent with that attempt.
+   * An event interrupts only an answer: tools deliver it with their results. A wait for the next attempt continues,
+   * since the endpoint asked for it; the interrupting request is sent with that attempt.
    */
   interrupt(by: Interruption): void {
     if (by === 'event' && this.#phase === 'tools') return;
@@ -50,16 +50,16 @@ export class TurnControl {
     this.#current.abort();
   }
 
-  /** The signal of what begins now. */
+  /** Enters a phase and returns its signal. */
   enter(phase: Phase): AbortSignal {
     this.#phase = phase;
     if (this.#current.signal.aborted && !this.isStopped) this.#current = new AbortController();
-    // The interruption came while the calls were still being streamed: they end before they begin.
+    // The user interrupted while the calls were still being streamed: they are cancelled before they begin.
     if (phase === 'tools' && this.#wanted === 'user') this.#current.abort();
     return this.#current.signal;
   }
 
-  /** Returns the interruption once; `broke`: an answer was interrupted for it, so that the model must be asked again. */
+  /** Returns the interruption once. `broke`: an answer was aborted for it, so the model must be called again. */
   take(): { readonly by: Interruption; readonly broke: boolean } | undefined {
     const by = this.#wanted;
     if (by === undefined) return undefined;

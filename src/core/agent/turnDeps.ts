@@ -23,7 +23,7 @@ export interface TurnDeps {
   readonly captures?: Captures;
   /** Absent: nothing is compared at delivery points. */
   readonly sampling?: Sampling;
-  /** The conversation's; absent: each part of a turn reads them for itself. */
+  /** The conversation's instructions; absent: each part of a turn reads its own. */
   readonly instructions?: InstructionsInForce;
   /** Absent: refused instruction files are not reported. */
   readonly refusals?: Refusals;

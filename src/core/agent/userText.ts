@@ -1,4 +1,4 @@
-// Accepts the user's message: expands prompts, reads attached files, keeps images by their hash.
+// Accepts the user's message: expands prompts, reads attached files, stores images by their hash.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';
@@ -10,9 +10,9 @@ export type GivenAttachment =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'file_content'; readonly path: string; readonly content: string }
   | { readonly type: 'image'; readonly mediaType: string; readonly bytes: Uint8Array; readonly name?: string }
-  /** One that was accepted before and came back. */
+  /** An image that was accepted before and returned to the composer. */
   | Extract<Attachment, { type: 'image' }>
-  /** As it was read when it was attached. */
+  /** A resource with the content it had when it was attached. */
   | Extract<Attachment, { type: 'resource' }>;
 
 export interface MessageOptions {
@@ -20,7 +20,7 @@ export interface MessageOptions {
 }
 
 export interface RequestOptions extends MessageOptions {
-  /** JSON Schema of the answer that is wanted. */
+  /** JSON Schema of the wanted answer. */
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
@@ -31,14 +31,17 @@ export interface AcceptedText {
 
 const LONGEST_FILE = 1_000_000;
 const LARGEST_IMAGE = 10_000_000;
-/** What endpoints take. */
+/** The types that endpoints accept. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 type AcceptingPorts = Pick<Ports, 'workspace' | 'userFiles' | 'snapshots'>;
 
 const encoder = new TextEncoder();
 
-/** Accepts all of it or nothing: a failure names what cannot be accepted. The bytes are on disk before any event names them. */
+/**
+ * Accepts the whole message or nothing: a failure names the part that cannot be accepted. Bytes are on disk before an
+ * event names them.
+ */
 export async function acceptText(
   ports: AcceptingPorts,
   typed: string,

@@ -1,18 +1,17 @@
-// Attributes what changed while a command ran: to its own processes, or to others that wrote at the same time.
+// Attributes changes made while a command ran: to its own processes, or to others that wrote at the same time.
 import { type ObservedProcess, type ProcessObserver, type ProcessWatch } from '../ports/processes.ts';
 import { type FilePath } from '../ports/workspace.ts';
 
-/** What is known of one change besides its bytes. */
 interface Changed {
   readonly file: FilePath;
 }
 
-/** One watch for all commands of a conversation that run at the same time: what any of them writes is its own doing. */
+/** Uses one watch for all commands of a conversation that run at the same time: writes of any of them are its own. */
 export class Attribution {
   readonly #observer: ProcessObserver | undefined;
   #watch: ProcessWatch | undefined;
   #users = 0;
-  /** Calls that run where their processes cannot be observed. */
+  /** The number of running calls whose processes cannot be observed. */
   #blind = 0;
 
   constructor(observer: ProcessObserver | undefined) {
@@ -40,8 +39,8 @@ export class Attribution {
   }
 
   /**
-   * The paths of those that others wrote: at a time at which nothing of the conversation's ran, or with the file still
-   * open in another process. `times` are when each was changed last; without one, nothing is known against the command.
+   * The paths that others wrote: at a time when no process of the conversation ran, or with the file still open in
+   * another process. `times`: when each file was last changed; a file without a time is attributed to the command.
    */
   async othersOf(changes: readonly Changed[], times: ReadonlyMap<string, number>): Promise<ReadonlySet<string>> {
     const watch = this.#watch;

@@ -1,22 +1,22 @@
-// Splits a file into lines without losing a byte: each byte is one character, whatever the encoding.
+// Splits a file into lines without losing a byte: each byte becomes one character, whatever the encoding.
 
 const CHUNK = 8192;
-/** Longer files are taken as a whole. */
+/** Longer files are not split. */
 const LONGEST = 5_000_000;
-const LOOKED_AT = 8192;
+const CHECKED_BYTES = 8192;
 
-/** Undefined for what is no text, or too long to be taken apart. Joined, they are the bytes again. */
+/** Undefined if the bytes are not text, or too many to split. `joinLines` reverses it. */
 export function byteLines(bytes: Uint8Array): string[] | undefined {
   if (bytes.length > LONGEST) return undefined;
   const little = bytes[0] === 0xff && bytes[1] === 0xfe;
   const wide = little || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  if (!wide && bytes.subarray(0, LOOKED_AT).includes(0)) return undefined;
+  if (!wide && bytes.subarray(0, CHECKED_BYTES).includes(0)) return undefined;
   const text = asCharacters(bytes);
   const end = wide ? (little ? '\n\0' : '\0\n') : '\n';
   const lines: string[] = [];
   let start = 0;
   for (let at = text.indexOf(end); at !== -1; ) {
-    // Half of one character and half of the next are no line end.
+    // At an odd offset, the match is half of one character and half of the next.
     const isEnd = !wide || at % 2 === 0;
     const next = isEnd ? at + end.length : at + 1;
     if (isEnd) {

@@ -1,4 +1,4 @@
-// Captures the workspace at the start of a turn and around a command, and finds what the command changed.
+// Captures the workspace at the start of a turn and around a command, and finds the files that the command changed.
 import { type Failure, FailureError, type Result } from '../../base/errors.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ChangedFile } from '../ports/fileViews.ts';
@@ -9,9 +9,9 @@ import { type Buffers, type FilePath, type Workspace } from '../ports/workspace.
 import { Attribution } from './attribution.ts';
 import { sameBytes } from './byteLines.ts';
 
-/** The longest wait for a capture; after it the capture counts as failed. */
+/** The longest wait for a capture; a slower one counts as failed. */
 const LIMIT_MILLISECONDS = 60_000;
-/** Of what a command changed, as much is kept beside the checkpoint, ready to be reviewed. */
+/** Limits of the changes by one command that are also stored as snapshots, for review. */
 const MOST_FILES = 1000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -22,7 +22,7 @@ export interface CapturesDeps {
   readonly workspace: Workspace;
   readonly buffers?: Buffers | undefined;
   readonly clock: Clock;
-  /** Absent: what changed while a command ran counts as its own doing. */
+  /** Absent: all changes made while a command runs are attributed to it. */
   readonly processes?: ProcessObserver | undefined;
   readonly output: Logger;
 }
@@ -35,7 +35,7 @@ export interface CapturedCall {
   readonly running: readonly ObservedProcess[];
   /** Every process that the call starts is announced while it runs. */
   readonly isObservable: boolean;
-  /** Another call of the conversation is changing this file, and reports that itself. */
+  /** Whether another call of the conversation is changing this file; that call reports the change itself. */
   isChanging(path: string): boolean;
 }
 
@@ -43,7 +43,7 @@ type Reason = 'turn' | 'command' | 'restore';
 
 export class Captures {
   readonly #deps: CapturesDeps;
-  /** The captures of turns that still run. Never rejects. */
+  /** The captures of turns that are still being taken. Never rejects. */
   #turn: Promise<unknown> = Promise.resolve();
   #stopping = new AbortController();
   readonly #attribution: Attribution;
@@ -53,7 +53,7 @@ export class Captures {
     this.#attribution = new Attribution(deps.processes);
   }
 
-  /** Goes on beside the model's first answer; whatever changes something waits for it. */
+  /** Runs in parallel to the model's first answer; calls that change something wait for it. */
   beginTurn(signal: AbortSignal): void {
     const { workspace, log, output } = this.#deps;
     // An untrusted workspace is never changed, and a resumed turn has a capture already.
@@ -63,7 +63,7 @@ export class Captures {
       // The log was closed, or cannot be written: the turn notices that too.
       if (!either.aborted && !(error instanceof FailureError)) output.error('the workspace was not captured', error);
     });
-    // That of the turn before may still run, and must not contain what this turn changes.
+    // The previous turn's capture may still run; it must not contain changes of this turn.
     this.#turn = Promise.all([this.#turn, taken]);
   }
 
@@ -71,14 +71,14 @@ export class Captures {
     await this.#turn;
   }
 
-  /** Ends captures that take longer than their turns. Resolves once they have ended. */
+  /** Ends captures that take longer than their turns. Resolves once these have ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#stopping = new AbortController();
     await this.#turn;
   }
 
-  /** Captures the workspace and puts that into the log. Undefined, with the reason in the log, if it cannot be. */
+  /** Captures the workspace and records that in the log. Undefined, with the reason in the log, if it fails. */
   async take(reason: Reason, signal: AbortSignal, call?: string): Promise<string | undefined> {
     const { log, snapshots, workspace } = this.#deps;
     const unsaved = await Promise.all(
@@ -100,7 +100,7 @@ export class Captures {
     return taken.ok ? taken.value.name : undefined;
   }
 
-  /** Runs a command and finds what it changed, also when it was called off half-way. */
+  /** Runs a command and finds the files that it changed, even if it was cancelled. */
   async around(
     call: CapturedCall,
     run: (observe: (process: ObservedProcess) => void) => Promise<ToolOutcome>,
@@ -137,7 +137,7 @@ export class Captures {
     }
   }
 
-  /** Another call of the conversation left these very bytes, and its response says so. */
+  /** Whether another call of the conversation left exactly these bytes and has reported them in its response. */
   #madeSince(seq: number, path: string, bytes: Uint8Array | undefined): boolean {
     const { log, snapshots } = this.#deps;
     const last = log.state.changes.lastStep(path);
@@ -184,7 +184,7 @@ export class Captures {
     }
   }
 
-  /** What the conversation has to do with is captured also where it is ignored. */
+  /** Files that the conversation has seen or changed; they are captured even if they are ignored. */
   async #touched(): Promise<readonly FilePath[]> {
     const { log, workspace } = this.#deps;
     const paths = new Set([...log.state.seen.paths(), ...log.state.changes.paths]);
@@ -196,7 +196,7 @@ export class Captures {
 const tooSlow: Failure = {
   code: 'checkpoint',
   message: `The workspace’s files could not be captured within ${LIMIT_MILLISECONDS / 1000} s.`,
-  nextStep: 'Large folders that need no care can be named in .gitignore.',
+  nextStep: 'Add large folders that need no undo to .gitignore.',
 };
 
 function bytesOf({ before, after }: CheckpointDifference): readonly CheckpointBytes[] {
@@ -211,7 +211,10 @@ function bounded(differences: readonly CheckpointDifference[]): readonly Checkpo
   });
 }
 
-/** What the user saved meanwhile is the user's own: it is no change, or it is what was overwritten. */
+/**
+ * Bytes that the user saved meanwhile are not the command's change; if the command replaced them, they count as
+ * overwritten.
+ */
 function changeOf(
   { file, before, after }: CheckpointDifference,
   bytes: ReadonlyMap<string, Uint8Array>,
@@ -226,7 +229,7 @@ function changeOf(
   return [{ file, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }), ...kinds }];
 }
 
-/** That a file can be executed is said only where the other side cannot. */
+/** The kind `executable` is recorded only if just one side has it. */
 function kindsOf(
   before: CheckpointBytes | undefined,
   after: CheckpointBytes | undefined,

@@ -1,10 +1,11 @@
-// The hunks by which a file differs from its earlier state, and the file without, or with only, one of them. Pure.
+// Computes the hunks by which a file differs from an earlier state, and the file without one hunk or with only one.
+// Pure.
 import { diffArrays } from 'diff';
 import { mostEdits } from '../files/editBudget.ts';
 import { byteLines, joinLines } from './byteLines.ts';
 
 export interface Hunk {
-  /** Lines before it, in the old and in the present file. */
+  /** The number of lines before the hunk, in the old and in the present file. */
   readonly oldStart: number;
   readonly start: number;
   readonly removed: readonly string[];
@@ -14,13 +15,13 @@ export interface Hunk {
 export interface Difference {
   readonly added: number;
   readonly removed: number;
-  /** Undefined where it is no text, or too different to be taken apart. */
+  /** Undefined if it is not text, or too different to split into hunks. */
   readonly hunks?: readonly Hunk[];
 }
 
 const MOST_EDITS = 2000;
 
-/** Undefined bytes are no file. */
+/** Undefined bytes mean that there is no file. */
 export function differenceOf(old: Uint8Array | undefined, present: Uint8Array | undefined): Difference {
   const [oldLines, lines] = [byteLines(old ?? nothing), byteLines(present ?? nothing)];
   if (oldLines === undefined || lines === undefined) return { added: 0, removed: 0 };
@@ -48,19 +49,19 @@ export function differenceOf(old: Uint8Array | undefined, present: Uint8Array | 
   return { added: count('added'), removed: count('removed'), hunks };
 }
 
-/** The present file as it would be had the hunk never been made. */
+/** The present file with this hunk undone. */
 export function withoutHunk(present: Uint8Array, hunk: Hunk): Uint8Array {
   const lines = byteLines(present) ?? [];
   return joinLines(replaced(lines, hunk.start, hunk.added.length, hunk.removed));
 }
 
-/** The old file with this hunk made to it. */
+/** The old file with this hunk applied. */
 export function withHunk(old: Uint8Array, hunk: Hunk): Uint8Array {
   const lines = byteLines(old) ?? [];
   return joinLines(replaced(lines, hunk.oldStart, hunk.removed.length, hunk.added));
 }
 
-/** Not by a call with each line as an argument: a hunk may have more of them than a call can take. */
+/** Not with `splice`: a hunk may have more lines than a call can have arguments. */
 function replaced(lines: readonly string[], start: number, count: number, by: readonly string[]): string[] {
   return [lines.slice(0, start), by, lines.slice(start + count)].flat();
 }

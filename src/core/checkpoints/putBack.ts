@@ -1,4 +1,5 @@
-// Plans and performs undoing changes to files as they are now: in the editor all or nothing, and on disk what the editor cannot do.
+// Plans and performs the undo of changes to files: through the editor, all or none, and on disk for what the editor
+// cannot do.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type EntryKind } from '../../protocol/event.ts';
 import { type LiveConversation } from '../conversation/liveConversation.ts';
@@ -20,27 +21,27 @@ export interface PutBackDeps {
   readonly workspace: Workspace;
   readonly buffers?: Buffers | undefined;
   readonly snapshots: Snapshots;
-  /** Absent: links, names that are no text and what can be executed are left alone. */
+  /** Absent: links, names that are not valid text and executable bits are not restored. */
   readonly entries?: DiskEntries | undefined;
 }
 
 type Outcome =
-  /** It gets the bytes it had. */
+  /** The file gets its earlier bytes. */
   | 'restored'
-  /** The agent's changes go, what others did since stays. */
+  /** The agent's changes are removed; later changes of others stay. */
   | 'merged'
-  /** There was no such file. */
+  /** There was no such file before, so it is deleted. */
   | 'deleted'
-  /** It is made again. */
+  /** A deleted file is created again. */
   | 'created'
-  /** It has the bytes it had, or there is again no such file. */
+  /** Nothing to do: the file already has its earlier bytes, or is already gone. */
   | 'same'
-  /** Others changed the same lines since: it stays as it is. */
+  /** Others have changed the same lines since, so the file is left unchanged. */
   | 'clash'
-  /** It has no undoing here: what is needed for it is gone, or it lies where nothing may be changed. */
+  /** It cannot be undone: the earlier bytes are gone, or the file is in a place where nothing may be changed. */
   | 'impossible';
 
-/** What becomes of one file. */
+/** The planned change of one file. */
 export interface PutBack {
   readonly path: string;
   readonly outcome: Outcome;
@@ -48,10 +49,10 @@ export interface PutBack {
   readonly present?: Uint8Array;
   /** Absent: there will be no such file. */
   readonly target?: Uint8Array;
-  /** What the bytes are of, where that is no plain file. */
+  /** The kind of entry that the bytes belong to, unless it is a plain file. */
   readonly presentKind?: EntryKind;
   readonly targetKind?: EntryKind;
-  /** The editor has unsaved changes of it that stay as they are; only what is on disk is put back. */
+  /** The editor has unsaved changes of the file, which stay; only the file on disk is restored. */
   readonly beneath?: true;
   /** Why it is impossible. */
   readonly reason?: string;
@@ -63,13 +64,13 @@ export async function planPutBack(deps: PutBackDeps, path: string, steps: readon
   const isLink = steps.some((step) => step.beforeKind === 'link' || step.afterKind === 'link');
   const here = await presentOf(deps, path, isLink, bytes?.at(-1)?.after);
   if (!here.ok) return { path, outcome: 'impossible', reason: here.failure.message };
-  if (bytes === undefined) return { path, outcome: 'impossible', reason: 'Its earlier bytes are no longer kept.' };
+  if (bytes === undefined) return { path, outcome: 'impossible', reason: 'Its earlier content is no longer stored.' };
   const { present, unsaved, kind } = here.value;
   const seen = seenOf(path, here.value);
   const undone = undoSteps(present && { bytes: present, isLink: kind === 'link' }, bytes);
   if (undone.type === 'clash') return { ...seen, outcome: 'clash' };
   const target = undone.bytes;
-  // A file cannot be deleted away from under what is typed and not saved.
+  // A file with unsaved changes cannot be deleted.
   if (target === undefined && unsaved) return { ...seen, outcome: 'clash' };
   const executable = undone.executable ?? (kind === 'executable' && target !== undefined);
   const targetKind: EntryKind | undefined = undone.isLink ? 'link' : executable ? 'executable' : undefined;
@@ -78,8 +79,8 @@ export async function planPutBack(deps: PutBackDeps, path: string, steps: readon
 }
 
 /**
- * To other bytes, without asking what they came from: because somebody chose so. `wanted`: what they are of; undefined: a
- * file that can be executed if the present one can.
+ * Plans to replace the present bytes by `target`, whatever they are, because the user chose so. `wanted`: the kind of
+ * the new entry; undefined: a file that is executable if the present one is.
  */
 export async function planReplace(
   deps: PutBackDeps,
@@ -102,7 +103,7 @@ function outcomeOf({ present, target, presentKind, targetKind }: Omit<PutBack, '
   return merged ? 'merged' : 'restored';
 }
 
-/** What is there now. Without `file` only the disk can say what it is. */
+/** The present state of a path. Without `file`, it can be reached only on disk. */
 interface Here {
   readonly file?: FilePath;
   readonly present?: Uint8Array;
@@ -134,8 +135,8 @@ async function bytesOfSteps(snapshots: Snapshots, steps: readonly Step[]): Promi
 }
 
 /**
- * `last` is what the agent left: if that is on disk below a changed buffer, the change never reached the buffer. `asEntry`:
- * a link is there, or is to be: the editor would follow it.
+ * `last`: the bytes that the agent left. If the disk has them below a changed buffer, the agent's change never reached
+ * the buffer. `asEntry`: there is or will be a link, which the editor would follow.
  */
 async function presentOf(
   { workspace, buffers, entries }: PutBackDeps,
@@ -147,7 +148,7 @@ async function presentOf(
   if (entries !== undefined && (asEntry || kind === 'link' || entries.isOdd(path))) {
     const entry = await entries.look(path);
     if (!entry.ok) return entry;
-    if (entry.value === 'other') return failed('other', `${path} is no file any more, or lies behind a link.`);
+    if (entry.value === 'other') return failed('other', `${path} is no longer a file, or is behind a link.`);
     const { value } = entry;
     if (value === undefined) return succeeded({ unsaved: false });
     return succeeded({ present: value.bytes, unsaved: false, ...(value.kind !== 'plain' && { kind: value.kind }) });
@@ -166,7 +167,10 @@ async function presentOf(
   return succeeded({ ...here, present: bytes, unsaved });
 }
 
-/** Only what `plan` says; fails, with nothing changed, if a file moved on since it was planned. */
+/**
+ * Performs the plan; the edits made through the editor are all or none. Fails if a file has changed since it was
+ * planned.
+ */
 export async function putBack(deps: PutBackDeps, plan: readonly PutBack[]): Promise<Result<void>> {
   const edits: FileEdit[] = [];
   for (const put of plan) {
@@ -189,12 +193,12 @@ export async function putBack(deps: PutBackDeps, plan: readonly PutBack[]): Prom
   return succeeded(undefined);
 }
 
-/** What the editor did not do: links, names that are no text, and whether a file can be executed. */
+/** Handles what the editor cannot do: links, names that are not valid text, and executable bits. */
 async function replaceEntry({ entries }: PutBackDeps, put: PutBack): Promise<Result<void>> {
   const { path, file, present, target, presentKind, targetKind } = put;
   if (entries === undefined) return succeeded(undefined);
   const to: DiskEntry | undefined = target && { bytes: target, kind: targetKind ?? 'plain' };
-  // The editor has put the bytes there.
+  // The editor has already written the bytes.
   if (file !== undefined) {
     const isSettled = to === undefined || put.beneath === true || presentKind === targetKind;
     return isSettled ? succeeded(undefined) : entries.replace(path, to, to);
@@ -207,7 +211,7 @@ export function changesSomething({ outcome }: PutBack): boolean {
   return outcome === 'restored' || outcome === 'merged' || outcome === 'deleted' || outcome === 'created';
 }
 
-/** The conversation, if something of it can be undone now: known before any file is touched. */
+/** The conversation, if its changes can be undone now. Checked before any file is touched. */
 export function decidable(live: LiveConversation | undefined): Result<LiveConversation> {
   if (live === undefined) return failed('not_open', 'This conversation is not open.', 'Open it first.');
   if (!live.owned) return openElsewhere(live.owner);

@@ -1,4 +1,4 @@
-// Restores the workspace to its state before a turn, as far as the user chose, and can undo that.
+// Restores the files that the user chose to their state before a turn, and can revert that.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type ChangedTurn, type Step, stepOf } from '../conversation/projections/changes.ts';
 import { type CheckpointDifference, type Checkpoints } from '../ports/storage.ts';
@@ -12,20 +12,22 @@ export interface RestoreDeps extends ReviewDeps {
   captures(): Captures | undefined;
 }
 
-/** One line of what restoring would do. */
+/** What restoring would do to one file. */
 export interface RestoreEntry extends PutBack {
-  /** `agent`: its own changes. `others`: changed since, by the user or anything else that runs; restored only if chosen. */
+  /**
+   * `agent`: the agent's own changes. `others`: changes by the user or other programs since; restored only if chosen.
+   */
   readonly by: 'agent' | 'others';
 }
 
 export interface RestorePlan {
   readonly turn: ChangedTurn;
   readonly entries: readonly RestoreEntry[];
-  /** Why nothing is known of what others changed. */
+  /** Why the changes of others are not known. */
   readonly othersUnknown?: string;
 }
 
-/** More changes of others than these are not compared one by one. */
+/** Only this many changes of others are listed. */
 const MOST_OTHERS = 500;
 
 export async function planRestore(deps: RestoreDeps, request: string): Promise<Result<RestorePlan>> {
@@ -44,7 +46,7 @@ export async function planRestore(deps: RestoreDeps, request: string): Promise<R
   return succeeded({ turn, entries, ...(!others.ok && { othersUnknown: others.failure.message }) });
 }
 
-/** What differs from the checkpoint and is not the agent's own doing. */
+/** Plans for the files that differ from the checkpoint and were not changed by the agent. */
 async function planOthers(
   deps: RestoreDeps,
   { checkpoint }: ChangedTurn,
@@ -82,16 +84,19 @@ function onDisk(
 async function inBuffer(deps: RestoreDeps, path: string, hash: string): Promise<PutBack> {
   const file = await deps.workspace.resolve(path);
   const bytes = await deps.snapshots.get(hash);
-  if (!file.ok || bytes === undefined) return { path, outcome: 'impossible', reason: 'Its bytes are no longer kept.' };
+  if (!file.ok || bytes === undefined)
+    return { path, outcome: 'impossible', reason: 'Its content is no longer stored.' };
   return planReplace(deps, file.value, bytes);
 }
 
-/** Those that are done unless somebody chooses otherwise: the agent's own changes, as far as they do not clash. */
+/** Whether an entry is chosen by default: the agent's own changes, unless they clash. */
 export function isChosen(entry: RestoreEntry): boolean {
   return entry.by === 'agent' && changesSomething(entry);
 }
 
-/** Only the chosen ones; of a clash that was chosen, the bytes before the turn. The workspace is captured first. */
+/**
+ * Restores only the chosen entries; a chosen clash gets the bytes it had before the turn. Captures the workspace first.
+ */
 export async function restore(
   deps: RestoreDeps,
   plan: RestorePlan,

@@ -1,4 +1,4 @@
-// Reviews one list of changes, the agent's own or those of others meanwhile: differences, keeping and undoing of files and hunks.
+// Reviews one list of changes, the agent's own or those of others meanwhile: shows, keeps and undoes files and hunks.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type EventDraft } from '../../protocol/event.ts';
 import { type LiveConversation, storageFailure } from '../conversation/liveConversation.ts';
@@ -11,23 +11,23 @@ export interface ReviewDeps extends PutBackDeps {
   live(): LiveConversation | undefined;
 }
 
-/** One file with changes that nobody has decided on. */
+/** One file with changes that are neither kept nor undone. */
 export interface ReviewedFile extends Difference {
   readonly path: string;
   readonly kind: 'changed' | 'created' | 'deleted';
-  /** Changed by others in the same lines since, so that it can be kept but not undone as a whole. */
+  /** Others have changed the same lines since, so the file can be kept but not undone as a whole. */
   readonly clash: boolean;
-  /** It appeared while a command ran: undoing deletes it, and it may be somebody else's all the same. */
+  /** It appeared while a command ran. Undoing deletes it, although somebody else may have created it. */
   readonly appeared: boolean;
-  /** A command replaced what somebody else had written: undoing restores it. */
+  /** A command replaced somebody else's changes: undoing restores them. */
   readonly overwrote: boolean;
-  /** A link, or a name that is no text: the editor cannot open it as what it is. */
+  /** It is a link, or its name is not valid text, so the editor cannot open it. */
   readonly onDiskOnly: boolean;
-  /** Names what was compared: a decision about another state is refused. */
+  /** Identifies the compared states: a decision about other states is refused. */
   readonly version: string;
 }
 
-/** What was done, and the files that stayed as they are with the reason. */
+/** The changed files, and the files that were left unchanged, with the reason. */
 export interface Reviewed {
   readonly done: readonly string[];
   readonly stayed: readonly { readonly path: string; readonly reason: string }[];
@@ -42,7 +42,7 @@ interface Compared {
   readonly base?: Uint8Array;
 }
 
-/** So many files are compared at once; keeping and undoing mean all of them. */
+/** At most this many files are compared for display; keeping and undoing cover all files. */
 const MOST_COMPARED = 300;
 
 export class Review {
@@ -60,7 +60,7 @@ export class Review {
     return open ?? new Map<string, readonly Step[]>();
   }
 
-  /** Those that differ from what they were, in the order in which they were first changed. */
+  /** The files that differ from their earlier state, in the order in which they were first changed. */
   async files(most = MOST_COMPARED): Promise<readonly ReviewedFile[]> {
     const paths = [...this.#open.keys()].slice(0, most);
     const files = await Promise.all(paths.map((path) => this.file(path)));
@@ -88,18 +88,21 @@ export class Review {
     };
   }
 
-  /** What the file would be without the agent's changes, without `bytes` if there would be none; undefined if nothing is to be reviewed. */
+  /**
+   * The file without the agent's changes; without `bytes` if there would be no file. Undefined if there is nothing to
+   * review.
+   */
   async base(path: string): Promise<{ readonly bytes?: Uint8Array } | undefined> {
     const compared = await this.#compare(path);
     return compared && (compared.base === undefined ? {} : { bytes: compared.base });
   }
 
-  /** What is there now; a link's target. */
+  /** The present bytes; for a link, its target. */
   async present(path: string): Promise<Uint8Array | undefined> {
     return (await this.#compare(path))?.plan.present;
   }
 
-  /** Without paths: everything that is to be reviewed. */
+  /** Without paths, keeps everything that is to be reviewed. */
   async keep(paths: readonly string[] = [...this.#open.keys()]): Promise<Result<Reviewed>> {
     const files = paths.flatMap((path) => {
       const last = this.#open.get(path)?.at(-1);
@@ -130,7 +133,7 @@ export class Review {
     return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
   }
 
-  /** The part stays and is not shown any more; the rest is still to be reviewed. */
+  /** Keeps one hunk, which is no longer shown; the rest is still to be reviewed. */
   keepHunk(path: string, version: string, index: number): Promise<Result<Reviewed>> {
     return this.#hunk(path, version, index, 'keep', ({ base, plan }, hunk) => ({
       before: withHunk(base ?? new Uint8Array(), hunk),
@@ -158,9 +161,9 @@ export class Review {
     const hunks = compared && differenceIn(compared).hunks;
     const hunk = hunks?.[index];
     if (compared === undefined || hunk === undefined || this.#version(compared, compared.through) !== version) {
-      return failed('moved_on', `${path} is another by now.`, 'Look at its changes again.');
+      return failed('moved_on', `${path} has changed since.`, 'Review its changes again.');
     }
-    // The last part is the whole file; a file that is to go or to come has no parts.
+    // With one hunk left, this means the whole file; a created or deleted file has no hunks to decide on.
     if (hunks?.length === 1 || compared.base === undefined || compared.plan.present === undefined) {
       return action === 'keep' ? this.keep([path]) : this.undo([path]);
     }
@@ -190,7 +193,6 @@ export class Review {
     return { plan, through: last.seq, ...(base !== undefined && { base }) };
   }
 
-  /** Its bytes around the decision, kept before they are named. */
   async #around({ plan }: Compared): Promise<Omit<Files[number], 'through'>> {
     return aroundOf(this.#deps, plan);
   }
@@ -207,14 +209,14 @@ export class Review {
   }
 }
 
-/** A link, and whether a file can be executed, have no parts: they are decided on as a whole. */
+/** Links and executable bits have no hunks: they are decided on as a whole. */
 function differenceIn({ base, plan }: Compared): Difference {
   const { hunks, ...counts } = differenceOf(base, plan.present);
   const isWhole = base !== undefined && plan.present !== undefined && plan.presentKind !== plan.targetKind;
   return isWhole || hunks === undefined ? counts : { ...counts, hunks };
 }
 
-/** What a decision replaces and what it puts there, kept before it is named. */
+/** The bytes before and after a decision. They are stored before the event that names them is written. */
 export async function aroundOf(
   { snapshots }: Pick<PutBackDeps, 'snapshots'>,
   { path, present, target, presentKind, targetKind }: PutBack,
@@ -239,7 +241,8 @@ export async function appendTo(live: LiveConversation | undefined, draft: EventD
 }
 
 export function whyStays({ path, outcome, reason }: PutBack): { path: string; reason: string } | undefined {
-  if (outcome === 'clash') return { path, reason: 'It was changed since, in the same lines: your bytes stay.' };
+  if (outcome === 'clash')
+    return { path, reason: 'The same lines were changed since, so the file was left unchanged.' };
   return outcome === 'impossible' ? { path, reason: reason ?? 'It cannot be undone.' } : undefined;
 }
 

@@ -1,9 +1,9 @@
-// Computes a file without the agent's changes: three-way, so that later changes of others stay. Pure.
+// Computes a file without the agent's changes, with a three-way merge, so that later changes of others stay. Pure.
 import { diff3Merge } from 'node-diff3';
 import { type EntryKind } from '../../protocol/event.ts';
 import { byteLines, joinLines, sameBytes } from './byteLines.ts';
 
-/** Absent: there was no such file. The kinds as in the event. */
+/** One step with its bytes; absent: there was no such file. The kinds are those of the event. */
 export interface StepBytes {
   readonly before?: Uint8Array | undefined;
   readonly after?: Uint8Array | undefined;
@@ -11,7 +11,7 @@ export interface StepBytes {
   readonly afterKind?: EntryKind | undefined;
 }
 
-/** What is there: `isLink`: the bytes are a link's target. */
+/** The present entry. `isLink`: the bytes are a link's target. */
 export interface Present {
   readonly bytes: Uint8Array;
   readonly isLink: boolean;
@@ -19,8 +19,8 @@ export interface Present {
 
 export type Undone =
   /**
-   * `merged`: it has changes of others, which stay. Without bytes there is no such file. Without `executable` that stays
-   * as it is.
+   * `merged`: the file has changes of others, which stay. Without `bytes` there is no such file. Without `executable`
+   * that bit stays as it is.
    */
   | {
       readonly type: 'clean';
@@ -32,9 +32,9 @@ export type Undone =
   /** Later changes of others cannot be separated from the agent's. */
   | { readonly type: 'clash' };
 
-/** With more pairs of equal lines than these, finding the best match takes too long. */
+/** With more pairs of equal lines, finding the best match would take too long. */
 const MOST_PAIRS = 5_000_000;
-/** The search goes through the lines of one side for each line of the other. */
+/** Limits the product of line counts, since the search compares each line of one side with those of the other. */
 const MOST_STEPS = 50_000_000;
 
 /** `steps` in the order in which they happened; they are undone from the newest to the oldest. */
@@ -45,14 +45,14 @@ export function undoSteps(present: Present | undefined, steps: readonly StepByte
   for (const step of steps.toReversed()) {
     const before = sideOf(step.before, step.beforeKind);
     const after = sideOf(step.after, step.afterKind);
-    // Whether a file can be executed has nothing to do with its bytes.
+    // The executable bit is undone independently of the bytes.
     if (step.beforeKind === 'executable') executable = true;
     else if (step.afterKind === 'executable' && before !== undefined) executable = false;
     if (isSame(state, after)) {
       state = before;
       continue;
     }
-    // Somebody has reverted it already.
+    // Somebody has already reverted the step.
     if (isSame(state, before)) continue;
     if (state === undefined || before === undefined || after === undefined) return { type: 'clash' };
     if (state.isLink || before.isLink || after.isLink) return { type: 'clash' };
@@ -75,12 +75,12 @@ function isSame(one: Present | undefined, other: Present | undefined): boolean {
   return one.isLink === other.isLink && sameBytes(one.bytes, other.bytes);
 }
 
-/** `present` came from `after` by changes of others: those, made to `before`. Undefined if they touch the same lines. */
+/** Others turned `after` into `present`: applies their changes to `before`. Undefined if they touch the same lines. */
 function withoutStep(present: Uint8Array, after: Uint8Array, before: Uint8Array): Uint8Array | undefined {
   const all = [byteLines(present), byteLines(after), byteLines(before)];
   if (all.includes(undefined)) return undefined;
   const whole = all.map((lines) => lines ?? []);
-  // What all three have in common at both ends need not be searched.
+  // Equal lines at the beginning and end of all three need not be searched.
   const head = commonLength(whole, (lines, index) => lines[index]);
   const shorter = whole.map((lines) => lines.slice(head));
   const tail = commonLength(shorter, (lines, index) => lines[lines.length - 1 - index]);

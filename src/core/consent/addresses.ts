@@ -1,14 +1,14 @@
-// Tells network addresses of this machine and its local network, which need approval, from others. Pure.
+// Distinguishes network addresses of this machine and its local network, which need approval, from others. Pure.
 
-/** Names that stand for such addresses without being looked up. */
+/** Names that mean such addresses without a DNS lookup. */
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|lan|home|corp|intranet|home\.arpa)$/;
 
-/** By the host of a URL, as `URL.hostname` gives it: a name, an IPv4 address, or an IPv6 address in brackets. */
+/** Takes the host of a URL, as `URL.hostname` returns it: a name, an IPv4 address, or an IPv6 address in brackets. */
 export function isLocalHost(hostname: string): boolean {
   const host = hostname.toLowerCase().replace(/\.$/, '');
   const address = host.replace(/^\[|\]$/g, '');
   if (isAddress(address)) return isLocalAddress(address);
-  // A name without a dot is one of the network around.
+  // A name without a dot belongs to the local network.
   return LOCAL_NAMES.test(host) || !host.includes('.');
 }
 
@@ -16,7 +16,7 @@ function isAddress(text: string): boolean {
   return /^\d+\.\d+\.\d+\.\d+$/.test(text) || text.includes(':');
 }
 
-/** Everything but addresses that are meant for the whole internet. */
+/** True for every address that is not a public internet address. */
 export function isLocalAddress(address: string): boolean {
   const plain = address.toLowerCase().split('%')[0] ?? '';
   const v4 = /^\d+\.\d+\.\d+\.\d+$/.test(plain) ? plain : undefined;
@@ -46,11 +46,11 @@ function isLocalV6(address: string): boolean {
   const [first = 0, second = 0] = groups;
   const v4 = [groups[6] ?? 0, groups[7] ?? 0].flatMap((group) => [group >> 8, group & 255]);
   const zeros = groups.slice(0, 5).every((group) => group === 0);
-  // An IPv4 address written as IPv6, in the ways there are.
+  // The forms in which an IPv6 address can contain an IPv4 address.
   if (zeros && (groups[5] === 0xffff || groups[5] === 0)) return isLocalV4(v4);
   if (first === 0x64 && second === 0xff9b) return isLocalV4(v4);
   if (first === 0x2002) return isLocalV4([second >> 8, second & 255, (groups[2] ?? 0) >> 8, 0]);
-  // What is meant for all begins with 2 or 3; of it, 2001:db8 is for examples and 2001:0 wraps other addresses.
+  // Public addresses begin with 2 or 3. Of these, 2001:db8 is for documentation and 2001:0 contains other addresses.
   return first < 0x2000 || first > 0x3fff || (first === 0x2001 && (second === 0xdb8 || second === 0));
 }
 

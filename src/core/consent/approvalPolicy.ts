@@ -1,4 +1,5 @@
-// The approval policy: a tool call runs, needs approval, or is refused, by mode, trust, effect, and what it touches.
+// The approval policy: decides by mode, trust, effect and touched files whether a call runs, needs approval, or is
+// refused.
 import { printPath } from '../../base/printPath.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
@@ -11,7 +12,7 @@ import { type Hidden, whyHidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
 import { type ShellSyntax } from './shell/script.ts';
 
-/** What *Always* allows: a rule to store, and a label for people. */
+/** What an answer of *Always* allows: a rule to store, and a label for people. */
 interface Always {
   readonly rule: string;
   readonly label: string;
@@ -22,7 +23,7 @@ interface Always {
 export type Verdict =
   | { readonly type: 'allowed' }
   | { readonly type: 'refused'; readonly reason: string }
-  /** `letIn`: the paths outside the workspace that approval would open; `names`: the protected and hidden ones inside it. */
+  /** `letIn`: paths outside the workspace that approval would open. `names`: protected and hidden paths inside it. */
   | {
       readonly type: 'ask';
       readonly reason?: string;
@@ -65,7 +66,7 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   const named = touched.command === undefined ? undefined : pathsIn(touched.command, deps.shell);
   const sensitive = await findSensitive(deps, effect, touched, named?.paths ?? []);
   if (sensitive !== undefined) return { type: 'ask', ...sensitive };
-  // A tool that changes files and does not say which could change any.
+  // A tool that changes files without naming them could change any file.
   const vague = effect === 'edit' && touched.paths === undefined;
   const always = alwaysFor(name, touched, deps.shell);
   const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
@@ -83,7 +84,7 @@ function isPermitted({ permissions }: PolicyDeps, { rule, server }: Always): boo
   return permissions?.has(rule) === true || (server !== undefined && permissions?.has(server.rule) === true);
 }
 
-/** Finds what needs approval in every mode, whatever was allowed before. */
+/** Finds reasons that require approval in every mode, whatever was allowed before. */
 async function findSensitive(
   deps: PolicyDeps,
   effect: Effect,
@@ -93,7 +94,7 @@ async function findSensitive(
   const reads = effect === 'read';
   const reasons: string[] = [];
   const letIn: string[] = [];
-  const touchy: string[] = [];
+  const sensitive: string[] = [];
   const places = [
     ...(touched.paths ?? []).map((path) => [path, path] as const),
     ...named.map((path) => [path, fromShell(deps.workspace, path)] as const),
@@ -108,32 +109,34 @@ async function findSensitive(
       const reason = names.map((name) => whySensitive(deps.hidden, name, reads)).find((why) => why !== undefined);
       if (reason === undefined) continue;
       reasons.push(reason);
-      touchy.push(...names);
+      sensitive.push(...names);
     }
   }
   const host = touched.url === undefined ? undefined : hostOf(touched.url)?.hostname;
   if (host !== undefined && isLocalHost(host)) reasons.push(`${host} is this machine or the network around it`);
   if (reasons.length === 0) return undefined;
-  return { reason: `${reasons.join('; ')}.`, letIn, ...(touchy.length > 0 && { names: touchy }) };
+  return { reason: `${reasons.join('; ')}.`, letIn, ...(sensitive.length > 0 && { names: sensitive }) };
 }
 
 function whySensitive(hidden: Hidden, path: string, reads: boolean): string | undefined {
   return whyProtected(path, reads) ?? whyHidden(hidden, path);
 }
 
-/** Commands run in the first folder: there the name of another folder is a name like any other. */
+/**
+ * Commands run in the first folder, so a relative path does not mean another folder of the workspace with that name.
+ */
 function fromShell({ folders }: Workspace, path: string): string {
   const isAbsolute = /^(?:[/\\]|[A-Za-z]:[\\/])/.test(path);
   return isAbsolute || folders.length < 2 ? path : `${folders[0]?.absolute ?? ''}/${path}`;
 }
 
-/** Where it is unclear what a line touches, only an entry that equals the whole line allows it. */
+/** If it is unclear what a line touches, only an entry that equals the whole line allows it. */
 function isListedCommand({ settings, shell }: PolicyDeps, { command }: Touched, unclear: boolean): boolean {
   const words = command === undefined ? undefined : parseCommand(command, shell);
   return words !== undefined && isAllowed(words, settings['approvals.commands'], shell, unclear);
 }
 
-/** Undefined for what is no address: the tool says so. */
+/** Undefined if it is not a valid URL; the tool itself reports that. */
 function hostOf(url: string): URL | undefined {
   try {
     return new URL(url);
@@ -142,7 +145,10 @@ function hostOf(url: string): URL | undefined {
   }
 }
 
-/** A command is remembered by its words where they are certain, else by its exact text; a page by its server; anything else by its tool. */
+/**
+ * A command is remembered by its words if they are certain, otherwise by its exact text; a page by its origin; anything
+ * else by its tool.
+ */
 function alwaysFor(name: string, { command, task, url, server }: Touched, shell: ShellSyntax): Always {
   if (server !== undefined) return alwaysForServer(name, server);
   const origin = url === undefined ? undefined : hostOf(url)?.origin;
@@ -153,7 +159,7 @@ function alwaysFor(name: string, { command, task, url, server }: Touched, shell:
   return { rule: words === undefined ? `line:${command}` : `words:${JSON.stringify(words)}`, label: command.trim() };
 }
 
-/** By the server's identity: another program under the same name is not allowed anything by it. */
+/** The rule contains the server's identity, so that it does not cover another program of the same name. */
 function alwaysForServer(name: string, { name: label, identity, tool, alone }: TouchedServer): Always {
   const server = { rule: `mcp:${identity}`, label };
   return { rule: `mcp:${identity}:${tool}`, label: name, ...(alone !== true && { server }) };

@@ -1,4 +1,4 @@
-// Obtains approval for a tool call from a front end, until the answer is valid, and appends it to the log.
+// Requests approval for a tool call from a front end until the answer is valid, and appends the answer to the log.
 import { failed, type Result } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type CallPreview } from '../../protocol/page/diffView.ts';
@@ -28,29 +28,29 @@ export interface ApprovalDeps extends PreviewDeps {
   readonly log: ConversationLog;
   readonly workspace: Workspace;
   readonly permissions?: Permissions | undefined;
-  /** The program that runs command lines; absent: not known, so that no line is certain. */
+  /** The program that runs command lines; absent: not known, so no command line can be parsed with certainty. */
   shell?: (() => string) | undefined;
   settings(): Settings;
 }
 
 export type Permission =
-  /** `arguments` parsed: what the model wrote, or what the user made of it. */
+  /** `arguments` are parsed: as the model wrote them, or as the user edited them. */
   | {
       readonly type: 'permitted';
       readonly arguments: unknown;
       readonly letIn: readonly string[];
       readonly names: readonly string[];
-      /** What the person was shown; the call does that or nothing. */
+      /** The changes that the person was shown; the call makes exactly these or none. */
       readonly plan?: PlannedCall | undefined;
     }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** Recorded as the answerer where no approval is needed. */
+/** The `by` of calls that need no approval. */
 const POLICY = 'policy';
 
 /**
- * Resolves once the answer is in the log. Every call that does more than reading has an answer first: a call without one
- * has never begun.
+ * Resolves once the answer is in the log. Every call that does more than read has an answer before it runs, so a call
+ * without an answer never began.
  */
 export async function permit(
   deps: ApprovalDeps,
@@ -59,9 +59,9 @@ export async function permit(
     readonly request: CallRequest;
     readonly arguments: unknown;
     readonly hidden: Hidden;
-    /** The context of the call if these paths are allowed. */
+    /** The context of the call with these paths allowed. */
     contextFor(letIn: readonly string[], names: readonly string[]): ToolContext;
-    /** It was approved, but the files had changed when it ran. */
+    /** The call was approved before, but the files had changed when it ran. */
     readonly again?: boolean;
     /** Why the user is asked even if the settings allow the call. */
     readonly mustAsk?: string | undefined;
@@ -101,7 +101,7 @@ function demandQuestion(verdict: Verdict, mustAsk: string | undefined): Verdict 
   const reason = `a hook of the user wants you to decide: ${mustAsk}`;
   return verdict.type === 'allowed'
     ? { type: 'ask', reason, letIn: [] }
-    : { ...verdict, reason: verdict.reason === undefined ? reason : `${verdict.reason} Besides, ${reason}` };
+    : { ...verdict, reason: verdict.reason === undefined ? reason : `${verdict.reason} Also, ${reason}` };
 }
 
 function judgeCall(deps: ApprovalDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {
@@ -111,8 +111,8 @@ function judgeCall(deps: ApprovalDeps, tool: Tool, args: unknown, hidden: Hidden
 }
 
 /**
- * Whether a call that has neither answer nor result waited for a person, as far as that can be known afterwards. One that
- * only asks has done nothing else: it asks again.
+ * Whether a call without answer and result was waiting for a person, as far as that can be known afterwards. A call
+ * that only asks the user can simply ask again.
  */
 export async function waitedForAnswer(
   deps: ApprovalDeps,
@@ -126,7 +126,8 @@ export async function waitedForAnswer(
   return effectOf(tool, parsed.value) !== 'read' || (await judgeCall(deps, tool, parsed.value, hidden)).type === 'ask';
 }
 
-const CHANGED_MEANWHILE = 'The files have changed meanwhile, and with them what it would do. Look at it again.';
+const CHANGED_MEANWHILE =
+  'The files have changed meanwhile, so this call would make different changes. Review it again.';
 
 async function askFor(
   deps: ApprovalDeps,
@@ -157,7 +158,7 @@ async function askFor(
       problem = changed.failure.message;
       continue;
     }
-    // Other arguments may do more than read, which Plan mode and an untrusted workspace do not allow.
+    // The edited arguments may do more than read, which Plan mode and an untrusted workspace do not allow.
     const refused = changed === undefined ? undefined : await call.whyRefused(changed.value);
     if (refused !== undefined) {
       problem = refused;
@@ -174,7 +175,7 @@ async function askFor(
       const { letIn, names = [] } = verdict;
       return { type: 'permitted', arguments: call.args, letIn, names, plan: preview.plan };
     }
-    // Arguments that a person edited count as approved, also where they lead out of the workspace.
+    // Arguments that a person edited count as approved, even if they lead out of the workspace.
     const letIn = tool.touches?.(changed.value).paths ?? [];
     return { type: 'permitted', arguments: changed.value, letIn, names: [] };
   }

@@ -1,11 +1,12 @@
-// Parses what a command line means for certain to its shell: the words of one plain command, and the paths it names.
+// Parses a command line as far as its meaning to its shell is certain: the words of one plain command, and the paths it
+// names.
 import { type NamedPaths, namedPaths } from './shell/namedPaths.ts';
 import { plainLists } from './shell/plainLists.ts';
 import { plainWords, trimBlanks } from './shell/plainWords.ts';
 import { isPosix, type ShellSyntax } from './shell/script.ts';
 import { pathsInText } from './shell/wordPaths.ts';
 
-/** More paths than these are not resolved one by one. */
+/** With more paths than this, the command counts as unclear. */
 const MOST_PATHS = 1000;
 
 /** The words of a line that is just one program and its arguments; undefined for everything else. */
@@ -13,7 +14,10 @@ export function parseCommand(line: string, syntax: ShellSyntax): readonly string
   return plainWords(line, syntax);
 }
 
-/** An entry allows exactly its words; with `*` as its last one, also more behind them, unless `exactly` is wanted. */
+/**
+ * An entry allows exactly its words. An entry that ends with `*` also allows more words after them, unless `exactly` is
+ * set.
+ */
 export function isAllowed(
   words: readonly string[],
   entries: readonly string[],
@@ -31,7 +35,7 @@ export function isAllowed(
   });
 }
 
-/** Everything in the line that may be a path, also where not all of it is understood. Any word may be a file's name. */
+/** Everything in the line that may be a path, even if not all of it is understood. Any word may be a file name. */
 export function pathsIn(line: string, syntax: ShellSyntax): NamedPaths {
   if (isPosix(syntax)) return namedPaths(line, syntax);
   const commands = plainLists(line, syntax);

@@ -1,4 +1,5 @@
-// The only way to read files of the workspace: checks a name and where it leads in the same step as it reads the file.
+// The only way to read files of the workspace: checks a path and its link target in the same step in which it reads the
+// file.
 import { type Failure, failed, succeeded } from '../../base/errors.ts';
 import {
   type Consent,
@@ -13,14 +14,14 @@ import { delegateWorkspace } from './delegateWorkspace.ts';
 import { readHidden, whyHidden } from './ignoreFile.ts';
 import { whyProtected } from './protectedFiles.ts';
 
-/** Codes of refusals: the file is there, and its content is not for the model. */
+/** Failure codes: the file exists, but the model may not see its content. */
 export const OUTSIDE = 'outside';
 export const PROTECTED = 'protected';
 export const HIDDEN = 'hidden';
 
 export function guardWorkspace(disk: WorkspaceDisk): Workspace {
   const readLocally: Workspace['readLocally'] = (file, options) => disk.readJudged(file, whyOutside, options);
-  /** Reads that begin while the rules are being read share them: several files are often read at once. */
+  /** Reads that begin while the rules are being loaded share them, since several files are often read at once. */
   let reading: Promise<HiddenFiles> | undefined;
   const hidden = () => {
     reading ??= readHidden({ folders: disk.folders, readLocally }).finally(() => {
@@ -36,7 +37,7 @@ export function guardWorkspace(disk: WorkspaceDisk): Workspace {
       return disk.trusted;
     },
     resolve: (path, options) => disk.resolve(path, options),
-    // The rules are read only for a file that is there: at every delivery point several are asked for that are not.
+    // Rules are loaded only if the file exists: at every delivery point several files are requested that do not.
     read: (file, options) => disk.readJudged(file, async (place) => whyNotForModel(place, await hidden()), options),
     readLocally,
     fingerprint: async (file, by) => {
@@ -56,9 +57,9 @@ export function guardWorkspace(disk: WorkspaceDisk): Workspace {
   };
 }
 
-/** What one call may open: as without consent, and beyond that only what the person was asked for. */
+/** The workspace for one call: opens what is always allowed, plus what the person has consented to. */
 function admit(disk: WorkspaceDisk, guarded: Workspace, { letIn, names, hidden }: Consent): Workspace {
-  /** Outside the workspace, as the machine says it. */
+  /** Absolute paths outside the workspace. */
   const opened = new Set<string>();
   const admitted = new Set(names);
   const isAllowed = (name: string) => !hidden.hides(name) && whyProtected(name, true) === undefined;
@@ -116,7 +117,7 @@ function namesOf({ path, real }: FilePlace): readonly string[] {
   return real === undefined ? [path] : [path, real];
 }
 
-/** One of them, or in a folder that is one of them. */
+/** Whether the name is one of these names, or inside a folder that is one of them. */
 function isBelowAny(names: ReadonlySet<string>, name: string): boolean {
   if (names.has(name) || names.has('')) return true;
   return [...names].some((one) => name.startsWith(`${one}/`) || name.startsWith(`${one}\\`));

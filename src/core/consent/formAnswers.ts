@@ -4,7 +4,7 @@ import { FORM_CANCELLED, FORM_DECLINED, type FormField, type FormValue } from '.
 export type FormAnswer =
   | { readonly type: 'values'; readonly values: Readonly<Record<string, FormValue>> }
   | { readonly type: 'declined' | 'cancelled' }
-  /** What is wrong with it, for the one who answered. */
+  /** What is wrong with the answer, for the person who gave it. */
   | { readonly type: 'unusable'; readonly problem: string };
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;

@@ -1,4 +1,4 @@
-// Hides the files that .earshotignore names from the tools; its patterns are those of .gitignore.
+// Hides the files named by .earshotignore from the tools. The patterns work as in .gitignore.
 import { decodeBytes } from '../../base/encodings.ts';
 import { succeeded } from '../../base/errors.ts';
 import { parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
@@ -9,25 +9,25 @@ const IGNORE_FILE = '.earshotignore';
 
 export type Hidden = HiddenFiles;
 
-/** The last pattern that fits decides; what lies in a hidden folder is hidden with it. */
+/** The last matching pattern decides; everything in a hidden folder is hidden. */
 export function parseIgnore(text: string): Hidden {
   const rules = parseIgnoreRules(text);
   return {
     hides: (path) => {
       const walk = rules.start();
-      // A folder's verdict holds for all in it, as in git. What may be a folder is taken for one.
+      // As in git, a hidden folder hides everything in it. Every name is treated as a folder, since it may be one.
       return path.split('/').some((name) => walk.step(name, true) === 'ignored');
     },
   };
 }
 
 const nothing: Hidden = { hides: () => false };
-/** Larger than any that was written by hand. */
+/** Larger than any file written by hand. */
 const LONGEST = 1024 * 1024;
 const KNOWN_TEXTS = 16;
 const known = new Map<string, Hidden>();
 
-/** Every read of the workspace asks for the rules: what was parsed once is not parsed again. */
+/** Caches parsed rules, since every read of the workspace needs them. */
 function parseKnown(text: string): Hidden {
   const parsed = known.get(text) ?? parseIgnore(text);
   if (known.size >= KNOWN_TEXTS) known.clear();
@@ -36,8 +36,8 @@ function parseKnown(text: string): Hidden {
 }
 
 /**
- * Read anew each time: it is a small file, and a person may just have changed it. Rules that are there and cannot be read
- * hide everything: otherwise what they were written for would be shown.
+ * Read each time, since the file is small and a person may just have changed it. If rules exist but cannot be read,
+ * everything is hidden: otherwise the files they should hide would be shown.
  */
 export async function readHidden(workspace: Pick<Workspace, 'folders' | 'readLocally'>): Promise<Hidden> {
   const all = await Promise.all(
@@ -62,17 +62,17 @@ export async function readHidden(workspace: Pick<Workspace, 'folders' | 'readLoc
   };
 }
 
-/** Undefined if it is not hidden. */
+/** Why the file is hidden; undefined if it is not. */
 export function whyHidden({ fault, hides }: Hidden, path: string): string | undefined {
   if (!hides(path)) return undefined;
   if (fault === undefined) return `${path} is hidden by .earshotignore`;
   return `${path} is hidden, as everything is while .earshotignore cannot be used: ${fault.replace(/\.$/, '')}`;
 }
 
-/** There are no rules. */
+/** Failure codes that mean there are no rules. */
 const ABSENT: ReadonlySet<string> = new Set([NOT_FOUND, 'is_folder']);
 
-/** The workspace as a tool sees it: without hidden files, with those that a person allowed. */
+/** The workspace as a tool sees it: without hidden files, except those that a person allowed. */
 export function viewFor(
   workspace: Workspace,
   hidden: Hidden,

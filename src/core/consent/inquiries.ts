@@ -1,4 +1,4 @@
-// Asks the user a question: it is in the log before it is shown, asked again after a restart, and answered once.
+// Asks the user a question: logs it before it is shown, asks again after a restart, and accepts one answer.
 import { type EventDraft } from '../../protocol/event.ts';
 import { type FormField } from '../../protocol/page/form.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -15,14 +15,17 @@ type Asked = Extract<EventDraft, { type: 'inquiry_request' }>;
 
 interface AskingCall {
   readonly id: string;
-  /** Its tool asks one question and does nothing else; other calls may ask several, and never continue after a restart. */
+  /**
+   * Its tool asks one question and does nothing else. Calls of other tools may ask several, and never continue after a
+   * restart.
+   */
   readonly asksOnce: boolean;
 }
 
 /**
- * Resolves once the answer is in the log, to undefined if the turn was stopped instead. A call that asks once, and whose
- * question is in the log already because the window ended meanwhile, asks that one again, or takes the answer that came
- * just before.
+ * Resolves once the answer is in the log, or to undefined if the turn was stopped. If a call that asks once has its
+ * question in the log already, because the window was closed meanwhile, that question is asked again, or its answer is
+ * used if there is one.
  */
 export async function inquire(
   deps: InquiryDeps,
@@ -86,7 +89,7 @@ async function untilUsable(
   }
 }
 
-/** Free text is an answer too, also where options are offered; only the form must fit. */
+/** Free text is accepted even if options are offered; only the type of the answer is checked. */
 function whyUnusable(answer: InquiryAnswer['answer'], several: boolean): string | undefined {
   if (several) return typeof answer === 'string' ? 'answer: several may be chosen, so a list is wanted.' : undefined;
   return typeof answer === 'string' ? undefined : 'answer: one text is wanted, not a list.';

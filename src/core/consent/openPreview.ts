@@ -1,4 +1,4 @@
-// Keeps the preview of an open approval up to date with the files as they are now.
+// Keeps the preview of an open approval up to date with the current files.
 import { type Event } from '../../base/emitter.ts';
 import { type CallPreview } from '../../protocol/page/diffView.ts';
 import {
@@ -14,7 +14,7 @@ import { type Snapshots } from '../ports/storage.ts';
 import { effectOf } from './approvalPolicy.ts';
 import { isSamePlan, isStillValid, type PlannedCall, planCall, previewOf } from './preview.ts';
 
-/** A language server may never answer; then the arguments are all that can be shown. */
+/** A language server may never answer; then only the call's arguments are shown. */
 const LONGEST_WAIT = 10_000;
 
 export interface PreviewDeps {
@@ -51,7 +51,7 @@ export class OpenPreview {
     return preview;
   }
 
-  /** What was shown last; undefined if nothing could be. */
+  /** The plan that was shown last; undefined if there was none to show. */
   get plan(): PlannedCall | undefined {
     return this.#plan;
   }
@@ -69,7 +69,7 @@ export class OpenPreview {
     };
     const listening = this.#isPreviewed()
       ? onDidChangeFiles?.(() => {
-          // One update for all changes before it began.
+          // One update covers all changes that happen before it begins.
           if (this.#isQueued) return;
           this.#isQueued = true;
           const report = (error: unknown) => output.error('the preview of an approval could not be made', error);
@@ -84,7 +84,7 @@ export class OpenPreview {
     }
   }
 
-  /** Whether there is something new to show. */
+  /** Returns whether there is something new to show. */
   async #refresh(answered: AbortSignal): Promise<boolean> {
     const shown = this.#plan;
     const { workspace } = this.#call.context;

@@ -1,4 +1,4 @@
-// Previews what a call would do to files: runs it on a workspace that records its changes instead of making them.
+// Previews the file changes of a call: runs it on a workspace that records changes instead of making them.
 import { failed } from '../../base/errors.ts';
 import { type CallPreview, type FileDiff } from '../../protocol/page/diffView.ts';
 import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
@@ -7,7 +7,7 @@ import { type Tool, type ToolContext } from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace.ts';
 
-/** The changes of a call as they would be made now. */
+/** The changes that a call would make now. */
 export interface PlannedCall {
   readonly edits: readonly FileEdit[];
   /** Why it would change nothing. */
@@ -17,7 +17,7 @@ export interface PlannedCall {
 const MOST_FILES = 50;
 const LONGEST_REFUSAL = 1000;
 
-/** Codes of failures that no tool tries again after. */
+/** Failure codes after which no tool retries. */
 const ONLY_PLANNED = 'only_planned';
 const NOT_AS_APPROVED = 'not_as_approved';
 
@@ -43,10 +43,10 @@ export function isSamePlan(one: PlannedCall | undefined, other: PlannedCall | un
   return one.refusal === other.refusal && areSameEdits(one.edits, other.edits);
 }
 
-/** Whether the files are still those that the plan starts from. */
+/** Whether the files still have the bytes that the plan starts from. */
 export async function isStillValid({ edits }: PlannedCall, workspace: Workspace): Promise<boolean> {
   for (const { file, from, type } of edits) {
-    // What an earlier change of the same plan makes is not there yet.
+    // The file that an earlier edit of the same plan writes does not have its new bytes yet.
     if (type === 'move' && edits.some((edit) => edit.type === 'write' && edit.file.path === file.path)) continue;
     const content = await workspace.read(file);
     if (!areSameBytes(from, content.ok ? content.value.bytes : undefined)) return false;
@@ -54,12 +54,12 @@ export async function isStillValid({ edits }: PlannedCall, workspace: Workspace)
   return true;
 }
 
-/** Whether these bytes of a file are what an earlier call of the same answer left. */
+/** Whether an earlier call of the same answer left these bytes of the file. */
 type IsOwn = (file: FilePath, bytes: Uint8Array) => boolean;
 
 /**
- * The workspace for a call that a person has approved: it makes the changes that were shown, or none. `differs` is called
- * where it would make others.
+ * The workspace for a call that a person has approved: it makes the changes that were shown, or none. If the call would
+ * make other changes, `differs` is called.
  */
 export function heldToPlan(
   workspace: Workspace,
@@ -76,7 +76,7 @@ export function heldToPlan(
   });
 }
 
-/** The differences as the card shows them after the call. */
+/** The diffs, in the form in which the card shows them after the call. */
 export function previewOf({ edits, refusal }: PlannedCall, snapshots: Snapshots): CallPreview {
   if (refusal !== undefined) return { files: [], refusal };
   const changed = changesOf(edits);
@@ -105,7 +105,7 @@ interface Change {
   readonly after?: Uint8Array | undefined;
 }
 
-/** A file that is written and then moved is one change of the old name and one of the new. */
+/** A file that is written and then moved counts as one change of the old name and one of the new name. */
 function changesOf(edits: readonly FileEdit[]): ReadonlyMap<string, Change> {
   const changes = new Map<string, Change>();
   const put = ({ path }: FilePath, before: Uint8Array | undefined, after: Uint8Array | undefined) => {
@@ -120,7 +120,10 @@ function changesOf(edits: readonly FileEdit[]): ReadonlyMap<string, Change> {
   return changes;
 }
 
-/** The same edits, or the same lines replaced in a file that only calls of the same answer have changed since. */
+/**
+ * Whether the edits are equal, or replace the same lines in a file that only calls of the same answer have changed
+ * since.
+ */
 function areSameChanges(edits: readonly FileEdit[], planned: readonly FileEdit[], isOwn: IsOwn): boolean {
   if (edits.length !== planned.length) return false;
   return edits.every((edit, index) => {
@@ -133,7 +136,7 @@ function areSameChanges(edits: readonly FileEdit[], planned: readonly FileEdit[]
   });
 }
 
-/** Undefined where not all of it is known: nobody has seen the rest. */
+/** Undefined if the diff is incomplete, because then the person has not seen all of it. */
 function changedLines(before: Uint8Array, after: Uint8Array): string | undefined {
   const { hunks, note, cut } = diffOfCall({ path: '', before, after }, OF_APPROVAL);
   if (note !== undefined || cut !== undefined) return undefined;

@@ -1,4 +1,4 @@
-// Names the files that are never touched without approval: those with secrets, and those that make programs run.
+// Lists files that are never touched without approval: files with secrets, and files that can make programs run.
 import { withoutTrailing } from '../../base/text.ts';
 
 /** Changing these can make an editor or git run something; reading them is harmless. */
@@ -18,10 +18,10 @@ const SECRETS = [
   /^id_(rsa|dsa|ecdsa|ed25519)/i,
   /\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk)$/i,
 ];
-/** Made to be shared, whatever their names look like. */
+/** Samples are made to be shared, although their names look like secrets. */
 const SAMPLES = /^\.env\.(example|sample|template|dist|defaults?)$/i;
 
-/** Why this path, relative to the workspace, is asked for; undefined if it is not. */
+/** Why access to this path (relative to the workspace) needs approval; undefined if it does not. */
 export function whyProtected(path: string, reads: boolean): string | undefined {
   const parts = path.split(/[\\/]+/).map(bareName);
   const secret = parts.find((part) => !SAMPLES.test(part) && SECRETS.some((pattern) => pattern.test(part)));
@@ -34,7 +34,7 @@ export function whyProtected(path: string, reads: boolean): string | undefined {
   return trigger === undefined ? undefined : `${path} is protected: ${trigger} can make programs run`;
 }
 
-/** Windows takes `.git.`, `.git ` and `.git::$DATA` for `.git`. */
+/** Windows treats `.git.`, `.git ` and `.git::$DATA` as `.git`. */
 function bareName(part: string): string {
   return withoutTrailing(part.split(':', 1)[0] ?? '', '. ');
 }

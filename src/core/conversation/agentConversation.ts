@@ -26,7 +26,7 @@ export function viewAsAgent(log: ConversationLog): AgentConversation {
   };
 }
 
-/** The name of a subagent in the alphabet of the hub. */
+/** The name of a subagent, in the characters that the hub allows. */
 function hubNameOf(name: string | undefined): string | undefined {
   return name
     ?.toLowerCase()

@@ -1,4 +1,5 @@
-// Formats attachments for the model: files as text after the message, images by name, with their bytes sent separately. Pure.
+// Formats attachments for the model: files as text after the message, images by name; image bytes are sent separately.
+// Pure.
 import { fenceAround } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { resourceName } from '../../protocol/scopes.ts';
@@ -9,7 +10,7 @@ export function withAttachments(content: string, attachments: readonly Attachmen
   return [content, ...attachments.map(printAttachment)].filter((part) => part !== '').join('\n\n');
 }
 
-/** Without duplicates. */
+/** The attached images, without duplicates. */
 export function imagesIn(attachments: readonly Attachment[]): readonly ImageReference[] {
   const images = new Map<string, ImageReference>();
   for (const one of attachments) {
@@ -19,7 +20,7 @@ export function imagesIn(attachments: readonly Attachment[]): readonly ImageRefe
   return [...images.values()];
 }
 
-/** As `resourceName` names them. */
+/** Resources of MCP servers, named as by `resourceName`. */
 export function attachedResources(attachments: readonly Attachment[] = []): readonly string[] {
   return attachments.flatMap((one) => (one.type === 'resource' ? [resourceName(one.server, one.uri)] : []));
 }

@@ -1,4 +1,4 @@
-// Writes the text of a compaction: the summary, states that still hold, and what is pending. Between cycles only. Pure.
+// Writes the text of a compaction: the summary, reported states that still hold, and pending notifications. Pure.
 import { wholeCharacters } from '../../base/text.ts';
 import { type EventDraft } from '../../protocol/event.ts';
 import { type Notification, printKind, READ_NOTIFICATIONS } from '../../protocol/notification.ts';
@@ -12,8 +12,8 @@ const MOST_PENDING = 20;
 type CompactionDraft = Extract<EventDraft, { type: 'compaction' }>;
 
 /**
- * The last event that a compaction may include now, so that the last `keep` messages stay as they are and no tool call is
- * separated from its result. Undefined inside a cycle, or if there is nothing to compact.
+ * The last event that a compaction may include now, so that the last `keep` messages stay as they are and no tool call
+ * is separated from its result. Undefined inside a cycle, or if there is nothing to compact.
  */
 export function safeCompactionPoint(state: Projections, keep = 0): number | undefined {
   if (state.turn.unanswered.length > 0) return undefined;

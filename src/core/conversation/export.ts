@@ -26,7 +26,7 @@ export function exportMarkdown({ id, events }: ExportedConversation): string {
 function messagesShownElsewhere(event: LogEvent): readonly string[] {
   if (event.type === 'user_text_withdrawn') return event.ids;
   if (event.type !== 'chat_request' || event.notifications === undefined) return [];
-  // Those in the block are shown where they were queued.
+  // Messages in the block are printed where they were queued.
   return event.notifications.text.includes('<user_message') ? [] : event.notifications.user_text;
 }
 
@@ -106,7 +106,7 @@ function titleOf(events: readonly LogEvent[]): string {
   return state.summary.title;
 }
 
-/** With the key anybody could forge a notification block. */
+/** Masks the key, because anybody who has it could forge a notification block. */
 function masked(text: string, events: readonly LogEvent[]): string {
   const keys = events.flatMap((event) => (event.type === 'conversation_started' ? [event.key] : []));
   return keys.reduce((masking, key) => (key === '' ? masking : masking.replaceAll(key, '•••')), text);

@@ -1,4 +1,4 @@
-// The next step after a failed turn, as a button.
+// Chooses the button for the next step after a failed turn.
 import { type EventOf } from '../../protocol/event.ts';
 import { type NoticeActionMessage } from '../../protocol/page/transcriptMessages.ts';
 
@@ -14,7 +14,7 @@ const ACTIONS: Readonly<Record<string, NoticeActionMessage['type']>> = {
   context_overflow: 'choose_model',
 };
 
-/** English, the keys of their translations. */
+/** English texts; they are the keys of the translations. */
 const LABELS: Readonly<Record<NoticeActionMessage['type'], string>> = {
   retry_turn: 'Retry now',
   set_api_key: 'Set API Key',

@@ -1,4 +1,5 @@
-// Creates the events of a fork: the history up to the end of a cycle, what was pending there, and its origin. Pure.
+// Creates the events of a fork: the history up to the end of a cycle, notifications pending at that point, and the
+// fork's origin. Pure.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../protocol/event.ts';
 import { type Notification } from '../../protocol/notification.ts';
@@ -24,13 +25,13 @@ const BEGINNINGS: ReadonlySet<LogEvent['type']> = new Set([
   'tool_call_request',
 ]);
 
-/** Events that end a cycle, newest first: a fork is possible after each. */
+/** The numbers of events that end a cycle, newest first: a fork is possible after each. */
 export function forkPoints(events: readonly LogEvent[]): readonly number[] {
   const points: number[] = [];
   const turn = new TurnState();
   for (const event of events) {
     turn.fold(event);
-    // The call for a title is not part of a turn and ends nothing.
+    // The call for a title is not part of a turn and does not end a cycle.
     const answered = event.type === 'model_call' && event.purpose === undefined;
     const ends = answered || event.type === 'turn_ended' || event.type === 'tool_call_response';
     if (ends && !turn.hasUnanswered) points.push(event.seq);

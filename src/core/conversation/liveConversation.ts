@@ -1,4 +1,4 @@
-// A live conversation as seen from outside core, and what changes in it.
+// A live conversation as seen from outside core, and its changes.
 import { type Failure, FailureError } from '../../base/errors.ts';
 import { type HeldReason } from '../../protocol/webview.ts';
 import { type Owner } from '../ports/storage.ts';
@@ -11,23 +11,23 @@ export interface ConversationChange {
   readonly folded?: Folded;
   /** The log cannot be written now; the turn has ended. */
   readonly failure?: Failure;
-  /** Everything is to be drawn anew: after a failed write, or because another window took it over or gave it up. */
+  /** Everything must be rendered again: a write failed, or another window took over or released the conversation. */
   readonly reset?: true;
 }
 
 export interface LiveConversation {
   readonly log: ConversationLog;
   readonly running: boolean;
-  /** How many approvals and questions of it are open. */
+  /** The number of its open approvals and questions. */
   readonly asking: number;
-  /** What was found damaged when it was opened. */
+  /** Damage that was found when it was opened. */
   readonly damage: readonly Failure[];
   /** False: another window writes it, and this one follows. */
   readonly owned: boolean;
   readonly owner?: Owner;
-  /** The user said *Continue here*, and the other window has not handed over yet. */
+  /** The user chose *Continue here*, and the other window has not handed over yet. */
   readonly awaited?: true;
-  /** Why something pending that would wake or interrupt the model waits. */
+  /** Why a pending notification that would wake or interrupt the model is held back. */
   readonly heldBack?: HeldReason;
 }
 

@@ -15,7 +15,7 @@ export interface ConversationLogDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  /** Absent: no call means anything besides its result. */
+  /** Absent: calls have no meaning beyond their results. */
   readonly tools?: KnownTools | undefined;
 }
 
@@ -69,12 +69,12 @@ export class ConversationLog implements Disposable {
     return this.#state;
   }
 
-  /** This window is the owner. */
+  /** Whether this window is the owner. */
   get owned(): boolean {
     return this.#file !== undefined;
   }
 
-  /** This window is the owner and has not begun to close or release it. */
+  /** Whether this window is the owner and has not begun to close or release the log. */
   get isWritable(): boolean {
     return this.owned && !this.#closing;
   }
@@ -100,9 +100,9 @@ export class ConversationLog implements Disposable {
   }
 
   /**
-   * Numbers and folds the event before it returns, so that the next decision already takes it into account. The file has
-   * the same order: an event on disk has all earlier ones before it. Resolves once the event is on disk. `id` is given if
-   * parts of the event were already shown under it.
+   * Numbers and folds the event before it returns, so that the next decision already takes it into account. The file
+   * has the same order: an event on disk has all earlier ones before it. Resolves once the event is on disk. `id` is
+   * given if parts of the event were already shown under it.
    */
   async append(draft: EventDraft, id = this.#ids.ulid()): Promise<LogEvent> {
     const file = this.#writable();
@@ -113,8 +113,8 @@ export class ConversationLog implements Disposable {
   }
 
   /**
-   * Appends several events with nothing between them. It checks all of them before it writes the first: if one could not
-   * be read again, it throws and changes nothing.
+   * Appends several events with nothing between them. It checks all of them before it writes the first: if one could
+   * not be read again, it throws and changes nothing.
    */
   appendTogether(drafts: readonly Drafted[]): Appended {
     const file = this.#writable();
@@ -125,8 +125,9 @@ export class ConversationLog implements Disposable {
   }
 
   /**
-   * After a failed write: resolves once the file is repaired and the projections agree with it; rejects with the failure
-   * while the disk refuses. Wait for it before a decision based on `state`, which contains the events that failed.
+   * After a failed write: resolves once the file is repaired and the projections agree with it; rejects with the
+   * failure while the disk refuses. Wait for it before a decision based on `state`, which contains the events that
+   * failed.
    */
   async repair(): Promise<void> {
     if (this.#broken === undefined) return;
@@ -161,7 +162,10 @@ export class ConversationLog implements Disposable {
     this.#onDidReset.dispose();
   }
 
-  /** `append` throws for a line it cannot write, before the number is used: a number without a line would be a gap for ever. */
+  /**
+   * `append` throws for an event it cannot write, before its number is used: a number without a line would be a
+   * permanent gap.
+   */
   #write(file: EventFile, event: LogEvent): Promise<void> {
     const written = file.append(event);
     this.#nextSeq += 1;
@@ -205,7 +209,7 @@ export class ConversationLog implements Disposable {
     this.#following = undefined;
     this.#closing = false;
     this.#rebuild(opened);
-    // The closures must not hold `opened`, which has every event.
+    // The closures must not keep `opened` alive, since it has every event.
     if ('file' in opened) {
       const { file } = opened;
       this.#file = file;

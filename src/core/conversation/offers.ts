@@ -1,9 +1,9 @@
-// Projects the carriers of an outside agent's log that it is not known to have: they are offered again, exactly as they are.
+// Projects the carriers that an outside agent has not confirmed: they are offered to it again, exactly as they are.
 import { type LogEvent } from '../../protocol/event.ts';
 
 export class Offers {
   readonly #open = new Map<number, string>();
-  /** Conversations keep no texts here. */
+  /** False for a conversation, for which no texts are kept here. */
   #isListener = false;
 
   /** The texts by the carrier's number, oldest first. */
@@ -18,7 +18,7 @@ export class Offers {
         return;
       case 'chat_request': {
         const text = event.notifications?.text ?? '';
-        // Everything that it carries may be filtered by the settings.
+        // The text is empty if the settings filter everything that the carrier delivers.
         if (this.#isListener && text !== '') this.#open.set(event.seq, text);
         return;
       }

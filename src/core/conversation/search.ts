@@ -1,4 +1,4 @@
-// Finds text in a conversation: in what was asked and answered, the newest first. Pure.
+// Finds text in a conversation: in the user's messages and the answers, newest first. Pure.
 import { wholeCharacters } from '../../base/text.ts';
 import { type LogEvent } from '../../protocol/event.ts';
 

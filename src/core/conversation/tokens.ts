@@ -10,13 +10,13 @@ const CLASSES = new Uint8Array(128);
 for (const character of '\t\n\v\f\r ') CLASSES[character.charCodeAt(0)] = SPACE;
 for (const character of '.,!?;(){}[]<>:/\\|@#$%^&*+=`~_"-') CLASSES[character.charCodeAt(0)] = PUNCTUATION;
 
-/** From here on tokenx considers neighbouring characters and spaces too. */
+/** From this character on, tokenx also considers neighbouring characters and spaces. */
 const FIRST_EAST_ASIAN = 0x2e80;
 
-/** A cache of one: several projections estimate the same text in succession. */
+/** A cache of one entry: several projections estimate the same text in succession. */
 let last = { text: '', tokens: 0 };
 
-/** Opening a log estimates every text in it; the regular expressions of tokenx would take most of that time. */
+/** Does not use the regular expressions of tokenx for most texts: they would take most of the time of opening a log. */
 export function estimateTokens(text: string): number {
   if (text !== last.text) last = { text, tokens: count(text) };
   return last.tokens;

@@ -3,11 +3,11 @@ import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { whyUnusable } from '../files/globs.ts';
 import { applyWatch, type WatchArguments } from './projections/watches.ts';
 
-/** More would make every change in the workspace costly. */
+/** With more globs, handling each change in the workspace would be too slow. */
 export const MOST_WATCHES = 100;
 const OUTSIDE = /^([/\\]|[a-z]:|\.\.(\/|$))/i;
 
-/** What is watched then; fails with a reason for the model. */
+/** The globs watched after the change; fails with a reason for the model. */
 export function changeWatches(
   watches: ReadonlySet<string>,
   { add = [], remove = [] }: WatchArguments,

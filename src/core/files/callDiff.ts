@@ -15,14 +15,14 @@ interface DiffLimits {
   readonly characters: number;
 }
 
-/** After the call the whole change can be seen in the editor. */
+/** For the card of a finished call: the editor can show the whole change. */
 const OF_CARD: DiffLimits = { lines: 400, lineLength: 500, characters: 200_000 };
-/** An approval shows as much as a page can hold. */
+/** For an approval, which shows as much as a page can hold. */
 export const OF_APPROVAL: DiffLimits = { lines: 5000, lineLength: 5000, characters: 1_000_000 };
 
 export interface ChangedBytes {
   readonly path: string;
-  /** Null: they were there, and are not kept any more. */
+  /** Null: there were bytes, but they are no longer stored. */
   readonly before?: Uint8Array | null;
   readonly after?: Uint8Array | null;
 }

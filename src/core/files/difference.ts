@@ -1,8 +1,9 @@
-// Renders the difference of two texts: hunks within bounds, else counts; changed line endings are named apart. Pure.
+// Renders the difference of two texts: hunks if they are within the limits, otherwise counts. Changed line endings are
+// named separately. Pure.
 import { structuredPatch } from 'diff';
 import { countLines, mostEdits } from './editBudget.ts';
 
-/** Of both texts together. */
+/** The limit for both texts together, in characters. */
 export const LONGEST_COMPARED = 2_000_000;
 const MOST_EDITS = 2000;
 
@@ -29,7 +30,6 @@ export function differenceOf(before: string, after: string, limits: DifferenceLi
     context: 2,
     maxEditLength: mostEdits(countLines(old) + countLines(now), MOST_EDITS),
   });
-  // More edits than allowed.
   if (patch === undefined) return undefined;
   const isBare = (hunk: Span) =>
     limits.bareWhole === true && hunk.oldLines === hunkLines(old) && hunk.newLines === hunkLines(now);
@@ -51,14 +51,14 @@ function hunkLines(text: string): number {
   return pieces.at(-1) === '' ? pieces.length - 1 : pieces.length;
 }
 
-/** A diff would show every line as changed, with no visible difference. */
+/** Names changed line endings, since a diff would show every line as changed, with no visible difference. */
 function changedEndings(before: string, after: string): string | undefined {
   const [old, now] = [endingOf(before), endingOf(after)];
   if (old === now || old === undefined || now === undefined) return undefined;
   return `(Line endings: ${old} before, ${now} now.)`;
 }
 
-/** How the lines of a text end; undefined if it has but one. */
+/** How the lines of a text end; undefined if it has only one line. */
 export function endingOf(text: string): 'LF' | 'CRLF' | 'mixed' | undefined {
   const crlf = text.includes('\r\n');
   const lf = crlf ? /(?<!\r)\n/.test(text) : text.includes('\n');

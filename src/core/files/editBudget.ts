@@ -2,7 +2,7 @@
 
 const MOST_STEPS = 20_000_000;
 
-/** The edit limit for the search between texts of so many lines together, at most `wanted`. */
+/** The edit limit for a search in two texts that have this many lines together; at most `wanted`. */
 export function mostEdits(lines: number, wanted: number): number {
   return Math.min(wanted, Math.floor(MOST_STEPS / Math.max(1, lines)));
 }

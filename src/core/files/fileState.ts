@@ -1,19 +1,19 @@
-// Reads the file states that a notification names, by hash: what updates *seen* and *announced* in the log.
+// Reads the file states that a notification names, by hash. They update *seen* and *announced* in the log.
 import { type Notification } from '../../protocol/notification.ts';
 
-/** The hash that stands for a file that is not there. */
+/** Used instead of a hash for a file that does not exist. */
 export const GONE = 'gone';
-/** The hash that stands for a file that keeps changing, so that no state of it can be named. */
+/** Used instead of a hash for a file that keeps changing, so that no state of it can be named. */
 export const CHANGING = 'changing';
 
-/** `complete`: a reader of the message knows the file's bytes. */
+/** `complete`: a model that reads the message knows all bytes of the file. */
 export interface FileState {
   readonly path: string;
   readonly hash: string;
   readonly complete: boolean;
 }
 
-/** One in `data` itself, or several in `data.files`. */
+/** Reads one state from `data` itself, or several from `data.files`. */
 export function fileStatesOf({ data }: Pick<Notification, 'data'>): readonly FileState[] {
   if (data === undefined) return [];
   const files = Array.isArray(data['files']) ? (data['files'] as unknown[]) : [data];

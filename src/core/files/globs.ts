@@ -1,17 +1,17 @@
-// Matches globs against workspace paths, and gives each glob a key by which it is found without trying them all.
+// Matches globs against workspace paths, and indexes globs by a key, so that a path is not compared with all of them.
 import { compilePath, type PathPattern } from '../../base/patterns/pathPattern.ts';
 import { withoutTrailing } from '../../base/text.ts';
 
-/** Longer ones match nothing. */
+/** Longer globs match nothing. */
 export const GLOB_LIMIT = 1000;
-/** What we put around a glob that is as long as it may be. */
+/** What callers may add around a glob of the greatest allowed length. */
 const ROOM = '**//**'.length;
-/** How many globs without braces one with braces may stand for; with more it matches nothing. */
+/** A glob whose braces expand to more globs than this matches nothing. */
 const MOST_ALTERNATIVES = 100;
 
 /**
- * `*` and `?` within a name, `**` for any number of folders, `[...]`, and `{a,b}`; a backslash before a character takes it as it is.
- * Dots are ordinary, `/` separates, case matters: the same on every machine.
+ * Supports `*` and `?` within a name, `**` for any number of folders, `[...]` and `{a,b}`; a backslash escapes a
+ * character. Dots are ordinary characters, `/` separates, and case matters, on every machine.
  */
 export function compileGlob(glob: string): (path: string) => boolean {
   if (glob === '' || glob.length > GLOB_LIMIT + ROOM) return () => false;
@@ -75,7 +75,7 @@ function firstBraces(glob: string): Braces | undefined {
 
 const compiledLists = new WeakMap<readonly string[], (path: string) => boolean>();
 
-/** Whether any of the globs matches the path or a folder above it, so that `dist` stands for all that is in it. */
+/** Whether any of the globs matches the path or a folder above it, so that `dist` includes everything in it. */
 export function matchesAny(globs: readonly string[], path: string): boolean {
   let compiled = compiledLists.get(globs);
   if (compiled === undefined) {
@@ -88,10 +88,10 @@ export function matchesAny(globs: readonly string[], path: string): boolean {
 
 const LITERAL = /^(?!\.{1,2}$)[\p{L}\p{N}_.-]+$/u;
 const LITERAL_ENDING = /^\*(\.[\p{L}\p{N}_-]+)$/u;
-/** With these, what stands between two slashes need not be one part of a path. */
+/** With these characters, the text between two slashes is not necessarily one segment of a path. */
 const UNSAFE = /[!()[\]{}|\\]/;
 
-/** A folder that every match lies in (empty: any), and the name or ending that every match has (empty: any). */
+/** The folder that contains every match (empty: any), and the name or ending that every match has (empty: any). */
 export interface GlobKey {
   readonly folder: string;
   readonly tail: string;
@@ -107,7 +107,7 @@ export function globKeyOf(glob: string): GlobKey {
   return { folder, tail };
 }
 
-/** Every key under which a glob that matches this path can stand. */
+/** Every key that a glob matching this path can have. */
 export function keysFor(path: string): readonly GlobKey[] {
   const trimmed = withoutTrailing(path, '/');
   const name = trimmed.slice(trimmed.lastIndexOf('/') + 1);

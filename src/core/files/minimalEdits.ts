@@ -9,19 +9,18 @@ export interface TextReplacement {
   readonly text: string;
 }
 
-/** Beyond this, one replacement of all between the first and the last difference is as good. */
+/** With more differences, everything between the first and the last one is replaced at once. */
 const MOST_DIFFERENCES = 1000;
 
-/** In order, none touching another. */
+/** The edits are in order and do not touch each other. */
 export function minimalEdits(before: string, after: string): readonly TextReplacement[] {
   if (before === after) return [];
-  // Usually nearly all of it is the same.
+  // Most lines are usually equal, so the diff runs only on what is between them.
   const head = sameLines(before, after);
   const tail = sameTail(before, after, head);
   const old = linesOf(before.slice(head, before.length - tail));
   const now = linesOf(after.slice(head, after.length - tail));
   const parts = diffArrays(old, now, { maxEditLength: mostEdits(old.length + now.length, MOST_DIFFERENCES) });
-  // More differences than allowed.
   if (parts === undefined) {
     return [narrowed(before, { start: head, end: before.length - tail, text: now.join('') })];
   }
@@ -48,7 +47,7 @@ export function minimalEdits(before: string, after: string): readonly TextReplac
   return edits;
 }
 
-/** How long the whole lines are with which both begin. */
+/** The length of the whole lines that both texts begin with. */
 function sameLines(one: string, other: string): number {
   let start = 0;
   for (let end = one.indexOf('\n') + 1; end > 0; end = one.indexOf('\n', end) + 1) {
@@ -58,14 +57,14 @@ function sameLines(one: string, other: string): number {
   return start;
 }
 
-/** How long the whole lines are with which both end, after what they begin with. */
+/** The length of the whole lines that both texts end with, not counting those they begin with. */
 function sameTail(one: string, other: string, head: number): number {
   let tail = 0;
   for (;;) {
     const start = one.lastIndexOf('\n', one.length - tail - 2) + 1;
     const line = one.slice(start, one.length - tail);
     const there = other.length - tail - line.length;
-    // A line of its own in both: the other one, too, has a line break before it.
+    // In the other text, too, a line break must precede the line.
     if (line === '' || start <= head || there <= head || !other.startsWith(line, there) || other[there - 1] !== '\n') {
       return tail;
     }
@@ -77,7 +76,7 @@ function linesOf(text: string): string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }
 
-/** Without what is the same at both ends; never half a character or half a line ending. */
+/** Leaves out equal text at both ends, without splitting a character or a line ending. */
 function narrowed(before: string, { start, end, text }: TextReplacement): TextReplacement {
   const old = before.slice(start, end);
   const most = Math.min(old.length, text.length);
@@ -90,7 +89,7 @@ function narrowed(before: string, { start, end, text }: TextReplacement): TextRe
   return { start: start + head, end: end - tail, text: text.slice(head, text.length - tail) };
 }
 
-/** A line ending, or a character of two units, lies across this place. */
+/** Whether this offset is inside a line ending or a surrogate pair. */
 function splits(text: string, at: number): boolean {
   const [left, right] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
   return (left === 13 && right === 10) || (left >= 0xd800 && left <= 0xdbff && right >= 0xdc00 && right <= 0xdfff);

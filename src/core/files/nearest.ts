@@ -1,4 +1,4 @@
-// Finds the text of a file that is most like one that is not in it, to show a model its mistake. Pure.
+// Finds the text of a file that is most similar to a text it does not contain, to show a model its mistake. Pure.
 
 const MOST_LINES = 50_000;
 const CANDIDATES = 20;
@@ -9,13 +9,13 @@ const SHOWN_CHARACTERS = 1500;
 export interface Nearest {
   readonly firstLine: number;
   readonly lastLine: number;
-  /** Exactly as it is there, perhaps cut. */
+  /** Exactly as in the file, possibly cut. */
   readonly text: string;
-  /** Nothing but spaces, tabs and empty lines at the ends of lines differ. */
+  /** Only white space within lines, or empty lines around the text, differ. */
   readonly onlySpace: boolean;
 }
 
-/** Undefined if nothing in it is much like the wanted text. */
+/** Undefined if nothing in the text is similar enough to the wanted one. */
 export function nearestText(text: string, wanted: string): Nearest | undefined {
   const lines = text.split(/\r?\n/);
   const asked = wanted.split(/\r?\n/);
@@ -40,7 +40,7 @@ function bare(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
-/** Searches the most distinctive line first; compares whole windows only around its matches. */
+/** Compares the longest line first, and whole windows only where that line matches well. */
 function bestWindow(lines: readonly string[], sought: readonly string[]): { first: number; score: number } | undefined {
   const anchor = sought.reduce(
     (best, line, index) => (line.trim().length > (sought[best] ?? '').trim().length ? index : best),
@@ -73,7 +73,7 @@ function pairsOf(line: string): Pairs {
   return pairs;
 }
 
-/** Twice what both have, of all that they have: 1 is equal, 0 nothing in common. */
+/** Dice coefficient: twice the common pairs, divided by all pairs. 1: equal; 0: nothing in common. */
 function likeness(one: Pairs, other: Pairs): number {
   const count = (pairs: Pairs) => [...pairs.values()].reduce((sum, times) => sum + times, 0);
   const all = count(one) + count(other);

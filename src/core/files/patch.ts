@@ -5,10 +5,10 @@ import { HEADER, MOVE } from './patchPaths.ts';
 export interface Hunk {
   /** The patch's line that begins it, counted from 1, for error messages. */
   readonly at: number;
-  /** Anchor lines that stand before it, in this order: `@@ class Order`. */
+  /** Lines of the file that precede it, in this order: `@@ class Order`. */
   readonly anchors: readonly string[];
   readonly lines: readonly { readonly sign: ' ' | '-' | '+'; readonly text: string }[];
-  /** It is at the end of the file. */
+  /** It must be at the end of the file. */
   readonly atEnd: boolean;
 }
 
@@ -23,7 +23,7 @@ const END_OF_FILE = '*** End of File';
 
 export function parsePatch(text: string): Result<readonly FilePatch[]> {
   const lines = text.split(/\r?\n/);
-  // Models wrap it as they would for a shell or for a reader.
+  // Models often wrap a patch in a shell command or a code block.
   const first = lines.findIndex((line) => line.trim() === BEGIN);
   const last = lines.findLastIndex((line) => line.trim() === END);
   if (first === -1) return malformed(1, `it does not begin with “${BEGIN}”`);
@@ -96,7 +96,7 @@ function parseUpdate(path: string, { lines, from, to }: Body): Result<FilePatch>
     if (line.startsWith('@@')) {
       close();
       const anchor = line.slice(2).replace(/^ /, '').replace(/ @@$/, '');
-      // The numbers of a unified diff say nothing here.
+      // Line numbers of a unified diff are ignored.
       if (anchor.trim() !== '' && !/^-\d+(,\d+)? \+\d+(,\d+)?( @@.*)?$/.test(anchor.trim())) anchors.push(anchor);
     } else if (line.trimEnd() === END_OF_FILE) {
       if (open !== undefined) open.atEnd = true;
@@ -105,7 +105,7 @@ function parseUpdate(path: string, { lines, from, to }: Body): Result<FilePatch>
       open ??= { at: at + 1, anchors, lines: [], atEnd: false };
       anchors = [];
       const sign = line.charAt(0);
-      // An editor may have taken the space from an empty line.
+      // The space of an empty context line may have been trimmed.
       if (line === '') open.lines.push({ sign: ' ', text: '' });
       else if (sign === ' ' || sign === '-' || sign === '+') open.lines.push({ sign, text: line.slice(1) });
       else return malformed(at + 1, `a line of a hunk begins with a space, - or +, not “${line}”`);

@@ -8,7 +8,7 @@ export type PatchFit =
   | {
       readonly ok: true;
       readonly text: string;
-      /** Each hunk is there exactly and only once. */
+      /** The lines of each hunk occur exactly as written, and only once. */
       readonly exact: boolean;
     }
   | { readonly ok: false; readonly misfit: string };
@@ -23,14 +23,14 @@ const LIKENESSES: readonly [Likeness, ...Likeness[]] = [
   (line) => plain(line.trim()),
 ];
 
-/** Each search goes through the whole file. */
+/** Limits the work, since each search goes through the whole file. */
 const MOST_SEARCHES = 1000;
 
 export function fitHunks(text: string, hunks: readonly Hunk[]): PatchFit {
   const ending = endingOf(text) === 'CRLF' ? '\r\n' : '\n';
   const lines = text.split(/\r?\n/);
   const endings = [...text.matchAll(/\r?\n/g)].map(([one]) => one);
-  // What follows the last line break is no line of its own.
+  // The empty text after the last line break is not a line.
   const bare = lines.at(-1) === '' && lines.length > 1 ? lines.slice(0, -1) : lines;
   const empty = text === '';
   if (hunks.reduce((sum, hunk) => sum + 1 + hunk.anchors.length, 0) > MOST_SEARCHES) {
@@ -58,7 +58,7 @@ export function fitHunks(text: string, hunks: readonly Hunk[]): PatchFit {
     for (const { sign, text: by } of hunk.lines) {
       if (sign === '+') out.push(`${by}${ending}`);
       else {
-        // What stays is left as it is there, also where the patch has it a little differently.
+        // A context line stays as it is in the file, even if the patch has it slightly differently.
         if (sign === ' ') out.push(`${sought.lines[line] ?? ''}${endings[line] ?? ''}`);
         line += 1;
       }
@@ -69,7 +69,7 @@ export function fitHunks(text: string, hunks: readonly Hunk[]): PatchFit {
   return { ok: true, text: joined(out, text), exact };
 }
 
-/** A line that had no line break because it was the last gets one if it is not the last any more, and the other way round. */
+/** Adds a line break to a line that is no longer the last one. The new last line ends as the old last line did. */
 function joined(out: readonly string[], before: string): string {
   const ending = endingOf(before) === 'CRLF' ? '\r\n' : '\n';
   const endsBare = before !== '' && !before.endsWith('\n');
@@ -88,7 +88,7 @@ interface Place {
   readonly exact: boolean;
 }
 
-/** The lines of the file, in the forms in which they are compared, each form made once. */
+/** The lines of the file in the normalized forms in which they are compared; each form is computed once. */
 class SoughtLines {
   readonly lines: readonly string[];
   readonly #forms = new Map<Likeness, readonly string[]>();
@@ -97,7 +97,7 @@ class SoughtLines {
     this.lines = lines;
   }
 
-  /** Everywhere that these lines stand one after the other, as far as they are alike. */
+  /** All places where these lines occur consecutively, compared in the form of `like`. */
   placesOf(wanted: readonly string[], from: number, like: Likeness): number[] {
     const form = this.#forms.get(like) ?? this.lines.map(like);
     this.#forms.set(like, form);
@@ -111,7 +111,7 @@ function placeOf(sought: SoughtLines, hunk: Hunk, from: number): Place | string 
   const begin = afterAnchors(sought, hunk, from);
   if (typeof begin === 'string') return begin;
   if (old.length === 0) {
-    // Nothing but new lines: after the anchor, else at the end.
+    // Only new lines: they go after the anchor, or else to the end of the file.
     const start = hunk.anchors.length > 0 && !hunk.atEnd ? begin : lines.length;
     return { start, end: start, exact: hunk.anchors.length === 0 };
   }

@@ -3,7 +3,7 @@
 export const HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
 export const MOVE = '*** Move to: ';
 
-/** Every path that a patch names, also in one that cannot be read otherwise. */
+/** Every path that a patch names, even if the patch cannot be parsed. */
 export function pathsInPatch(text: string): readonly string[] {
   return text.split(/\r?\n/).flatMap((line) => {
     if (line.startsWith(MOVE)) return [line.slice(MOVE.length).trim()];

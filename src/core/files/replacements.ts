@@ -1,4 +1,4 @@
-// Replaces exact texts in a file, or explains why that cannot be done; line endings are the file's own. Pure.
+// Replaces exact texts in a file, or explains why that cannot be done; keeps the file's line endings. Pure.
 import { findSequence } from '../../base/patterns/findText.ts';
 import { endingOf } from './difference.ts';
 import { nearestText } from './nearest.ts';
@@ -6,15 +6,15 @@ import { nearestText } from './nearest.ts';
 export interface Replacement {
   readonly oldText: string;
   readonly newText: string;
-  /** Wherever it is; otherwise it must be there exactly once. */
+  /** Replace every occurrence; otherwise there must be exactly one. */
   readonly everywhere: boolean;
 }
 
 interface Replaced {
   readonly text: string;
-  /** Where each was replaced, by lines of the text as it was at that moment, counted from 1. */
+  /** The lines where each replacement was made, counted from 1 in the text at that moment. */
   readonly lines: readonly number[][];
-  /** Each was there exactly once. */
+  /** Each old text occurred exactly once. */
   readonly single: boolean;
 }
 
@@ -22,7 +22,7 @@ export type Fit = { readonly ok: true; readonly value: Replaced } | { readonly o
 
 const MOST_PLACES = 10;
 
-/** One after the other, each in what the one before has left. All or none. */
+/** Applies the replacements in order, each to the result of the previous one; all or none. */
 export function replaceTexts(text: string, replacements: readonly Replacement[]): Fit {
   const ending = endingOf(text) === 'CRLF' ? '\r\n' : '\n';
   const lines: number[][] = [];
@@ -53,7 +53,7 @@ function exchange(text: string, places: readonly Place[], by: string): string {
   return [...pieces, text.slice(at)].join('');
 }
 
-/** A model writes line feeds whatever the file has: `\r\n` and `\n` are one to it. */
+/** Treats `\r\n` and `\n` as equal, since models write line feeds whatever the file has. */
 function placesOf(text: string, wanted: string): readonly Place[] {
   const sought = wanted.replaceAll('\r\n', '\n');
   const { plain, dropped } = withoutReturns(text);
@@ -68,7 +68,7 @@ function placesOf(text: string, wanted: string): readonly Place[] {
   });
 }
 
-/** The text with `\n` for `\r\n`, and before which places of it something was dropped. */
+/** The text with `\n` for `\r\n`, and the offsets in it before which a `\r` was dropped. */
 function withoutReturns(text: string): { readonly plain: string; readonly dropped: readonly number[] } {
   const dropped: number[] = [];
   for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2)) dropped.push(at - dropped.length);

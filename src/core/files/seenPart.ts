@@ -1,10 +1,10 @@
-// Joins the parts of a file that were shown, as long as they are of the same bytes. Pure.
+// Joins the shown parts of a file, which must be parts of the same bytes. Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 
-/** Of the bytes only what an edit or a diff showed of them. */
+/** Only what an edit or a diff showed of the bytes. */
 export const SHOWN_IN_PART: SeenPart = { ranges: [], of: 0 };
 
-/** Both together; undefined once every line was shown. */
+/** The union of both; undefined once every line was shown. */
 export function joinParts(one: SeenPart, other: SeenPart): SeenPart | undefined {
   const of = Math.max(one.of, other.of);
   const ranges: [number, number][] = [];
@@ -18,7 +18,7 @@ export function joinParts(one: SeenPart, other: SeenPart): SeenPart | undefined 
   return whole ? undefined : { ranges, of };
 }
 
-/** In words: `lines 1–40 and 90–99 of 120`. */
+/** Such as `only lines 1–40, 90–99 of 120`. */
 export function printPart({ ranges, of }: SeenPart): string {
   if (ranges.length === 0) return 'only small parts';
   const parts = ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`));

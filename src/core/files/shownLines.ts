@@ -1,20 +1,21 @@
-// Finds the lines of a file that a text, such as a command's output, contains: runs of consecutive lines, in one pass. Pure.
+// Finds the lines of a file that a text, such as a command's output, contains: runs of consecutive lines, in one pass.
+// Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 import { joinParts } from './seenPart.ts';
 
-/** Fewer lines in a row may stand there by chance, or in another order. */
+/** Fewer consecutive lines may match by chance. */
 const SHORTEST_RUN = 3;
 
-/** `whole`: every line stands there. Undefined: none does, as far as that is certain. */
+/** `whole`: every line was shown. Undefined: it is not certain of any line. */
 export type ShownLines = 'whole' | SeenPart | undefined;
 
 /**
- * `pieces` are what was shown, with gaps between them. A run counts from a line on that the file has only once, so that it
- * is certain which of its lines they are; a short one only if it is the whole file or the whole piece.
+ * `pieces` are the shown texts, with gaps between them. A run must contain a line that the file has only once, so that
+ * it is certain which lines were shown. A short run counts only if it is the whole file or the whole piece.
  */
 export function linesShownIn(pieces: readonly string[], file: string): ShownLines {
   const lines = linesOf(file);
-  // What follows the last line break is a line too, of which nothing can be seen.
+  // The empty text after the last line break counts as a line, but no output can show it.
   const last = lines.at(-1) === '' ? lines.length - 1 : lines.length;
   if (last === 0) return undefined;
   const places = placesOf(lines, last);
@@ -27,12 +28,12 @@ export function linesShownIn(pieces: readonly string[], file: string): ShownLine
   return part ?? 'whole';
 }
 
-/** Line endings are not distinguished: no output shows them. */
+/** Ignores the kind of line ending, since output does not show it. */
 function linesOf(text: string): string[] {
   return text.replace(/^\uFEFF/, '').split(/\r?\n/);
 }
 
-/** Where each line stands that the file has only once; undefined for the others. */
+/** The index of each line that occurs only once in the file; undefined for the others. */
 function placesOf(lines: readonly string[], last: number): ReadonlyMap<string, number | undefined> {
   const places = new Map<string, number | undefined>();
   for (let index = 0; index < last; index += 1) {
@@ -42,7 +43,7 @@ function placesOf(lines: readonly string[], last: number): ReadonlyMap<string, n
   return places;
 }
 
-/** Counted from 1. Every line of the piece belongs to one run at most, so that it takes time by the length of the piece. */
+/** Ranges counted from 1. Each line of the piece is in at most one run, so the time is linear in the piece's length. */
 function runsIn(
   piece: readonly string[],
   lines: readonly string[],

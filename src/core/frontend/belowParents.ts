@@ -5,7 +5,7 @@ interface Listed {
   readonly subagent?: { readonly parent: string } | undefined;
 }
 
-/** The order is kept otherwise. `nested`: it is below its parent, which is in the list too. */
+/** Otherwise keeps the order. `nested`: the item is below its parent, which is also in the list. */
 export function belowParents<T extends Listed>(all: readonly T[]): { readonly item: T; readonly nested: boolean }[] {
   const ids = new Set(all.map(({ id }) => id));
   const children = new Map<string, T[]>();

@@ -1,4 +1,5 @@
-// The front end behind a chat page: posts a snapshot when the page is ready, then numbered deltas. Knows no webview.
+// The front end behind a chat page: posts a snapshot when the page is ready, then numbered deltas. Independent of
+// webviews.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -22,16 +23,16 @@ const FLUSH_MILLISECONDS = 16;
 type Post = (message: ToPage) => void;
 
 export interface Composer {
-  /** Resolves once the messages are kept. */
+  /** Resolves once the messages are stored. */
   returnMessages(texts: readonly QueuedMessage[]): Promise<void>;
-  /** Whether the composer has kept these before. */
+  /** Whether the composer already has these messages. */
   has(texts: readonly QueuedMessage[]): boolean;
 }
 
 export class ChatFrontend implements Frontend, Disposable {
   readonly #clock: Clock;
   #post: Post | undefined;
-  /** The next page gives its composer the focus. */
+  /** The next page must focus its composer. */
   #focusWanted = false;
   #number = 0;
   #head: ChatHead;
@@ -56,7 +57,7 @@ export class ChatFrontend implements Frontend, Disposable {
     return this.#onDidChangeRequests.event;
   }
 
-  /** The page is ready: it gets a snapshot first. */
+  /** Call when the page is ready. It gets a snapshot first. */
   attach(post: Post): void {
     this.#post = post;
     this.#snapshot();
@@ -70,7 +71,7 @@ export class ChatFrontend implements Frontend, Disposable {
   }
 
   /**
-   * Shows another conversation, or none, or the same one anew. `draft` is the unsent text of another one; absent: the
+   * Shows another conversation, none, or the same one again. `draft`: the unsent text of that conversation; absent: the
    * text in the composer belongs to it from now on.
    */
   show(conversation: string | undefined, items: readonly TranscriptItem[], draft?: string): void {
@@ -81,7 +82,7 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#snapshot();
   }
 
-  /** The text in the composer, for the next page. */
+  /** Stores the text in the composer for the next page. */
   keepDraft(draft: string): void {
     this.#head = { ...this.#head, draft };
   }
@@ -96,7 +97,7 @@ export class ChatFrontend implements Frontend, Disposable {
     else this.#post({ type: 'focus_composer' });
   }
 
-  /** Gives the composer the focus as soon as a new page is ready. */
+  /** Focuses the composer as soon as a new page is ready. */
   focusNextPage(): void {
     this.#focusWanted = true;
   }
@@ -106,12 +107,12 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#post?.({ type: 'restore_draft', text });
   }
 
-  /** Answers a request of the page, or asks it for something that changes no state of the chat. */
+  /** Answers a request of the page, or sends it a message that changes no state of the chat. */
   reply(message: Exclude<ToPage, { type: 'snapshot' | 'delta' }>): void {
     this.#post?.(message);
   }
 
-  /** Shows what is not in the log, such as why a request was refused. */
+  /** Shows a notice that is not in the log, such as why a request was refused. */
   notice(item: Extract<TranscriptItem, { type: 'notice' }>): void {
     this.#transcript.set(item);
   }
@@ -136,7 +137,10 @@ export class ChatFrontend implements Frontend, Disposable {
     return this.#transcript.ask(request, signal);
   }
 
-  /** The composer takes the messages of the shown conversation; those of others stay queued until they are shown. */
+  /**
+   * Returns messages of the shown conversation to the composer; those of other conversations stay queued until these
+   * are shown.
+   */
   async returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     const composer = this.#composer;
     if (composer?.has(texts) === true) return true;
@@ -149,7 +153,7 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#composer = composer;
   }
 
-  /** False if no approval of this call is open. `conversation`: absent: the shown one. */
+  /** Returns false if no approval of this call is open. Without `conversation`, the shown one is meant. */
   answerApproval(call: string, answer: ApprovalAnswer, conversation?: string): boolean {
     return this.#transcript.answerApproval(call, answer, conversation);
   }
@@ -158,7 +162,7 @@ export class ChatFrontend implements Frontend, Disposable {
     return this.#transcript.answerQuestion(question, answer);
   }
 
-  /** Open requests of all conversations, also of those that are not shown. */
+  /** Open requests of all conversations, including those that are not shown. */
   get openRequests(): readonly OpenRequest[] {
     return this.#transcript.openRequests;
   }

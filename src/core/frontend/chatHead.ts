@@ -10,13 +10,13 @@ import { type Model } from '../ports/ports.ts';
 import { readMeter } from './meter.ts';
 import { viewPending } from './pendingView.ts';
 
-/** First lines of notifications that the status bar lists. */
+/** The number of notifications that the status bar lists. */
 const NEWEST = 5;
 
 export interface PendingSummary {
   readonly count: number;
   readonly worst: Level | null;
-  /** The first line of the newest ones. */
+  /** The first lines of the first entries, most severe first. */
   readonly newest: readonly string[];
 }
 
@@ -30,7 +30,7 @@ interface ShownConversation {
 
 type ShownModel = Pick<Model, 'label' | 'detail' | 'contextWindow'>;
 
-/** Before any conversation is shown. */
+/** The head before any conversation is shown. */
 export function emptyChatHead(
   versions: Pick<ChatHead, 'version' | 'hostVersion'>,
   { label, detail }: Pick<Model, 'label' | 'detail'>,
@@ -56,7 +56,7 @@ export function emptyChatHead(
   };
 }
 
-/** The parts that depend on the shown conversation and the model; the others have an owner of their own. */
+/** The parts of the head that depend on the shown conversation and the model; others are set elsewhere. */
 export function conversationHead(shown: {
   readonly live: ShownConversation | undefined;
   readonly model: ShownModel;

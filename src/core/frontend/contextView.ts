@@ -6,7 +6,7 @@ import { type Projections } from '../conversation/projections/project.ts';
 import { estimateTokens } from '../conversation/tokens.ts';
 import { type Model } from '../ports/ports.ts';
 
-/** The parts are estimated and scaled; what the endpoint counted beyond them is the fixed part. */
+/** The parts are estimated and scaled; the rest of the endpoint's count is the fixed part. */
 export function readContext(
   { usage, messages }: Projections,
   model: Pick<Model, 'contextWindow'>,

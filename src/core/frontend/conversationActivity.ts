@@ -1,4 +1,4 @@
-// Tracks what conversations of this window do while they are not shown: running, waiting for the user, failed, unread.
+// Tracks the activity of conversations that this window does not show: running, waiting for the user, failed, unread.
 import { type ConversationActivity, type OtherConversation } from '../../protocol/page/conversationsView.ts';
 import { type ConversationChange, type LiveConversation } from '../conversation/liveConversation.ts';
 import { type OpenRequest } from './liveTranscript.ts';
@@ -11,9 +11,9 @@ export interface ConversationActivityDeps {
 
 export class Activities {
   readonly #deps: ConversationActivityDeps;
-  /** Those that were open in this window, with their last known title. */
+  /** Conversations that were open in this window, with their last known titles. */
   readonly #known = new Map<string, { readonly title: string; readonly subagent: string | undefined }>();
-  /** How the last turn that ended unseen went. */
+  /** The outcome of the last turn that ended while the conversation was not shown. */
   readonly #ended = new Map<string, 'failed' | 'unread'>();
 
   constructor(deps: ConversationActivityDeps) {
@@ -33,7 +33,7 @@ export class Activities {
     if (outcome !== 'stopped') this.#ended.set(conversation, outcome === 'error' ? 'failed' : 'unread');
   }
 
-  /** The user sees it now. */
+  /** Call when the conversation is shown to the user. */
   seen(conversation: string): void {
     this.#ended.delete(conversation);
   }
@@ -51,14 +51,16 @@ export class Activities {
     return this.#ended.get(conversation);
   }
 
-  /** Those to open again after a restart. With a subagent also the one that started it, which is notified of its end. */
+  /**
+   * The conversations to open again after a restart. With a subagent, also its parent, which is notified of its end.
+   */
   get running(): string[] {
     const running = this.others.filter(({ activity }) => activity !== 'failed' && activity !== 'unread');
     const ids = running.flatMap(({ id }) => [id, this.#deps.get(id)?.log.state.summary.subagent?.parent ?? id]);
     return [...new Set(ids)];
   }
 
-  /** All but the shown one that do something or that something happened in. */
+  /** All conversations with an activity, except the shown one. */
   get others(): readonly OtherConversation[] {
     const shown = this.#deps.shown();
     return [...this.#known].flatMap(([id, { title, subagent }]) => {

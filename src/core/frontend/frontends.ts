@@ -1,4 +1,4 @@
-// Several front ends as one: passes on what is drawn to all of them, asks all that can answer, and takes the first answer.
+// Combines several front ends into one: renders to all, asks all that can answer, and uses the first answer.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import {
   type ApprovalAnswer,
@@ -13,8 +13,8 @@ import {
 } from '../ports/ports.ts';
 import { SharedRequests } from './sharedRequests.ts';
 
-/** Then the next front end is offered the queued messages. */
-const LONGEST_GIVE_BACK = 10_000;
+/** After this time, the next front end is offered the queued messages. */
+const LONGEST_RETURN = 10_000;
 
 export type AnsweredRequest =
   | { readonly type: 'approval'; readonly request: ApprovalRequest; readonly answer: ApprovalAnswer }
@@ -22,11 +22,11 @@ export type AnsweredRequest =
 
 /** A front end that is asked only for what it implements. */
 export interface AttachedFrontend extends Pick<Frontend, 'render'>, Partial<Omit<Frontend, 'render'>> {
-  /** Another front end has answered (`answer.by`). The signal of the request is aborted by then. */
+  /** Called after another front end has answered (`answer.by`) and the signal of the request was aborted. */
   answeredElsewhere?(answered: AnsweredRequest): void;
 }
 
-/** No front end can harm another: what one throws is logged, and what one never answers another may. */
+/** No front end can harm another: errors of one are logged, and another may answer what one never answers. */
 export class Frontends implements Frontend {
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -58,7 +58,7 @@ export class Frontends implements Frontend {
     });
   }
 
-  /** Also asks it for what is open already. Disposing removes it. */
+  /** Also asks it the requests that are already open. Disposing removes it. */
   add(frontend: AttachedFrontend): Disposable {
     this.#attached.add(frontend);
     this.#approvals.join(frontend);
@@ -86,7 +86,7 @@ export class Frontends implements Frontend {
     return this.#questions.open(this.#attached, request, signal);
   }
 
-  /** Offered to one front end after the other, so that only one keeps them. */
+  /** Offers the messages to one front end after the other, so that only one gets them. */
   async returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     for (const frontend of this.#attached) {
       if (await this.#returnMessagesTo(frontend, conversation, texts)) return true;
@@ -102,7 +102,7 @@ export class Frontends implements Frontend {
     const kept = this.#guard(() => frontend.returnMessages?.(conversation, texts));
     if (kept === undefined) return false;
     const { promise: late, resolve } = Promise.withResolvers<false>();
-    const timer = this.#clock.after(LONGEST_GIVE_BACK, () => resolve(false));
+    const timer = this.#clock.after(LONGEST_RETURN, () => resolve(false));
     try {
       return await Promise.race([kept, late]);
     } catch (error) {

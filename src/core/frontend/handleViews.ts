@@ -1,15 +1,15 @@
-// Background commands and subagents as front ends show them, and what the user sends to the model about one.
+// Background commands and subagents as front ends show them, and the user's message to the model about one.
 import { type Handle } from '../ports/handles.ts';
 import { describeHandleState, isSuccess } from '../tools/handleTexts.ts';
 import { type HandleView } from '../../protocol/page/handlesView.ts';
 
 const SHOWN_OUTPUT = 4000;
-/** The newest ones. */
+/** Only the newest are listed. */
 const MOST_LISTED = 20;
 
 type NamedHandle = Handle & { readonly name: string };
 
-/** Those that are or were in the background; handles that only keep output never were. */
+/** Commands that are or were in the background. Handles that only keep output never were. */
 export async function viewHandles(
   handles: readonly NamedHandle[],
   tokensOf: (conversation: string) => number | null = () => null,
@@ -43,7 +43,7 @@ export function askAboutHandle(name: string, state: string, lastLines: string): 
   return lastLines === '' ? asked : `${asked}\nIts last lines:\n\n${quoteLines(lastLines)}`;
 }
 
-/** Indented, so that the output cannot end the quote. */
+/** Indents the output, so that it cannot end the quote. */
 function quoteLines(lines: string): string {
   return lines
     .split('\n')

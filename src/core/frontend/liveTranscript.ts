@@ -1,4 +1,5 @@
-// The transcript of one conversation as a front end shows it: the log's items, what is drawn before it is in the log, and open requests.
+// The transcript of one conversation as a front end shows it: the log's items, streamed content that is not in the log
+// yet, and open requests.
 import { type TranscriptItem } from '../../protocol/transcript.ts';
 import { type Folded } from '../conversation/projections/project.ts';
 import {
@@ -14,9 +15,9 @@ import { addUnfinished, drawPartial, keepPartial, type TranscriptChange, unfinis
 export interface OpenRequest {
   readonly type: 'approval' | 'question';
   readonly conversation: string;
-  /** The same as long as it is open. */
+  /** Stays the same while the request is open. */
   readonly id: string;
-  /** What is asked: the tool, or the question. */
+  /** The tool to approve, or the question. */
   readonly text: string;
 }
 
@@ -25,9 +26,9 @@ export class LiveTranscript {
   readonly #onRequestsChange: () => void;
   #conversation: string | undefined;
   #items = new Map<string, TranscriptItem>();
-  /** What is drawn in conversations that are not shown, before it is in their logs. */
+  /** For each conversation that is not shown: streamed content that is not in its log yet. */
   readonly #unfinished = new Map<string, Map<string, TranscriptItem>>();
-  /** Of all conversations: those that are not shown now may be later. */
+  /** Open requests of all conversations, since others may be shown later. */
   readonly #approvals = new OpenRequests<ApprovalRequest, ApprovalAnswer>(({ conversation, call }) =>
     this.#requestChanged(conversation, call.id),
   );
@@ -48,7 +49,7 @@ export class LiveTranscript {
     return [...this.#items.values()].map((item) => this.#withOpenRequest(item));
   }
 
-  /** Shows another conversation, or none. Calls no listener. */
+  /** Shows another conversation, or none, without calling a listener. */
   show(conversation: string | undefined, items: readonly TranscriptItem[]): void {
     if (this.#conversation !== undefined) this.#unfinished.set(this.#conversation, unfinishedOf(this.#items));
     this.#conversation = conversation;
@@ -98,7 +99,7 @@ export class LiveTranscript {
     return this.#questions.open(request.id, request, signal);
   }
 
-  /** Answers for a call; false if no approval of it is open. */
+  /** Answers the approval of a call; returns false if none is open. */
   answerApproval(call: string, answer: ApprovalAnswer, conversation = this.#conversation): boolean {
     return this.#approvals.answer(approvalKey(conversation, call), answer);
   }
@@ -107,7 +108,7 @@ export class LiveTranscript {
     return this.#questions.answer(question, answer);
   }
 
-  /** Of all conversations. */
+  /** Open requests of all conversations. */
   get openRequests(): readonly OpenRequest[] {
     const approvals = this.#approvals.all.map(
       ({ conversation, call }) => ({ type: 'approval', conversation, id: call.id, text: describeCall(call) }) as const,
@@ -124,7 +125,7 @@ export class LiveTranscript {
     this.#onRequestsChange();
   }
 
-  /** The log does not contain open approvals, nor which window a question is asked in. */
+  /** Adds the open request, since the log has neither open approvals nor the window that asks a question. */
   #withOpenRequest(item: TranscriptItem): TranscriptItem {
     if (item.type !== 'tool' || item.state !== 'running') return item;
     const asked = item.question && this.#questions.get(item.question.id);
@@ -147,13 +148,13 @@ export class LiveTranscript {
   }
 }
 
-/** The tool and the argument that says most. */
+/** The tool and its most informative argument. */
 function describeCall({ name, arguments: given }: ApprovalRequest['call']): string {
   const subject = [given['command'], given['path'], given['url'], given['name']].find((one) => typeof one === 'string');
   return subject === undefined ? name : `${name}: ${subject.split('\n', 1)[0]?.slice(0, 200) ?? ''}`;
 }
 
-/** Two conversations may have calls of the same id: the endpoint chooses it. */
+/** Calls of two conversations may have the same id, because the endpoint chooses it. */
 function approvalKey(conversation: string | undefined, call: string): string {
   return `${conversation ?? ''} ${call}`;
 }

@@ -1,4 +1,4 @@
-// The meter of tokens and cost in the chat.
+// Computes the meter of tokens and cost in the chat.
 import { type Settings } from '../../protocol/settings.ts';
 import { type Meter } from '../../protocol/webview.ts';
 import { usedBy } from '../agent/limits.ts';

@@ -1,4 +1,5 @@
-// All notifications of a conversation as the Notifications view lists them: grouped by state, filtered, with their tokens by kind. Pure.
+// Lists all notifications of a conversation for the Notifications view: grouped by state, filtered, with their tokens
+// by kind. Pure.
 import { type LogEvent } from '../../protocol/event.ts';
 import { type Level, printKind } from '../../protocol/notification.ts';
 import { type NotificationLabel } from '../../protocol/page/pendingView.ts';
@@ -16,7 +17,7 @@ export type ListedState = (typeof LISTED_STATES)[number];
 export interface ListedNotification extends NotificationLabel {
   readonly id: string;
   readonly state: ListedState;
-  /** Why it was withdrawn, or how it was delivered if not by itself. */
+  /** Why it was withdrawn, or that it was delivered merged or counted. */
   readonly detail?: string;
   readonly level: Level;
   readonly origin: string;
@@ -36,9 +37,9 @@ export interface NotificationFilter {
 }
 
 export interface NotificationList {
-  /** The newest first. */
+  /** Newest first. */
   readonly groups: ReadonlyMap<ListedState, readonly ListedNotification[]>;
-  /** Of everything delivered, filtered or not; most tokens first. */
+  /** Usage of all delivered notifications, whether or not the filter shows them; most tokens first. */
   readonly usage: readonly {
     readonly label: string;
     readonly kind: string;
@@ -81,7 +82,7 @@ function listed({ notification, state, receipt, reason }: NotificationRecord): L
     origin,
     at,
     message,
-    // Merged and counted ones are not in the block with their own text.
+    // The block does not contain the texts of merged and counted notifications.
     tokens: state === 'shown' ? estimateTokens(message) + FRAME_TOKENS : 0,
     receipt,
     ...(path !== undefined && { path }),

@@ -1,4 +1,4 @@
-// Requests to the user that are open in one front end: each is answered once, by the first answer.
+// The open requests to the user in one front end. Each is answered once, by the first answer.
 
 interface Open<Request, Answer> {
   readonly request: Request;
@@ -59,7 +59,7 @@ export class OpenRequests<Request, Answer> {
     return this.#open.size;
   }
 
-  /** False if nothing is open under this id. */
+  /** Returns false if no request with this id is open. */
   answer(id: string, answer: Answer): boolean {
     const open = this.#open.get(id);
     open?.resolve(answer);

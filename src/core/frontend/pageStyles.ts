@@ -1,6 +1,6 @@
 // The style sheets of the chat page, in VS Code and in a browser.
 
-/** Later ones override earlier ones. */
+/** Later style sheets override earlier ones. */
 export const PAGE_STYLES: readonly string[] = [
   'chat.css',
   'markdown.css',

@@ -1,16 +1,17 @@
-// Draws what is not in the log yet (answers and calls being written, output of running tools) into a map of transcript items.
+// Adds content that is not in the log yet (answers and calls being streamed, output of running tools) to a map of
+// transcript items.
 import { type TranscriptItem } from '../../protocol/transcript.ts';
 import { type Change } from '../../protocol/webview.ts';
 import { type PartialAnswer } from '../ports/ports.ts';
 
-/** The characters of a running tool's output that are kept. */
+/** The number of characters of a running tool's output that are kept. */
 const LIVE_OUTPUT = 20_000;
 
 export type TranscriptChange = Exclude<Change, { type: 'head' }>;
 type Items = Map<string, TranscriptItem>;
 type OnChange = (change: TranscriptChange) => void;
 
-/** The same in a conversation that is not shown. */
+/** Like `drawPartial`, for a conversation that is not shown. */
 export function keepPartial(items: Items, partial: PartialAnswer): void {
   // The call itself is in the log; only its output is not.
   if (partial.type === 'tool_output' && !items.has(partial.call)) {
@@ -74,7 +75,7 @@ function extend(
   onChange({ type: 'text', id, field, text });
 }
 
-/** What the log does not have yet of a transcript that is no longer shown. */
+/** The streamed items that are not in the log yet, of a transcript that is no longer shown. */
 export function unfinishedOf(items: Items): Items {
   return new Map([...items].filter(([, item]) => isUnfinished(item)));
 }
@@ -84,7 +85,7 @@ function isUnfinished(item: TranscriptItem): boolean {
   return item.type === 'tool' && (item.state === 'writing' || (item.state === 'running' && item.output !== ''));
 }
 
-/** Adds it to the log's items; of a running tool only the output is missing there. */
+/** Adds the item to those of the log, which lack only the output of a running tool. */
 export function addUnfinished(items: Items, item: TranscriptItem): void {
   const logged = items.get(item.id);
   if (logged === undefined) {
@@ -96,7 +97,7 @@ export function addUnfinished(items: Items, item: TranscriptItem): void {
 
 /** A call while the model writes it. */
 const unfinishedCall = { type: 'tool', arguments: {}, state: 'writing', output: '' } as const;
-/** The output of a call that is in the log. */
+/** An item for the output of a call that is in the log. */
 const outputOnly = { type: 'tool', name: '', arguments: {}, state: 'running', output: '' } as const;
 
 function retryNotice({ id, seconds, failure }: Extract<PartialAnswer, { type: 'retrying' }>): TranscriptItem {

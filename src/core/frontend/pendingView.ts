@@ -9,13 +9,13 @@ import { estimateTokens } from '../conversation/tokens.ts';
 import { type Entry } from '../notify/outline.ts';
 import { planNotifications } from '../notify/plan.ts';
 
-/** Entries and characters that the page gets; the Notifications view has everything. */
+/** The limits of entries and characters for the page; the Notifications view shows everything. */
 const MOST_ENTRIES = 30;
 const LONGEST_MESSAGE = 1000;
-/** The element around the message. */
+/** The tokens of the element around a message. */
 export const FRAME_TOKENS = 25;
 
-/** The most severe first. Entries beyond the cap are counted in the block, but listed here. */
+/** Most severe first. Entries beyond the cap, which the block only counts, are listed here. */
 export function viewPending(
   { state }: Pick<ConversationLog, 'state'>,
   settings: Settings,

@@ -1,4 +1,4 @@
-// Open requests of one kind (approvals or questions), asked of several front ends at once. The first answer wins.
+// Asks several front ends the open requests of one kind (approvals or questions). The first answer is used.
 
 export interface SharedRequestsDeps<Frontend, Request, Answer> {
   /** Undefined: this front end cannot answer. */
@@ -26,7 +26,7 @@ export class SharedRequests<Frontend, Request, Answer> {
     this.#deps = deps;
   }
 
-  /** Stays open without any front end that can answer. Rejects only when the signal is aborted. */
+  /** Stays open even if no front end can answer. Rejects only when the signal is aborted. */
   open(frontends: Iterable<Frontend>, request: Request, signal: AbortSignal): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const close = () => {
@@ -61,12 +61,12 @@ export class SharedRequests<Frontend, Request, Answer> {
     return promise;
   }
 
-  /** A front end was added: it is asked too. */
+  /** Asks an added front end the open requests. */
   join(frontend: Frontend): void {
     for (const open of this.#open) this.#ask(frontend, open);
   }
 
-  /** A front end was removed: it is no longer asked, and a late answer of it is ignored. */
+  /** Cancels the requests to a removed front end; a late answer from it is ignored. */
   leave(frontend: Frontend): void {
     for (const { asked } of this.#open) {
       const asking = asked.get(frontend);

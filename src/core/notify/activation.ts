@@ -1,4 +1,4 @@
-// Whether pending notifications wake an idle model or interrupt an answering one, and the limits of both. Pure.
+// Determines whether pending notifications wake an idle model or interrupt an answering one, and limits both. Pure.
 import { type Notification, printKind } from '../../protocol/notification.ts';
 import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -7,7 +7,7 @@ import { isWanted, levelOf } from './wanted.ts';
 
 export const MOST_IN_A_ROW = 5;
 export const ABORT_EVERY = 30_000;
-/** Between two wake-ups by the same kind; doubled after each. */
+/** The delay between two wake-ups by the same kind; doubled after each. */
 export const FIRST_BACK_OFF = 5000;
 const LONGEST_BACK_OFF = 600_000;
 
@@ -16,7 +16,7 @@ type Wish = 'passive' | 'wake' | 'interrupt';
 /** Kinds of the conversation's own handles, which are published only to their owner. */
 const WAKING: ReadonlySet<string> = new Set(['tool.stopped', 'tool.failed', 'tool.waiting']);
 
-/** What one notification would do if nothing held it. */
+/** What one notification would do if no limit held it back. */
 export function wishOf(notification: Notification, settings: Settings): Wish {
   const allowed = settings['notifications.activation'];
   if (allowed === 'passive' || !isWanted(notification, settings)) return 'passive';
@@ -33,7 +33,7 @@ export function isMention({ kind, scopes = [] }: Notification): boolean {
 
 export interface WakeHistory {
   readonly times: number;
-  /** When it did so last. */
+  /** When this kind last woke the model. */
   readonly at: number;
 }
 
@@ -41,9 +41,9 @@ export interface ActivationInput {
   readonly pending: readonly Notification[];
   readonly settings: Settings;
   readonly now: number;
-  /** `busy`: tools run or a question is open; the result will carry what is pending. */
+  /** `busy`: tools are running or a question is open; the result will carry the pending notifications. */
   readonly doing: 'nothing' | 'answering' | 'busy';
-  /** In this conversation, in this window. */
+  /** The user has written in this conversation in this window. */
   readonly userHasWritten: boolean;
   readonly outcome: 'done' | 'stopped' | 'error' | undefined;
   /** System turns since the user's last message. */
@@ -82,7 +82,7 @@ function holding(input: ActivationInput, kinds: ReadonlySet<string>, streaming: 
     ...(until !== undefined && { until }),
   });
   if (!input.userHasWritten) return held('not_written');
-  // During the user's own turn the outcome of the one before does not matter.
+  // During the user's own turn the outcome of the previous turn does not matter.
   if (!streaming && (outcome === 'stopped' || outcome === 'error')) return held(outcome);
   if (!input.mayAsk) return held('model');
   if (input.inARow >= MOST_IN_A_ROW) return held('in_a_row');

@@ -5,18 +5,18 @@ import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { compileGlob, globKeyOf, keysFor } from '../files/globs.ts';
 
 /**
- * `scope` matches notifications with that scope, such as `file:src/a.ts`; one that begins with `glob:` matches every file
- * whose path matches. `mention` matches the scope `mention:<name>`. `all` matches everything.
+ * `scope` matches notifications with that scope, such as `file:src/a.ts`; one that begins with `glob:` matches every
+ * file whose path matches. `mention` matches the scope `mention:<name>`. `all` matches everything.
  */
 export type Subscription = { readonly scope: string } | { readonly mention: string } | { readonly all: true };
 
-/** `to`: nobody else gets it. A sender never gets its own. */
+/** `to`: the only listener that gets the notification. A sender never gets its own notification. */
 export interface Addressed {
   readonly to?: string | undefined;
   readonly sender?: string | undefined;
 }
 
-/** How many subscriptions of one scope each listener holds. */
+/** The number of subscriptions that each listener has to one scope. */
 type Listeners = Map<string, number>;
 
 interface Glob {
@@ -24,13 +24,16 @@ interface Glob {
   readonly listeners: Listeners;
 }
 
-/** Indexed by scope and, for globs, by folder and ending: the cost of publishing depends on the matches, not on all subscriptions. */
+/**
+ * Indexed by scope and, for globs, by folder and ending, so that the cost of publishing depends on the number of
+ * matches, not of subscriptions.
+ */
 export class Dispatcher {
   readonly #byScope = new Map<string, Listeners>();
   readonly #globs = new Map<string, Map<string, Glob>>();
   readonly #toAll: Listeners = new Map();
 
-  /** Until it is disposed. The same subscription may be held several times. */
+  /** Subscribes until the result is disposed of. A listener may have the same subscription several times. */
   subscribe(listener: string, subscription: Subscription): Disposable {
     if ('all' in subscription) return count(this.#toAll, listener, () => undefined);
     const scope = 'mention' in subscription ? scopeOf('mention', subscription.mention) : subscription.scope;
@@ -40,7 +43,7 @@ export class Dispatcher {
     return count(listeners, listener, () => this.#byScope.delete(scope));
   }
 
-  /** Each listener once, however many of its subscriptions match. */
+  /** Returns each listener once, even if several of its subscriptions match. */
   listeners(draft: Pick<NotificationDraft, 'scopes'>, { to, sender }: Addressed = {}): ReadonlySet<string> {
     const found = new Set<string>();
     for (const listener of this.#toAll.keys()) found.add(listener);
@@ -75,7 +78,7 @@ export class Dispatcher {
   }
 }
 
-/** The line break keeps folder and tail apart. */
+/** Joins folder and tail with a line break, which neither contains. */
 function printKey({ folder, tail }: { readonly folder: string; readonly tail: string }): string {
   return `${folder}\n${tail}`;
 }
@@ -88,7 +91,7 @@ function getOrAdd<V>(map: Map<string, V>, key: string, create: () => V): V {
   return created;
 }
 
-/** Adds one subscription; `empty` is called when the last listener has gone. */
+/** Adds one subscription; calls `empty` when the last listener is removed. */
 function count(listeners: Listeners, listener: string, empty: () => void): Disposable {
   listeners.set(listener, (listeners.get(listener) ?? 0) + 1);
   return toDisposable(() => {

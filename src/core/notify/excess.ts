@@ -1,4 +1,5 @@
-// Summarizes the notifications of a producer above its limit: one for each listener and kind that names every subject and grows in place.
+// Summarizes a producer's notifications above its limit: one summary for each listener and kind names every subject and
+// is replaced as it grows.
 import { type Kind, type Level, type NotificationDraft, printKind, worseLevel } from '../../protocol/notification.ts';
 import { nameOfSubject } from '../../protocol/scopes.ts';
 import { type FileState, fileStatesOf } from '../files/fileState.ts';
@@ -13,20 +14,20 @@ interface Gathered {
   readonly first: string;
   level: Level;
   last: string;
-  /** How many were published, also of the same subject. */
+  /** The number of publications, including several of the same subject. */
   count: number;
-  /** How many of them have no subject. */
+  /** The number of publications without a subject. */
   nameless: number;
-  /** With the file states of the newest notification of each. */
+  /** The subjects, each with the file states of its newest notification. */
   readonly subjects: Map<string, readonly FileState[]>;
-  /** The newest of them; if it is the only one, it is delivered unchanged. */
+  /** The newest notification; if it is the only one, it is delivered instead of a summary. */
   newest: NotificationDraft;
   readonly settled: PromiseWithResolvers<void>;
 }
 
 export class Excess {
   readonly #outlet: Outlet;
-  /** By listener and kind: not delivered yet, and delivered last. */
+  /** Both by listener and kind: summaries not delivered yet, and those delivered last. */
   readonly #gathered = new Map<string, Gathered>();
   readonly #delivered = new Map<string, Gathered>();
 
@@ -38,7 +39,7 @@ export class Excess {
     return this.#gathered.size === 0;
   }
 
-  /** Resolves once it is on disk. */
+  /** Resolves once the summary is on disk. */
   add(draft: NotificationDraft, listener: string): Promise<void> {
     const { kind, origin, level, at, subject } = draft;
     const key = gatheredKey(listener, kind);
@@ -57,7 +58,7 @@ export class Excess {
     return gathered.settled.promise;
   }
 
-  /** Withdraws a subject, also from a pending summary. Returns whether it was in one. */
+  /** Removes a subject, also from a pending summary. Returns whether it was in one. */
   remove(kind: Kind, subject: string, to?: string): boolean {
     let removed = false;
     for (const [key, gathered] of [...this.#gathered]) {
@@ -96,7 +97,7 @@ export class Excess {
     await Promise.all(settled);
   }
 
-  /** In the same step in which its replacement is delivered. */
+  /** Must happen in the same step in which the replacement is delivered. */
   #withdraw(key: string, delivered: Gathered, reason: string): boolean {
     const { listener, kind } = delivered;
     const subject = summarySubject(delivered);
@@ -107,7 +108,7 @@ export class Excess {
     return true;
   }
 
-  /** A withdrawn summary is delivered again with what was gathered since. */
+  /** Merges a withdrawn summary with the notifications gathered since, to be delivered again. */
   #join(key: string, before: Gathered): void {
     const now = this.#gathered.get(key);
     if (now === undefined) {
@@ -142,7 +143,7 @@ function createGathered(more: Omit<Gathered, 'count' | 'nameless' | 'subjects' |
 
 function createSettled(): PromiseWithResolvers<void> {
   const settled = Promise.withResolvers<void>();
-  // The publisher gets the failure; without one waiting it must not be an unhandled rejection.
+  // The publisher gets the failure; if nobody awaits the promise, that must not be an unhandled rejection.
   settled.promise.catch(() => undefined);
   return settled;
 }

@@ -4,10 +4,10 @@ import { nameOfSubject } from '../../protocol/scopes.ts';
 import { countNames, listNames, printName } from './nameList.ts';
 import { type Entry } from './outline.ts';
 
-/** If the whole list is too long for the block. */
+/** The length of the shorter text, used if the whole list is too long for the block. */
 const SHORT_LIMIT = 600;
 
-/** The newest of them is the one that counts as shown; the others are merged into it. */
+/** The newest notification counts as shown; the others are merged into it. */
 export function joinAlike(alike: readonly Entry[]): Entry {
   const [oldest] = alike;
   const newest = alike.at(-1);
@@ -16,7 +16,7 @@ export function joinAlike(alike: readonly Entry[]): Entry {
   const what = `${names.length} of ${printKind(newest)}`;
   return {
     ...newest,
-    // With different observers, the host is the origin of the list.
+    // If the origins differ, the host is the origin of the list.
     origin: alike.every((entry) => entry.origin === newest.origin) ? newest.origin : 'host',
     level: alike.reduce<Level>((level, entry) => worseLevel(level, entry.level), 'info'),
     first: oldest.first,
@@ -28,18 +28,18 @@ export function joinAlike(alike: readonly Entry[]): Entry {
   };
 }
 
-/** Counts by folder, for a list that is too long. */
+/** Counts subjects by folder, for a list that is too long. */
 export function countSubjects(kind: Kind, subjects: readonly string[]): string {
   const names = subjects.map((subject) => printName(nameOfSubject(subject)));
   return countNames(`${names.length} of ${printKind(kind)}`, names, SHORT_LIMIT);
 }
 
-/** Each once: a subject may be an entry of its own and also in a summary. */
+/** Each name once: a subject may have its own entry and also be in a summary. */
 function namesOf(alike: readonly Entry[]): string[] {
   const times = new Map<string, number>();
   for (const { subject, subjects, message, count } of alike) {
     if (subjects === undefined) {
-      // The subject, or the message's first line where there is none.
+      // Without a subject, the first line of the message.
       const name = printName(subject === '' ? (message.split('\n', 1)[0] ?? '') : nameOfSubject(subject));
       times.set(name, (times.get(name) ?? 0) + count);
     } else

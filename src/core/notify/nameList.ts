@@ -1,13 +1,14 @@
-// Lists many names in one bounded message: name by name, below the folder that all share, by folder, else as counts by folder.
+// Lists many names in one bounded message: one by one, relative to their common folder, grouped by folder, or as counts
+// by folder.
 import { wholeCharacters } from '../../base/text.ts';
 import { READ_NOTIFICATIONS } from '../../protocol/notification.ts';
 
-/** With the block's own frame it stays under 4,000 characters. */
+/** With the frame of the block, the text stays under 4,000 characters. */
 const LIST_LIMIT = 3800;
 const NAME_LIMIT = 300;
 const REST = `${READ_NOTIFICATIONS} lists them.`;
 
-/** `what` says what there are so many of, such as `60 of file.changed`. The first form that fits. */
+/** Returns the first form that fits. `what` says what is listed, such as `60 of file.changed`. */
 export function listNames(what: string, names: readonly string[]): string {
   const shared = sharedFolder(names);
   const below = names.map((name) => name.slice(shared.length));
@@ -21,12 +22,12 @@ export function listNames(what: string, names: readonly string[]): string {
     const text = form().join('\n');
     if (text.length <= LIST_LIMIT) return text;
   }
-  // With one folder, a count by folder says nothing.
+  // With only one folder, a count by folder would say nothing new.
   if (byFolder(below).length > 1) return countNames(what, names);
   return cutLines(head, below, LIST_LIMIT, (left) => `and ${left} more: ${REST}`);
 }
 
-/** How many there are in each folder: as deep as fits, and at least the fullest. */
+/** Counts the names in each folder, as deep as the text fits; if nothing fits, only the folders with most names. */
 export function countNames(what: string, names: readonly string[], limit = LIST_LIMIT): string {
   const shared = sharedFolder(names);
   const below = names.map((name) => name.slice(shared.length));
@@ -39,7 +40,7 @@ export function countNames(what: string, names: readonly string[], limit = LIST_
   return cutLines(head, countsAt(below, 1), limit, (left) => `and those in ${left} more folders: ${REST}`);
 }
 
-/** One line, not too long, whatever the name holds. */
+/** One line of limited length, whatever the name contains. */
 export function printName(name: string): string {
   return wholeCharacters(name.replace(/[\s\u0085]+/g, ' '), NAME_LIMIT);
 }
@@ -58,7 +59,7 @@ function sharedFolder(names: readonly string[]): string {
   return shared;
 }
 
-/** `a/: b.ts, c.ts` says the folder once. */
+/** Groups names, so that `a/: b.ts, c.ts` names the folder once. */
 function byFolder(names: readonly string[]): [folder: string, inside: string[]][] {
   const folders = new Map<string, string[]>();
   for (const name of names) {
@@ -74,7 +75,7 @@ function printFolder(folder: string, inside: string): string {
   return folder === '' ? inside : `${folder}: ${inside}`;
 }
 
-/** The fullest first. */
+/** Folders with most names first. */
 function countsAt(names: readonly string[], depth: number): string[] {
   const counts = new Map<string, number>();
   for (const name of names) {
@@ -87,7 +88,7 @@ function countsAt(names: readonly string[], depth: number): string[] {
     .map(([folder, count]) => (folder === '' ? `${count} at the top` : `${folder}: ${count}`));
 }
 
-/** As many lines as fit; `closing` is the last line, with the number left out. */
+/** As many lines as fit; `closing` makes the last line from the number of lines left out. */
 function cutLines(head: string, all: readonly string[], limit: number, closing: (left: number) => string): string {
   const lines = [head];
   let { length } = head;

@@ -1,7 +1,7 @@
-// The outline of a notification block: what the plan has chosen and the formats print.
+// The outline of a notification block: chosen by the plan, printed by the formats.
 import { type Level } from '../../protocol/notification.ts';
 
-/** One notification as the model will read it. It may stand for several of the queue. */
+/** One notification as the model will read it. It may represent several queued notifications. */
 export interface Entry {
   readonly source: string;
   readonly name: string;
@@ -9,14 +9,14 @@ export interface Entry {
   readonly origin: string;
   readonly at: string;
   readonly message: string;
-  /** How many of the queue it stands for. */
+  /** The number of queued notifications it represents. */
   readonly count: number;
   /** When the first of them was observed. */
   readonly first: string;
   /** The id of the newest of them, which counts as shown. */
   readonly id: string;
   readonly subject: string;
-  /** Of a summary of notifications above the limit: their subjects. */
+  /** For a summary of notifications above the limit: their subjects. */
   readonly subjects?: readonly string[];
   /** A shorter message, used if the whole one does not fit. */
   readonly shorter?: string;
@@ -33,10 +33,10 @@ export interface KindCount {
 /** The input of every format. */
 export interface Outline {
   readonly entries: readonly Entry[];
-  /** Counts by kind of what is not shown, most frequent first. */
+  /** The number of notifications that are not shown, by kind, most frequent first. */
   readonly more: readonly KindCount[];
-  /** How many of those kinds are named; the rest is one number. */
+  /** How many of those kinds are named; the others are printed as one number. */
   readonly moreNamed: number;
-  /** How many of the queue it stands for, shown or not. */
+  /** The number of queued notifications it represents, shown or not. */
   readonly total: number;
 }

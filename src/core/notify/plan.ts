@@ -28,7 +28,7 @@ const SMALLEST_BUDGET = 300;
 const SHARE_OF_WINDOW = 0.02;
 /** After this many entries that did not fit, the search for smaller ones ends. */
 const MOST_MISSES = 20;
-/** How many kinds the last line names, from most to least. */
+/** The number of kinds that the last line names: the greatest that fits is used. */
 const NAMED_KINDS = [8, 2, 0] as const;
 const CUT = `… (cut here; ${READ_NOTIFICATIONS} has it in full)`;
 const SHORTEST_KIND = 16;
@@ -62,7 +62,7 @@ export function tokenBudget(settings: Settings, contextWindow: number): number {
   return Math.min(settings['notifications.tokenBudget'], share);
 }
 
-/** Notifications of the same kind and subject. The settings are applied to the newest, whose text stands for all. */
+/** Notifications of the same kind and subject. The settings are applied to the newest, whose text represents all. */
 interface Merged {
   newest: Notification;
   readonly older: string[];
@@ -127,7 +127,7 @@ function order(entries: readonly Entry[]): readonly Entry[] {
   return [...entries].sort((a, b) => rank(b) - rank(a) || a.position - b.position);
 }
 
-/** Takes entries in order as long as they fit and counts the others. The most severe one is always shown. */
+/** Takes entries in order while they fit and counts the others. The most severe one is always shown. */
 function choose(entries: readonly Entry[], total: number, cap: number, fits: (outline: Outline) => boolean): Outline {
   const [worst, ...others] = entries;
   if (worst === undefined) return { entries: [], more: [], moreNamed: 0, total };
@@ -149,7 +149,10 @@ function choose(entries: readonly Entry[], total: number, cap: number, fits: (ou
   return best;
 }
 
-/** Whole if it fits, else with its message cut, else bare. The bare form is used even if it does not fit. */
+/**
+ * Shows the entry whole if it fits, otherwise with a shorter or cut message, otherwise bare. The bare form is used even
+ * if it does not fit.
+ */
 function showWorst(
   worst: Entry,
   outline: (chosen: readonly Entry[], moreNamed: number) => Outline,
@@ -172,7 +175,7 @@ function showWorst(
   return outline([bare(worst)], 0);
 }
 
-/** The longest beginning of the message that fits, found by halving. */
+/** The longest beginning of the message that fits, found by binary search. */
 function cutToFit(entry: Entry, outline: (entry: Entry) => Outline, fits: (outline: Outline) => boolean): Outline {
   const cut = (length: number) => outline({ ...entry, message: wholeCharacters(entry.message, length) + CUT });
   let [fitting, tooLong] = [0, entry.message.length];
@@ -194,7 +197,7 @@ function bare(entry: Entry): Entry {
   };
 }
 
-/** Counts the entries that were not chosen, without a pass over all entries each time. */
+/** Counts the entries that were not chosen, without going through all entries each time. */
 function restCounter(entries: readonly Entry[]): (chosen: readonly Entry[]) => KindCount[] {
   const all = countKinds(entries);
   const sorted = [...all].map(([kind, count]) => ({ kind, count })).sort((a, b) => b.count - a.count);

@@ -1,4 +1,4 @@
-// Starts and stops producers as they are registered and as the settings say. A producer that fails is restarted with back-off.
+// Starts and stops producers according to registration and settings. A producer that fails is restarted with back-off.
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure } from '../../base/errors.ts';
@@ -10,9 +10,9 @@ import { ThrottledPublisher } from './throttle.ts';
 
 const FIRST_RESTART = 1000;
 const LAST_RESTART = 5 * 60_000;
-/** After running for this long, a producer is no longer shown as failed. */
-const LISTENS_AFTER = 10_000;
-/** After this long, the next failure is logged as a new one. */
+/** A restarted producer that has run for this long is no longer shown as failed. */
+const SHOWN_RUNNING_AFTER = 10_000;
+/** After running for this much longer, the next failure is logged as a new one. */
 const RECOVERED_AFTER = 10 * 60_000;
 
 export interface ProducersDeps {
@@ -30,7 +30,7 @@ interface Run {
   /** Undefined while it is stopped. */
   held?: DisposableStore;
   publisher?: ThrottledPublisher;
-  /** Until it is restarted, or has run long enough to count as recovered. */
+  /** Runs until the producer is restarted, or has run long enough to count as recovered. */
   timer?: Disposable;
   failures: number;
   failure?: Failure;
@@ -58,7 +58,7 @@ export class Producers implements Disposable {
     );
   }
 
-  /** Failures of producers that do not run at the moment, for the user. */
+  /** Failures of producers that are not running at the moment, for the user. */
   get problems(): readonly Failure[] {
     return [...this.#runs.values()].flatMap(({ failure }) => failure ?? []);
   }
@@ -67,7 +67,7 @@ export class Producers implements Disposable {
     return this.#onDidChange.event;
   }
 
-  /** Starts the producer unless the settings switch its name off. Disposing stops and removes it; its name is free again. */
+  /** Starts the producer unless the settings switch its name off. Disposing stops and removes it and frees its name. */
   register(producer: Producer): Disposable {
     const { name } = producer;
     if (this.#runs.has(name)) throw new Error(`a producer named ${name} is registered already`);
@@ -81,12 +81,15 @@ export class Producers implements Disposable {
     });
   }
 
-  /** After the settings changed. */
+  /** Call after the settings have changed. */
   refresh(): void {
     for (const run of this.#runs.values()) this.#apply(run);
   }
 
-  /** Samples each running producer; one that throws has failed. Publications above its limit are queued then. */
+  /**
+   * Samples each running producer; one that throws has failed. Also queues the summaries of publications above the
+   * limit.
+   */
   async sample(point: DeliveryPoint): Promise<readonly Sample[]> {
     const samples: Sample[] = [];
     for (const run of [...this.#runs.values()]) {
@@ -137,7 +140,7 @@ export class Producers implements Disposable {
       broke(error);
     }
     if (run.held !== held || run.failures === 0) return;
-    this.#schedule(run, LISTENS_AFTER, () => {
+    this.#schedule(run, SHOWN_RUNNING_AFTER, () => {
       this.#setFailure(run, undefined);
       this.#schedule(run, RECOVERED_AFTER, () => {
         run.failures = 0;
@@ -151,7 +154,7 @@ export class Producers implements Disposable {
     this.#stop(run);
     run.failures += 1;
     const wait = Math.min(LAST_RESTART, FIRST_RESTART * 2 ** (run.failures - 1));
-    // Logged as an error once; further failures until it has recovered are details.
+    // Logged as an error once; further failures before it has recovered are logged as debug messages.
     if (run.failures === 1) logger.error(`the producer ${name} failed and will be restarted`, error);
     else logger.debug(`the producer ${name} failed again: ${describeError(error)}`);
     this.#schedule(run, wait, () => {

@@ -1,4 +1,5 @@
-// The subscriptions of live conversations: defaults, those that follow from the log, and queueing for each subscriber.
+// The subscriptions of live conversations: defaults and those that follow from the log. Queues notifications for each
+// subscriber.
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type LogEvent } from '../../protocol/event.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
@@ -14,14 +15,14 @@ import { enqueue, withdraw } from './queue.ts';
 export const PLUGINS_SCOPE = scopeOf('kind', 'plugin');
 
 /** The kinds that every live conversation gets, whatever their scopes. */
-const HEARD_BY_ALL: readonly string[] = [
+const SCOPES_FOR_ALL: readonly string[] = [
   ...SHIPPED_KINDS.filter((kind) => KINDS[kind].audience === 'live').map((kind) => scopeOf('kind', kind)),
   PLUGINS_SCOPE,
 ];
 
 export interface SubscriptionsDeps {
   readonly ids: Ids;
-  /** Resolves once a log that could not be written can be written again; rejects while it cannot. */
+  /** Resolves once a log that could not be written is writable again; rejects while it is not. */
   repair(conversation: string): Promise<void>;
   /** Whether a kind goes only to conversations that subscribed to its scopes by their own acts. */
   onlyOwn?(kind: string): boolean;
@@ -38,24 +39,25 @@ export class Subscriptions implements Outlet {
     this.#deps = deps;
   }
 
-  /** Subscribes the conversation until it is disposed. */
+  /** Subscribes the conversation until the result is disposed of. */
   join(log: ConversationLog): Disposable {
     const held = new DisposableStore();
     this.#logs.set(log.id, log);
     held.add(toDisposable(() => this.#logs.delete(log.id)));
-    for (const scope of [...HEARD_BY_ALL, scopeOf('conversation', log.id)]) held.add(this.subscribe(log.id, { scope }));
+    for (const scope of [...SCOPES_FOR_ALL, scopeOf('conversation', log.id)])
+      held.add(this.subscribe(log.id, { scope }));
     const own = held.add(new OwnScopes(log, (scope) => this.subscribe(log.id, { scope })));
     held.add(log.onDidReset(() => own.refresh()));
     held.add(log.onDidAppend(({ event }) => own.apply(event)));
     return held;
   }
 
-  /** For subscriptions that do not follow from the log: a name on the hub, a server whose tools are on. */
+  /** For subscriptions that do not follow from the log, such as a name on the hub or a server whose tools are on. */
   subscribe(conversation: string, subscription: Subscription): Disposable {
     return this.#dispatcher.subscribe(conversation, subscription);
   }
 
-  /** The conversations that would have it queued, of those that this window owns. */
+  /** The conversations owned by this window for which the draft would be queued. */
   listeners(draft: NotificationDraft, addressed: Addressed): readonly string[] {
     const kind = printKind(draft.kind);
     const scopes = [...(draft.scopes ?? [])];
@@ -98,7 +100,7 @@ export class Subscriptions implements Outlet {
   }
 }
 
-/** Scopes that follow from the log: seeing a file, starting a handle, running a task and watching a glob subscribe to it. */
+/** Subscribes to scopes that follow from the log: files seen, handles started, tasks run, globs watched. */
 class OwnScopes implements Disposable {
   readonly #log: ConversationLog;
   readonly #subscribe: (scope: string) => Disposable;
@@ -143,7 +145,7 @@ class OwnScopes implements Disposable {
     this.#resources = this.#exchange(this.#resources, resources, (name) => scopeOf('resource', name));
   }
 
-  /** The sets are replaced whole when they change, so usually there is nothing to do. */
+  /** A set that changes is replaced by a new object, so usually there is nothing to do. */
   #exchange(
     before: ReadonlySet<string>,
     now: ReadonlySet<string>,

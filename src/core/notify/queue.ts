@@ -14,7 +14,10 @@ import { type Ids } from '../ports/ports.ts';
 
 const RECONNECTED = 'mcp.reconnected' satisfies keyof typeof RECOVERIES;
 
-/** Queues it, unless it repeats what the model knows; what cancels a pending notification withdraws that one instead. */
+/**
+ * Queues the draft, unless it repeats a reported state. A draft that cancels a pending notification withdraws it
+ * instead.
+ */
 export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft, repeated = false): Promise<unknown> {
   if (!repeated && log.state.repeats.isRepeat(draft)) return withdrawPending(log, draft);
   const cancelled = cancelledBy(log, draft);
@@ -22,7 +25,7 @@ export function enqueue(log: ConversationLog, ids: Ids, draft: NotificationDraft
     const reason = `${printKind(draft.kind)} came before it was delivered`;
     return log.append({ type: 'notification_withdrawn', ids: [...cancelled], reason });
   }
-  if (log.state.handles.isReported(draft) || isOfUnknownLoss(log, draft)) return Promise.resolve();
+  if (log.state.handles.isReported(draft) || isOfUnreportedLoss(log, draft)) return Promise.resolve();
   const notification = { ...draft, id: ids.ulid(), message: bound(log, draft) };
   return log.append({ type: 'notification_queued', notification });
 }
@@ -35,11 +38,11 @@ export async function withdraw(log: ConversationLog, kind: Kind, subject: string
   return true;
 }
 
-/** The reason of a withdrawal begins so if somebody asked for it. */
+/** The reason of a withdrawal begins with this if somebody requested it. */
 export const DISMISSED_BY = 'dismissed by ';
 const DISMISSED = `${DISMISSED_BY}the user`;
 
-/** Withdraws those of these that are pending. Resolves to how many. */
+/** Withdraws those of these notifications that are pending. Resolves to their number. */
 export async function dismiss(log: ConversationLog, ids: readonly string[]): Promise<number> {
   const known = new Set(log.state.pending.notifications.map(({ id }) => id));
   const pending = ids.filter((id) => known.has(id));
@@ -47,7 +50,7 @@ export async function dismiss(log: ConversationLog, ids: readonly string[]): Pro
   return pending.length;
 }
 
-/** The state is again the one that was shown last, so the pending notifications in between are withdrawn. */
+/** The state is again the last shown one, so pending notifications of states in between are withdrawn. */
 async function withdrawPending(log: ConversationLog, { kind, subject }: NotificationDraft): Promise<void> {
   if (subject !== undefined) await withdraw(log, kind, subject, 'it is again as it was last reported');
 }
@@ -60,8 +63,8 @@ function cancelledBy({ state }: ConversationLog, { kind, subject }: Notification
   return state.pending.idsOf({ source, name }, subject);
 }
 
-/** A server is connected each time it starts: that is worth reporting only if its loss was. */
-function isOfUnknownLoss({ state }: ConversationLog, { kind, subject }: NotificationDraft): boolean {
+/** A server is reported as connected at each start; that is queued only if the loss of its connection was reported. */
+function isOfUnreportedLoss({ state }: ConversationLog, { kind, subject }: NotificationDraft): boolean {
   const printed = printKind(kind);
   if (printed !== RECONNECTED || subject === undefined) return false;
   return !state.reportedFailures.has(RECOVERIES[RECONNECTED], subject);

@@ -1,4 +1,5 @@
-// Throttles the publications of a producer: the first of a subject at once, then one every 2 s; above 50 a minute, one summary.
+// Throttles the publications of a producer: the first of a subject at once, then one every 2 s; a summary above 50 a
+// minute.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { type Clock, type Publisher } from '../ports/ports.ts';
@@ -28,8 +29,8 @@ interface Settle {
 }
 
 /**
- * A subject within 2 s of its last publication. Drafts are held by kind, in order: a newer one replaces only its own kind,
- * since a deleted file is another fact than an unsaved file.
+ * A subject within 2 s of its last publication. Drafts are held by kind, in order: a newer draft replaces only a draft
+ * of its own kind, since a deleted file is a different fact from an unsaved one.
  */
 interface RestingSubject {
   readonly to: string | undefined;
@@ -37,12 +38,12 @@ interface RestingSubject {
   readonly held: Map<string, HeldDraft>;
 }
 
-/** One for each producer. Every draft is delivered, replaced by a newer one of its subject, or counted in a summary. */
+/** Each producer has one. Every draft is delivered, replaced by a newer one of its subject, or counted in a summary. */
 export class ThrottledPublisher implements Publisher, Disposable {
   readonly #deps: ThrottleDeps;
   /** Subjects that were published within the last 2 s, with the drafts held since. */
   readonly #subjects = new Map<string, RestingSubject>();
-  /** When the last ones were published, oldest first; at most 50. */
+  /** The times of publications in the last minute, oldest first; at most 50. */
   #passed: number[] = [];
   readonly #excess: Excess;
   #summaryTimer: Disposable | undefined;
@@ -54,7 +55,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
     this.#excess = new Excess(deps.outlet);
   }
 
-  /** Resolves once it, or what replaced or counted it, is on disk. */
+  /** Resolves once the draft, or the notification that replaced or counted it, is on disk. */
   async publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown> {
     const addressed = { to, sender };
     if (draft.subject === undefined || this.#ended) return this.#pass(draft, addressed);
@@ -89,12 +90,12 @@ export class ThrottledPublisher implements Publisher, Disposable {
     return (await this.#deps.outlet.withdraw(kind, subject, reason, to)) || removed;
   }
 
-  /** At a delivery point: queues the summary of this listener. */
+  /** Queues the summary of this listener, at a delivery point. */
   async flush(listener: string): Promise<void> {
     if (!this.#excess.isEmpty) await this.#excess.deliver(listener);
   }
 
-  /** The conversation is closed: drops what is held for it alone, which nobody would get. */
+  /** Drops the drafts held only for this conversation, which was closed: nobody would get them. */
   forget(conversation: string): void {
     for (const [key, { to, timer, held }] of [...this.#subjects]) {
       if (to !== conversation) continue;
@@ -120,7 +121,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
     this.#summarize();
   }
 
-  /** After 2 s the held drafts of the subject are published, and it rests again. */
+  /** After 2 s, publishes the drafts held for the subject and starts the next 2 s. */
   #rest(key: string, to: string | undefined): void {
     const timer = this.#deps.clock.after(SUBJECT_MILLISECONDS, () => {
       const held = [...(this.#subjects.get(key)?.held.values() ?? [])];
@@ -168,7 +169,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
 function createSettle(): Settle {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const settled = promise.then(() => undefined);
-  // The publisher gets the failure; without one waiting it must not be an unhandled rejection.
+  // The publisher gets the failure; if nobody awaits the promise, that must not be an unhandled rejection.
   settled.catch(() => undefined);
   return { promise: settled, follow: (delivered) => resolve(delivered) };
 }

@@ -1,4 +1,4 @@
-// Applies the settings to a notification: whether it is shown, and its level. Filtered ones stay in the log.
+// Applies the settings to a notification: whether it is shown, and its level. Filtered notifications stay in the log.
 import { type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -25,7 +25,7 @@ function isMutedForTool({ kind, data }: Notification, settings: Settings): boole
 
 const ABOUT_FILES: ReadonlySet<string> = new Set(['file', 'diagnostics']);
 
-/** True only if all its files are ignored. */
+/** True only if all files of the notification are ignored. */
 function isOfIgnoredPath({ kind, subject, scopes }: Notification, settings: Settings): boolean {
   const ignored = settings['notifications.ignoredPaths'];
   if (ignored.length === 0 || !ABOUT_FILES.has(kind.source)) return false;

@@ -20,14 +20,14 @@ export interface AgentConversation {
   place(hub: string): HubPlace | undefined;
   /** The name it has on any hub. */
   name(): string | undefined;
-  /** Resolves once it is in the log. */
+  /** Resolves once the place is in the log. */
   remember(hub: string, place: HubPlace): Promise<unknown>;
   readonly onDidChangeTitle: Event<void>;
-  /** Fires with files that it has seen just now. */
+  /** Fires with the files that it has just seen. */
   readonly onDidSee: Event<readonly string[]>;
 }
 
-/** A message for a conversation, live or found after a reconnect. In order of arrival, each once. */
+/** A message for a conversation, received live or fetched after a reconnect. Each comes once, in order of arrival. */
 export interface IncomingMessage {
   readonly conversation: string;
   /** The conversation's own name. */
@@ -40,7 +40,7 @@ export interface IncomingMessage {
   readonly scopes: readonly Pair[];
   readonly match: MatchType;
   readonly edited: boolean;
-  /** Every earlier message for the conversation has come too. */
+  /** The message's position on the hub; every earlier message for the conversation was received before it. */
   readonly cursor: string;
   /** RFC 3339. */
   readonly at: string;
@@ -57,9 +57,9 @@ export interface OutgoingMessage {
 
 export interface SentMessage {
   readonly id: string;
-  /** Whom it mentions; the author of the message it replies to is among them. */
+  /** Everyone it mentions, including the author of the message it replies to. */
   readonly to: readonly string[];
-  /** Agents among them that are not connected now. */
+  /** The agents in `to` that are not connected now. */
   readonly absent: readonly string[];
 }
 
@@ -71,24 +71,24 @@ export interface ListedAgent {
   readonly live: boolean;
   /** RFC 3339. */
   readonly lastSeen: string;
-  /** It is the conversation itself. */
+  /** This entry is the conversation itself. */
   readonly own: boolean;
 }
 
 export interface AgentHub {
-  /** The conversation is an agent until it is disposed. */
+  /** The conversation is an agent on the hub until the result is disposed of. */
   join(conversation: AgentConversation): Disposable;
-  /** Its name; undefined before it has been on the hub. */
+  /** The conversation's name; undefined before it was first on the hub. */
   nameOf(conversation: string): string | undefined;
   readonly onDidReceive: Event<IncomingMessage>;
-  /** Everything up to this message is queued for the conversation on disk. */
+  /** Call once everything up to this message is queued on disk for the conversation. */
   stored(message: IncomingMessage): Promise<void>;
   send(conversation: string, message: OutgoingMessage, signal: AbortSignal): Promise<Result<SentMessage, HubCode>>;
-  /** The whole message; it counts as read from then on. */
+  /** Returns the whole message and marks it as read. */
   read(conversation: string, id: string): Promise<Result<HubMessage, HubCode>>;
   /** The newest unread messages for the conversation, oldest first. */
   unread(conversation: string): Promise<Result<readonly HubMessage[], HubCode>>;
   agents(conversation: string): Promise<Result<readonly ListedAgent[], HubCode>>;
-  /** The conversation was deleted: others may have its names. */
+  /** Call after a conversation was deleted: other agents may then use its names. */
   forget(names: Iterable<string>): Promise<void>;
 }

@@ -1,29 +1,29 @@
-// What a conversation was shown of files, and what a call shows or changes of them.
+// The states of files that a conversation was shown, and the files that a call shows or changes.
 import { type EntryKind, type SeenPart } from '../../protocol/event.ts';
 import { type FilePath } from './workspace.ts';
 
-/** What a conversation knows of a file, by hash. */
+/** The states of a file that a conversation has seen or was notified of, by hash. */
 export interface SeenState {
   readonly hash: string;
   /** Only these lines of the bytes were shown; absent: all. */
   readonly part?: SeenPart;
   /** The newest state that a notification announced, pending or carried. */
   readonly announced?: string;
-  /** The newest unsaved state that was announced. Separate from `announced`, since saving it is another fact. */
+  /** The newest unsaved state that was announced. Separate from `announced`, because saving it is a separate fact. */
   readonly unsaved?: string;
   /** A compaction removed the bytes from what the model reads: it must read them again before it replaces them. */
   readonly compacted?: true;
 }
 
-/** What the model was shown last of a file. */
+/** The last state of a file that the model was shown. */
 export interface SeenView {
   /** Absent: there was no such file, or the bytes are lost. */
   readonly bytes?: Uint8Array;
-  /** It was shown that there is no such file. */
+  /** The model was shown that the file does not exist. */
   readonly gone: boolean;
   /** The part that was shown; absent: all of it. */
   readonly part?: SeenPart;
-  /** It is no longer in what the model reads. */
+  /** A compaction removed it from what the model reads. */
   readonly compacted: boolean;
   /** Whether these are the bytes that were shown. */
   is(bytes: Uint8Array): boolean;
@@ -31,7 +31,7 @@ export interface SeenView {
 
 export interface ShownFile {
   readonly file: FilePath;
-  /** Absent: it is shown that there is no such file. */
+  /** Absent: the model is shown that the file does not exist. */
   readonly bytes?: Uint8Array;
   /** Only these lines; absent: all. */
   readonly part?: SeenPart;
@@ -41,7 +41,7 @@ export interface ChangedFile {
   readonly file: FilePath;
   readonly before?: Uint8Array;
   readonly after?: Uint8Array;
-  /** What the bytes are of, where that is no plain file; see the event. */
+  /** The kind of entry that the bytes belong to, unless it is a plain file; see the event. */
   readonly beforeKind?: EntryKind;
   readonly afterKind?: EntryKind;
 }

@@ -1,10 +1,10 @@
-// What the core needs of the editor's quick fixes. Implemented in vscode/.
+// The editor's quick fixes, as far as the core needs them. Implemented in vscode/.
 import { type Result } from '../../base/errors.ts';
 import { type FilePath } from './workspace.ts';
 
-/** What a fix would make of one file. */
+/** The text of one file before and after a fix. */
 export interface FixedText {
-  /** As the machine says it. */
+  /** An absolute path in the operating system's format. */
   readonly absolute: string;
   readonly before: string;
   readonly after: string;
@@ -14,7 +14,7 @@ export interface OfferedFix {
   readonly title: string;
   /** Its language server marks it as the right one. */
   readonly preferred: boolean;
-  /** Fails where it would do more than change text. */
+  /** The changed files. Fails if the fix would do more than change text. */
   texts(): Promise<Result<readonly FixedText[]>>;
 }
 
@@ -28,7 +28,7 @@ export interface FixableProblem {
 }
 
 export interface QuickFixes {
-  /** The file's problems now, with what the editor offers for each; language servers are given a while to speak of it. */
+  /** The file's current problems, each with the editor's fixes. Waits a while for the language servers to report. */
   of(
     file: FilePath,
     options: { readonly line?: number | undefined; readonly signal: AbortSignal },

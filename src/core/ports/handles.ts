@@ -8,7 +8,7 @@ import { type ObservedProcess, type SupervisedCommand } from './processes.ts';
 export type HandleState = 'running' | 'waiting' | 'stopped';
 
 export interface HandleChange {
-  /** What is new: more output, or another state. A name is a change of state too. */
+  /** More output, or a new state. Getting a name also counts as a change of state. */
   readonly type: 'output' | 'state';
   readonly handle: Handle;
 }
@@ -21,32 +21,32 @@ export interface Handle {
   /** The tool of that call; undefined where the log has lost it. */
   readonly tool: string | undefined;
   readonly process: SupervisedCommand;
-  /** Undefined while only the call that started it knows it. */
+  /** Undefined while the command is known only to the call that started it. */
   readonly name: string | undefined;
   readonly state: HandleState;
   readonly hasEnded: boolean;
-  /** Where it seems to wait for input. */
+  /** The unfinished line at which it seems to wait for input. */
   readonly prompt: { readonly at: number; readonly line: string } | undefined;
   /** It got its name only after its end, so that its output can be fetched. */
   readonly isOutputOnly: boolean;
-  /** Up to this byte a call has shown its output. */
+  /** Calls have shown its output up to this byte. */
   readonly through: number;
-  /** The user moved it to the background: the call that waits for it returns. */
+  /** The user moved it to the background, so the call that waits for it returns. */
   readonly isMoved: boolean;
   /** Its process with all of its descendants, to distinguish their changes from those of other programs. */
   readonly observed: ObservedProcess;
   /** How long it has run, or ran. */
   readonly milliseconds: number;
   readonly onDidChange: Event<HandleChange>;
-  /** For the response that shows it: the shown state is not reported again. */
+  /** For the response that shows this handle: a shown state is not reported again. */
   shown(name: string, through?: number): ShownHandle;
-  /** Resolves as soon as the condition holds, at the latest when it is disposed of or the signal is aborted. */
+  /** Resolves as soon as the condition holds, the handle is disposed of, or the signal is aborted. */
   until(holds: (handle: Handle) => boolean, signal?: AbortSignal): Promise<void>;
-  /** Types into it; it then counts as no longer waiting. */
+  /** Writes to its input; it then no longer counts as waiting. */
   write(text: string, last?: boolean): Promise<Result<void>>;
   /** Ends the whole process tree; resolves once it has ended, or was released. */
   stop(reason: string): Promise<void>;
-  /** The last lines of its output, at most so many characters. */
+  /** The last lines of its output, at most this many characters. */
   lastLines(characters: number): Promise<string>;
 }
 
@@ -66,18 +66,24 @@ export interface ConversationHandles {
   get(name: string): Handle | undefined;
   /** Why a new handle cannot have this name. */
   whyNot(name: string): string | undefined;
-  /** Resolves once it runs and, if it has a name, that is in the log. */
+  /** Resolves once it runs and its name, if it has one, is in the log. */
   start(request: HandleRequest): Promise<Result<Handle>>;
-  /** A name that no handle has, made of this text, or the wanted one. No other call gets it until it is disposed. */
+  /**
+   * A name that no handle has: the wanted one, or one made from this text. No other call gets it until it is disposed
+   * of.
+   */
   reserveName(text: string, wanted?: string): { readonly name: string } & Disposable;
-  /** Makes a handle of something that runs elsewhere, under a free or reserved name. Resolves once that is in the log. */
+  /**
+   * Makes a handle of something that runs elsewhere, under a free or reserved name. Resolves once the handle is in the
+   * log.
+   */
   adopt(call: string, process: SupervisedCommand, name?: string): Promise<Handle & { readonly name: string }>;
-  /** Makes a handle of a command that only its call knew. Returns its name. */
+  /** Makes a handle of a command that was known only to its call. Returns the handle's name. */
   keep(handle: Handle): Promise<string>;
-  /** Forgets a command that has ended and that only its call knew. */
+  /** Forgets an ended command that was known only to its call. */
   drop(handle: Handle): Promise<void>;
-  /** Up to this byte the model was shown its output. */
+  /** The model was shown its output up to this byte. */
   shownThrough(name: string): number;
-  /** The handle, also if a call beside this one is about to start it; undefined if none does. */
+  /** Returns the handle; waits if another call of the same answer is about to start it. Undefined if none does. */
   awaitStart(name: string, signal: AbortSignal): Promise<Handle | undefined>;
 }

@@ -4,15 +4,15 @@ import { type HookEvent } from '../../protocol/outside/hooks.ts';
 export interface HookMoment {
   readonly event: HookEvent;
   readonly conversation: string;
-  /** For the events of tools: its name. */
+  /** The tool's name, for events about a tool. */
   readonly tool?: string;
   /** More input for the hook, under Claude Code's names. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What the hooks of a moment say together. They can refuse and add; none can approve. */
+/** The combined result of all hooks of a moment. Hooks can refuse and add text; they cannot approve. */
 export interface HookVerdict {
-  /** Why it must not happen; `turn_end`: why the model must go on. */
+  /** Why it must not happen; for `turn_end`: why the model must continue. */
   readonly refused?: string;
   /** Why the user must be asked, even if the settings would allow the call. */
   readonly ask?: string;
@@ -22,6 +22,6 @@ export interface HookVerdict {
 
 export interface Hooks {
   has(event: HookEvent, tool?: string): boolean;
-  /** Never rejects: a hook that fails or takes too long objects to nothing, and the user is notified. */
+  /** Never rejects: a hook that fails or takes too long does not refuse anything, and the user is notified. */
   run(moment: HookMoment, signal: AbortSignal): Promise<HookVerdict>;
 }

@@ -1,4 +1,4 @@
-// The messages that a model reads, independent of how an endpoint wants them.
+// The messages that a model reads, independent of an endpoint's format.
 import { type Carried } from '../../protocol/event.ts';
 
 export interface ToolCall {
@@ -33,14 +33,14 @@ export type ModelMessage =
       readonly role: 'tool';
       readonly call: string;
       readonly content: string;
-      /** The call did not do what it was for. */
+      /** The call failed. */
       readonly failed?: true;
       readonly block?: Block;
-      /** Of the user's text in the block. */
+      /** Images of the user's messages in the block. */
       readonly images?: readonly ImageReference[];
     };
 
-/** In one currency, for a million tokens. */
+/** Prices of a million tokens, all in one currency. */
 export interface Prices {
   readonly input: number;
   readonly output: number;

@@ -1,9 +1,12 @@
-// What became of one notification, as read from the log.
+// The state of one notification, as read from the log.
 import { type Notification } from '../../protocol/notification.ts';
 
 export type NotificationState = 'pending' | 'withdrawn' | 'shown' | 'merged' | 'counted' | 'filtered';
 
-/** Carried: it is in a carrier of the log. Accepted: a model call that held that carrier succeeded, or an outside agent has it. */
+/**
+ * Carried: it is in a carrier of the log. Accepted: a model call that held that carrier succeeded, or an outside agent
+ * has it.
+ */
 type Receipt = 'queued' | 'carried' | 'accepted';
 
 export interface NotificationRecord {

@@ -36,7 +36,7 @@ export interface Logger {
 }
 
 export interface Ids {
-  /** Rises with each call. */
+  /** Each call returns a greater one. */
   ulid(): string;
   /** At least 64 random bits, safe inside an XML attribute. */
   key(): string;
@@ -46,7 +46,7 @@ export type ModelRequest = {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDescription[];
-  /** JSON Schema of the answer that is wanted; a model that cannot hold to it ignores it. */
+  /** JSON Schema of the wanted answer; a model that does not support schemas ignores it. */
   readonly schema?: Readonly<Record<string, unknown>>;
   /** The bytes of an image that a message names; undefined if they are gone. */
   image?(hash: string): Promise<Uint8Array | undefined>;
@@ -55,7 +55,7 @@ export type ModelRequest = {
 export type ModelPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** A complete call. `arguments` is the model's own text, which may be no JSON at all. */
+  /** A complete call. `arguments` is the model's own text, which may not be valid JSON. */
   | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly arguments: string }
   /** More of a call that is still being streamed; `index` distinguishes the calls of one answer. Only for rendering. */
   | { readonly type: 'writing_call'; readonly index: number; readonly name: string; readonly text: string }
@@ -74,7 +74,7 @@ export interface Model {
   readonly label: string;
   /** A short description for people: where it runs, what it is. */
   readonly detail: string;
-  /** Tokens it can read. */
+  /** The number of tokens it can read. */
   readonly contextWindow: number;
   readonly prices?: Prices;
   /** It follows rules and cannot write a title or a summary. */
@@ -92,7 +92,7 @@ export interface ToolContext {
   readonly workspace: Workspace;
   /** Whether the model may see a file's text only with approval: `.earshotignore`, secrets. `path` as in FilePath. */
   hides(path: string): boolean;
-  /** Undefined: the conversation has seen nothing of it. */
+  /** Undefined: the conversation has not seen the file. */
   seen(file: FilePath): Promise<SeenView | undefined>;
   /** Shows output on the card while the tool runs; the model gets only the result. */
   progress(text: string): void;
@@ -125,7 +125,9 @@ export interface ToolOutcome {
   readonly handles?: readonly ShownHandle[];
   /** Names of tools that the conversation is offered from now on. */
   readonly tools?: readonly string[];
-  /** Resources of MCP servers whose content the result shows, as `resourceName` names them: their changes are reported. */
+  /**
+   * Resources of MCP servers whose content the result shows, as `resourceName` names them: their changes are reported.
+   */
   readonly resources?: readonly string[];
   readonly media?: readonly ShownMedia[];
 }
@@ -134,7 +136,7 @@ export interface Touched {
   readonly paths?: readonly string[];
   /** A shell's command line. */
   readonly command?: string;
-  /** An address on the network. */
+  /** An address that the call requests. */
   readonly url?: string;
   /** Approval covers only this one call. */
   readonly onlyOnce?: true;
@@ -147,15 +149,17 @@ export interface Touched {
 /** Arguments arrive parsed by `parse`. Expected failures are outcomes with `isError`; a throw is a bug. */
 export interface Tool<Arguments = unknown> {
   readonly description: ToolDescription;
-  /** The most that any call does. */
+  /** The strongest effect that any call can have. */
   readonly effect: Effect;
   /** It only asks the user: it needs no approval, and an unanswered call continues after a restart. */
   readonly inquires?: true;
-  /** All that it changes are files, and those only by `Workspace.apply`: it can be run for a preview, with nothing applied. */
+  /**
+   * It changes only files, and only through `Workspace.apply`, so it can run for a preview without applying anything.
+   */
   readonly previewed?: true;
-  /** Where calls differ: what this one does. */
+  /** The effect of this call, if calls of the tool differ in effect. */
   effectFor?(args: Arguments): Effect;
-  /** What core must know of it besides how to run it. Absent: nothing. */
+  /** What core must know about it besides how to run it. Absent: nothing. */
   readonly traits?: ToolTraits;
   /** Names of `tool.*` notifications that it can cause. */
   readonly emits: readonly string[];
@@ -176,9 +180,9 @@ export interface ApprovalRequest extends ApprovalView {
   };
 }
 
-/** Begins the `by` of an answer that a plugin gave. */
+/** The `by` of a plugin's answer begins with this. */
 export const PLUGIN_PREFIX = 'plugin:';
-/** The `by` of an answer that was made because nobody answered in time. */
+/** The `by` of the automatic answer that is given when nobody answers in time. */
 export const TIMED_OUT = 'timeout';
 
 export interface ApprovalAnswer {
@@ -193,11 +197,11 @@ export interface ApprovalAnswer {
 
 export interface Question {
   readonly text: string;
-  /** Offered to choose from; absent: any text is wanted. */
+  /** The choices; absent: the user may answer with any text. */
   readonly options?: readonly string[];
   /** Any number of the options may be chosen. */
   readonly several?: boolean;
-  /** A form to fill in; the answer is as `protocol/page/form.ts` says. Excludes the options. */
+  /** A form to fill in; `protocol/page/form.ts` defines the answer's format. Excludes `options`. */
   readonly fields?: readonly FormField[];
 }
 
@@ -206,7 +210,7 @@ export interface InquiryRequest extends Question {
   readonly id: string;
   /** The tool call that asks. */
   readonly call?: string;
-  /** Why the last answer could not be taken. */
+  /** Why the last answer was not accepted. */
   readonly problem?: string;
 }
 
@@ -221,12 +225,12 @@ export interface InquiryAnswer {
 export type PartialAnswer =
   | { readonly type: 'answer_started'; readonly id: string }
   | { readonly type: 'answer_text'; readonly id: string; readonly field: 'text' | 'reasoning'; readonly text: string }
-  /** The complete event follows, or nothing if nothing came. */
+  /** The complete event follows, or nothing if the answer was empty. */
   | { readonly type: 'answer_ended'; readonly id: string }
   /** The request failed and is sent again after a delay; `retrying_ended` when it is. */
   | { readonly type: 'retrying'; readonly id: string; readonly seconds: number; readonly failure: Failure }
   | { readonly type: 'retrying_ended'; readonly id: string }
-  /** A call of the answer `answer` while it is written; gone with `answer_ended`. */
+  /** A call of the answer `answer` while the model writes it; it disappears with `answer_ended`. */
   | {
       readonly type: 'call_text';
       readonly answer: string;
@@ -252,7 +256,7 @@ export interface Frontend {
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** An open approval has changed. Ignored if it is no longer open. */
   approvalChanged(request: ApprovalRequest): void;
-  /** The same for a question. */
+  /** Asks a question; resolves and rejects as `approve` does. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
   /** Queued messages that no request will carry. Resolves to whether the front end has stored them durably. */
   returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
@@ -277,7 +281,7 @@ export interface Publisher {
    * caused it and is never notified. Resolves once queued on disk.
    */
   publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown>;
-  /** Withdraws what is pending of this kind and subject. Resolves to whether anything was. */
+  /** Withdraws the pending notifications of this kind and subject. Resolves to whether there were any. */
   withdraw(kind: NotificationDraft['kind'], subject: string, reason: string, to?: string): Promise<boolean>;
 }
 
@@ -308,14 +312,17 @@ export interface Ports {
   /** Absent: this window is the only one. */
   readonly lock?: Lock;
   readonly snapshots: Snapshots;
-  /** Absent: nothing is captured, so that what a command overwrites cannot be restored. */
+  /** Absent: nothing is captured, so files that a command overwrites cannot be restored. */
   readonly checkpoints?: Checkpoints;
   readonly workspace: Workspace;
   readonly buffers?: Buffers;
   readonly frontend: Frontend;
   /** The tools at the start; others are registered later. */
   readonly tools: readonly Tool[];
-  /** Resolves once tools that are about to be registered are, at the latest after a few seconds. Absent: at once. */
+  /**
+   * Resolves once the tools that are still being added are registered, after a few seconds at the latest. Absent:
+   * resolves at once.
+   */
   toolsReady?(): Promise<void>;
   readonly producers: readonly Producer[];
   /** Absent: it is not known when the processes of commands run. */
@@ -323,7 +330,7 @@ export interface Ports {
   /** Absent: nothing is remembered. */
   readonly permissions?: Permissions;
   readonly userFiles?: UserFiles;
-  /** Instructions besides those of files: what MCP servers say about their tools. Absent: none. */
+  /** Instructions that do not come from files: what MCP servers say about their tools. Absent: none. */
   moreInstructions?(): readonly { readonly name: string; readonly text: string }[];
   /** Absent: no diagnostics are reported. */
   readonly problems?: ReportedProblems;
@@ -342,6 +349,6 @@ export interface Ports {
   readonly onDidChangeSettings?: Event<void>;
   /** The model that answers now. */
   model(): Model;
-  /** Those that a subagent may be given besides it, by name. Absent: there are none. */
+  /** Other models that a subagent may be given, by name. Absent: there are none. */
   readonly models?: { readonly names: readonly string[]; get(name: string): Model | undefined };
 }

@@ -1,4 +1,4 @@
-// What core needs of the editor's problems, and the port that reports them to conversations.
+// The editor's problems, as far as core needs them, and the port that reports them to conversations.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type FilePath } from './workspace.ts';
@@ -9,7 +9,7 @@ export type Severity = 'error' | 'warning' | 'info';
 export interface Problem {
   readonly severity: Severity;
   readonly message: string;
-  /** Counted from 1, as people do. */
+  /** Counted from 1. */
   readonly line: number;
   readonly column: number;
   /** The reporting tool, such as `ts`. */
@@ -19,19 +19,22 @@ export interface Problem {
 
 export interface FileProblems {
   readonly file: FilePath;
-  /** It is open as a document, and its server has analysed it as far as that can be known; many servers analyse no other files. */
+  /**
+   * It is open as a document, and its server has analysed it as far as that can be known. Many servers analyse only
+   * open files.
+   */
   readonly open: boolean;
   readonly problems: readonly Problem[];
 }
 
 /**
- * `reported`: the diagnostics of these files may have changed. `changed`: they were created, changed or deleted on disk, which
- * the editor's watcher reports a while later. The others are about their documents.
+ * `reported`: the diagnostics of these files may have changed. `changed`: they were created, changed or deleted on
+ * disk, which the editor's watcher reports a while later. The others are about their documents.
  */
 export interface ProblemsChange {
   readonly type: 'reported' | 'edited' | 'opened' | 'closed' | 'changed';
   readonly files: readonly FilePath[];
-  /** For `changed`: how long ago, as far as the disk says it; absent: not known. */
+  /** For `changed`: how long ago, according to the disk; absent: not known. */
   readonly agoMilliseconds?: number;
 }
 
@@ -41,24 +44,26 @@ export interface Problems {
   all(): readonly FileProblems[];
   of(file: FilePath): FileProblems;
   readonly onDidChange: Event<ProblemsChange>;
-  /** These stay open as documents, whatever the editor closes, until others are named. */
+  /** Keeps these files open as documents, even if the editor closes them, until the next call names others. */
   keepOpen(files: readonly FilePath[]): void;
 }
 
 /** Reports problems to a conversation: exactly once, with the result of its own edit or as a notification. */
 export interface ReportedProblems {
-  /** Holds the conversation's problem notifications back from here on, for the result of the edit. */
+  /**
+   * Holds the conversation's problem notifications back from now on, so that the result of the edit can report them.
+   */
   beginEdit(conversation: string): EditWatch;
-  /** Has the file analysed: opens it as a document and gives servers a while to report. */
+  /** Has the file analysed: opens it as a document and waits a while for the servers' reports. */
   look(file: FilePath, signal: AbortSignal): Promise<void>;
-  /** The model is shown what these files have now. */
+  /** Call when the model is shown the current problems of these files. */
   shown(conversation: string, files: readonly FilePath[]): Promise<void>;
 }
 
 export interface EditWatch extends Disposable {
   /**
-   * Waits a while for the language servers' reports on the changed files and their dependents. Resolves to a description of
-   * the changed problems for the model; undefined if none changed. Later reports are notifications.
+   * Waits a while for the language servers' reports on the changed files and their dependents. Resolves to a
+   * description of the changed problems for the model; undefined if none changed. Later reports are notifications.
    */
   settle(changed: readonly FilePath[], signal: AbortSignal): Promise<string | undefined>;
 }

@@ -1,4 +1,4 @@
-// What the core needs of processes: commands that outlive the window which started them. Implemented in node/.
+// Processes as the core needs them: commands that outlive the window that started them. Implemented in node/.
 import { type CommandEnd } from '../../base/commandEnd.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
@@ -9,9 +9,9 @@ interface CommandToRun {
   /** The id of the call, unique in its conversation. */
   readonly run: string;
   readonly command: string;
-  /** Where it runs, as the machine says it. */
+  /** The folder it runs in: an absolute path in the operating system's format. */
   readonly folder: string;
-  /** Its input stays open for what is typed later. */
+  /** Its input stays open for later writes. */
   readonly input: boolean;
 }
 
@@ -19,52 +19,52 @@ interface CommandStatus {
   /** RFC 3339. */
   readonly startedAt: string;
   readonly inputOpen: boolean;
-  /** Bytes that it ever printed. */
+  /** The number of bytes that it has printed so far. */
   readonly size: number;
-  /** The first of them that is still there. */
+  /** The offset of the first of these bytes that is still kept. */
   readonly kept: number;
   readonly end?: CommandEnd;
   /** Its supervisor is gone without a record of how it ended. */
   readonly lost?: true;
   /** Why its state is not known at present; it is neither ended nor lost. */
   readonly unknown?: string;
-  /** What it waits for that the model cannot give it, such as `the user’s approval`. */
+  /** What it waits for and the model cannot provide, such as `the user’s approval`. */
   readonly waitsFor?: string;
 }
 
 /** A command under its supervisor. Disposing of it releases it: it keeps running for a while. */
 export interface SupervisedCommand extends Disposable {
   readonly command: string;
-  /** The supervisor's. */
+  /** The supervisor's process id. */
   readonly pid: number;
   readonly startTime: string;
-  /** It is a task of an MCP server, which is found again by this reference; absent: a command. */
+  /** Set if it is a task of an MCP server: the reference to find it again. */
   readonly task?: { readonly server: string; readonly reference: string };
-  /** It is a subagent with this conversation; absent: a command. */
+  /** Set if it is a subagent: its conversation. */
   readonly agent?: { readonly conversation: string };
   /** A subagent's last answer; empty: it has not given one. */
   readonly answer?: string;
-  /** The command's own; undefined if it could not be started. */
+  /** The command's own process id; undefined if it could not be started. */
   readonly shell: number | undefined;
   readonly status: CommandStatus;
   readonly onDidChange: Event<void>;
-  /** Bytes of its output; `from` is later than asked for where they are not kept any more. */
+  /** Bytes of its output; the returned `from` is later than requested if earlier bytes are no longer kept. */
   read(from: number, limit: number): Promise<{ readonly from: number; readonly bytes: Uint8Array }>;
-  /** `last` closes its input behind the text. */
+  /** `last` closes its input after the text. */
   write(text: string, last?: boolean): Promise<Result<void>>;
   /** Asks the whole process tree to end, then kills it. `onDidChange` fires when it has ended. */
   stop(reason: string): void;
-  /** As Ctrl+C would. */
+  /** Interrupts it as Ctrl+C would. */
   interrupt(): void;
 }
 
 export interface Supervision {
   start(command: CommandToRun): Promise<Result<SupervisedCommand>>;
-  /** A command that was started before, by this window or before its reload; undefined if nothing is left of it. */
+  /** Finds a command that this window started, also before a reload; undefined if nothing is left of it. */
   reattach(conversation: string, run: string): Promise<SupervisedCommand | undefined>;
-  /** Every run of the conversation of which something is left. */
+  /** All runs of the conversation that still have files. */
   runs(conversation: string): Promise<readonly string[]>;
-  /** Whether something of the conversation runs, as far as its files say. */
+  /** Whether, according to its files, a command of the conversation is still running. */
   hasUnfinished(conversation: string): Promise<boolean>;
   /** Forgets a run that has ended, with its output. */
   remove(conversation: string, run: string): Promise<void>;
@@ -72,7 +72,7 @@ export interface Supervision {
 
 /** Tasks that run at MCP servers. */
 export interface RemoteTasks {
-  /** Undefined: its server is not configured any more. */
+  /** Undefined: its server is no longer configured. */
   reattach(task: {
     readonly server: string;
     readonly reference: string;
@@ -102,7 +102,7 @@ export interface SubagentRequest {
   readonly model?: string | undefined;
 }
 
-/** Disposing of it without `begin` gives its place to another. */
+/** Disposing of it without `begin` frees its place for another subagent. */
 export interface PreparedSubagent extends Disposable {
   readonly process: SupervisedCommand;
   /** Gives it its task. Afterwards it runs until its turn has ended. */
@@ -116,7 +116,7 @@ export interface SubagentStarter {
   prepare(request: SubagentRequest): Promise<Result<PreparedSubagent>>;
 }
 
-/** A command of our own that is observed with everything it starts. */
+/** A command of Earshot that is observed together with all processes it starts. */
 export interface ObservedProcess {
   /** Undefined: it could not be started. */
   readonly pid: number | undefined;
@@ -126,18 +126,23 @@ export interface ObservedProcess {
   ended(): number | undefined;
 }
 
-/** Finds out when the processes of a conversation's commands ran: a process that did not run has written nothing. */
+/**
+ * Finds out when the processes of a conversation's commands ran: a process that was not running cannot have written a
+ * file.
+ */
 export interface ProcessWatch extends Disposable {
   add(process: ObservedProcess): void;
-  /** Resolves once it is known what ran around this time, which is past; that takes a moment at most. */
+  /** Resolves once it is known what ran around this time in the past, which takes a moment at most. */
   settled(at: number): Promise<void>;
-  /** False only if it was observed that none of them, and nothing they had started, was on a processor around that time. */
+  /**
+   * False only if it was observed that none of them, and nothing they had started, was on a processor around that time.
+   */
   mayHaveRun(at: number): boolean;
-  /** Those of the files, as the machine names them, that a process outside the trees holds open for writing now. */
+  /** Returns those of the files that a process outside the trees holds open for writing now. */
   heldByOthers(absolute: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 export interface ProcessObserver {
-  /** Observes until it is disposed. */
+  /** Observes until the result is disposed of. */
   watch(): ProcessWatch;
 }

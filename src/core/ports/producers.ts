@@ -1,4 +1,5 @@
-// What producers learn of conversations: their calls, their subscriptions, and their state at a delivery point.
+// What producers can find out about conversations: their calls, their subscriptions, and their state at a delivery
+// point.
 import { type Event } from '../../base/emitter.ts';
 import { type Kind, type Notification, type NotificationDraft } from '../../protocol/notification.ts';
 
@@ -13,7 +14,7 @@ export interface ActiveCall {
   /** Milliseconds since 1970. */
   readonly started: number;
   readonly ended?: number;
-  /** Once it has ended: what it made of files, by hash; undefined: it removed the file. */
+  /** Once it has ended: the hash of each file that it changed, by path; undefined: it removed the file. */
   readonly made: ReadonlyMap<string, string | undefined>;
 }
 
@@ -32,28 +33,28 @@ export interface LiveConversations {
   ids(): readonly string[];
   /** Empty while it has none. */
   title(conversation: string): string;
-  /** Its name if it is a subagent. */
+  /** Its name, if it is a subagent. */
   subagent?(conversation: string): string | undefined;
-  /** The globs that any of them watches, or this one. */
+  /** The globs that this conversation watches; without an argument, those of all live conversations. */
   globs(conversation?: string): ReadonlySet<string>;
   /** The resources of MCP servers that any of them has read, as `resourceName` names them. */
   resources(): ReadonlySet<string>;
-  /** Those that ran at any moment since then, oldest first. */
+  /** The calls that ran at any moment since then, oldest first. */
   callsSince(time: number): readonly ActiveCall[];
   /** Its newest pending notification of this kind and subject. */
   pending(conversation: string, kind: Kind, subject: string): Notification | undefined;
   /** A call that is not answered yet has changed this file or is about to. */
   isChanging(path: string): boolean;
-  /** The bytes of others that its own commands replaced since the last call. */
+  /** The bytes of others that the conversation's own commands have replaced since this was last called. */
   takeOverwritten(conversation: string): readonly ConversationOverwrite[];
-  /** Globs, resources, or which calls run. */
+  /** Fires when the globs, the resources or the running calls have changed. */
   readonly onDidChange: Event<void>;
 }
 
 /** The tools of an MCP server that can be called, whether a request has their schemas or not. */
 export interface OfferedServer {
   readonly name: string;
-  /** By the name that the model calls it by: a hash of the description and the schema. */
+  /** A hash of each tool's description and schema, by the name under which the model calls the tool. */
   readonly tools: Readonly<Record<string, string>>;
 }
 
@@ -63,7 +64,7 @@ interface NamedText {
   readonly hash: string;
 }
 
-/** What a request holds besides the messages. */
+/** What a request contains besides the messages. */
 export interface RequestConfig {
   readonly model: string;
   readonly mode: string;
@@ -76,9 +77,9 @@ export interface RequestConfig {
   readonly skills: readonly NamedText[];
 }
 
-/** What a conversation was last notified of state that is compared at delivery points. */
+/** The last reported values of the state that is compared at delivery points. */
 export interface SampledState {
-  /** What the last request had, as far as the log says. */
+  /** The configuration of the last request, as far as the log says. */
   readonly used: Partial<RequestConfig>;
   /** The last reported fill of the context window in percent; 0: none was reported since it was last compacted. */
   readonly reportedContext: number;
@@ -92,19 +93,22 @@ export interface DeliveryPoint {
   /** Something else is carried at this point already. */
   readonly carries: boolean;
   readonly state: SampledState;
-  /** What the last request had, as far as it is known, and what the next one will have. */
+  /** The configuration of the last request, as far as it is known, and that of the next one. */
   readonly used: Partial<RequestConfig>;
   readonly config: RequestConfig;
-  /** The prompt's text of an instruction file, by its hash; undefined if it is no longer stored. */
+  /** The text of an instruction file in the prompt, by its hash; undefined if it is no longer stored. */
   instruction(hash: string): Promise<string | undefined>;
-  /** The same for the SKILL.md of a skill. */
+  /** The SKILL.md of a skill, by its hash; undefined if it is no longer stored. */
   skill(hash: string): Promise<string | undefined>;
   /** How long the next request will be, and how long it may be. */
   readonly contextTokens: number;
   readonly contextWindow: number;
 }
 
-/** The draft replaces what is pending of this kind and subject; without a draft that is withdrawn; `keep`: it stays. */
+/**
+ * The draft replaces the pending notification of this kind and subject. Without a draft that is withdrawn; with `keep`
+ * it stays.
+ */
 export interface Sample extends Pick<NotificationDraft, 'kind'> {
   readonly subject: string;
   readonly keep?: true;
@@ -115,6 +119,6 @@ export interface Sample extends Pick<NotificationDraft, 'kind'> {
 
 export interface ProducerHost {
   readonly live: LiveConversations;
-  /** It cannot continue: it is stopped, reported once and restarted after a while. */
+  /** Call when the producer cannot continue: it is stopped, reported once and restarted after a while. */
   broke(error: unknown): void;
 }

@@ -19,7 +19,7 @@ export interface Renamed {
 
 export interface SavedFile {
   readonly path: string;
-  /** What the save wrote. */
+  /** The bytes that the save wrote. */
   readonly bytes: Promise<Uint8Array>;
   /** Earshot saved it, for a call of a conversation or an undo. */
   readonly own: boolean;
@@ -29,7 +29,7 @@ export interface SavedFile {
 export interface EditorBuffers {
   /** Files with unsaved changes. */
   unsaved(): readonly string[];
-  /** The text of one was changed, saved, reverted or closed. */
+  /** Fires with the path of a file whose buffer was changed, saved, reverted or closed. */
   readonly onDidChange: Event<string>;
   readonly onDidSave: Event<SavedFile>;
   readonly onDidRename: Event<readonly Renamed[]>;
@@ -38,11 +38,11 @@ export interface EditorBuffers {
 export interface EndedCommand {
   readonly terminal: string;
   readonly commandLine: string;
-  /** Undefined: the shell did not say. */
+  /** Undefined: the shell did not report it. */
   readonly exitCode: number | undefined;
-  /** Where it ran, as the machine says it; undefined: the shell did not say. */
+  /** The absolute path of the folder it ran in; undefined: the shell did not report it. */
   readonly folder: string | undefined;
-  /** The end of what it printed, with the terminal's controls. */
+  /** The end of its output, including terminal control sequences. */
   readonly output: string;
 }
 

@@ -1,4 +1,4 @@
-// What the core needs of a disk: logs, their owner's lock, bytes by hash. Implemented in storage/.
+// Storage as the core needs it: logs, their owner's lock, bytes by hash. Implemented in storage/.
 import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
 import { type EntryKind, type LogEvent } from '../../protocol/event.ts';
@@ -7,24 +7,29 @@ import { type FilePath } from './workspace.ts';
 /** One conversation's log on disk, as its owner writes it. */
 export interface EventFile {
   /**
-   * Writes one event after all earlier ones; resolves once it would survive a power loss, rejects with a FailureError.
-   * Throws at once, and writes nothing, if the event has no line.
+   * Writes one event after all earlier ones. Resolves once it would survive a power loss; rejects with a FailureError.
+   * Throws at once, and writes nothing, if the event cannot be written as one line.
    */
   append(event: LogEvent): Promise<void>;
   /** After a failed append: removes a partial write and reads what is left. Rejects while the disk refuses. */
   repair(): Promise<ReadLog>;
-  /** Records the title for lists, and whose subagent it is. It can always be recomputed, so nobody waits for it. */
+  /**
+   * Records the title for lists, and whose subagent it is. Both can be recomputed from the log, so nobody waits for
+   * this.
+   */
   titled?(title: string, subagent?: SubagentOf): void;
   close(): Promise<void>;
 }
 
 export interface ReadLog {
-  /** Each is parsed when it is reached and not kept: a long log is folded without ever being in memory as a whole. */
+  /**
+   * Each event is parsed when the iteration reaches it and is not kept, so a long log is never in memory as a whole.
+   */
   readonly events: Iterable<LogEvent>;
   readonly nextSeq: number;
-  /** What was damaged, and where the damaged bytes are kept. Complete once the events were read through. */
+  /** What was damaged, and where the damaged bytes are kept. Complete once all events were read. */
   readonly damage: readonly Failure[];
-  /** Whole lines behind the last event were damaged and cut off: they may have been acknowledged. */
+  /** Whole lines after the last event were damaged and cut off; they may have been acknowledged events. */
   readonly endLost?: true;
 }
 
@@ -34,7 +39,7 @@ export interface OpenedLog extends ReadLog {
 
 /** A log that another window writes. */
 export interface FollowedLog extends ReadLog {
-  /** What was added. `whole`: everything known before is replaced, because the owner removed bytes. */
+  /** Fires with added events. `whole`: they replace everything read before, because the owner removed bytes. */
   readonly onDidGrow: Event<ReadLog & { readonly whole: boolean }>;
   close(): Promise<void>;
 }
@@ -71,19 +76,21 @@ export interface Store {
   /** For its owner only, which holds its lock. */
   open(conversation: string): Promise<Result<OpenedLog>>;
   follow(conversation: string): Promise<Result<FollowedLog>>;
-  /** Reads everything in it, without owning or following it. */
+  /** Reads the whole log, without owning or following it. */
   read(conversation: string): Promise<Result<ReadLog & { readonly events: readonly LogEvent[] }>>;
-  /** As `read`, from the event after this number; they are parsed when they are reached. */
+  /** As `read`, from the event after this number; events are parsed when the iteration reaches them. */
   scan(conversation: string, after: number): Promise<Result<ReadLog>>;
-  /** Where its log ends now, read from the file's ends only. Fails if there is no such conversation. */
+  /**
+   * Where its log ends now; reads only the beginning and the end of the file. Fails if there is no such conversation.
+   */
   end(conversation: string): Promise<Result<LogEnd>>;
   /** The length of every log in bytes, by conversation. */
   sizes(): Promise<Result<ReadonlyMap<string, number>>>;
-  /** Writes a new conversation whole. */
+  /** Writes a complete new conversation. */
   create(conversation: string, events: readonly LogEvent[]): Promise<Result<void>>;
-  /** The caller holds its lock, and frees it afterwards. */
+  /** The caller must hold its lock and release it afterwards. */
   remove(conversation: string): Promise<Result<void>>;
-  /** The one written to last first. */
+  /** Sorted by last activity, newest first. */
   list(): Promise<Result<readonly ConversationSummary[]>>;
 }
 
@@ -99,33 +106,36 @@ export interface Owner {
 export interface HeldLock {
   /** The former owner released it when asked; false: it was free, or its owner had died. */
   readonly handedOver: boolean;
-  /** Another window said *Continue here*. Fires at once if it did so before anybody listened. */
+  /** The user chose *Continue here* in another window. Fires at once if that happened before anybody listened. */
   readonly onDidRequest: Event<void>;
-  /** Another window owns it although this one never released it: its lock files were removed. Nothing may be written. */
+  /**
+   * Another window owns the lock although this one never released it, because its files were removed. Write nothing
+   * more.
+   */
   readonly onDidLose: Event<void>;
-  /** After the log is closed. */
+  /** Call it only after the log is closed. */
   release(): Promise<void>;
 }
 
 /** One owner for each conversation, over all windows and processes; freed by the kernel when the owner dies. */
 export interface Lock {
-  /** Undefined if another has it. */
+  /** Undefined if another window has it. */
   acquire(conversation: string): Promise<HeldLock | undefined>;
-  /** Who has it, as far as the side file says. */
+  /** The current owner, according to the side file. */
   owner(conversation: string): Promise<Owner | undefined>;
-  /** Asks the owner for it and waits until it is here. Rejects only when the signal is aborted. */
+  /** Asks the owner for it and waits until this window has it. Rejects only when the signal is aborted. */
   request(conversation: string, signal: AbortSignal): Promise<HeldLock>;
 }
 
-/** Which conversations people look at, over all windows and processes. */
+/** Which conversations are shown to the user and typed into, over all windows and processes. */
 export interface Views {
-  /** What this window shows from now on. Returns at once. */
+  /** The conversation that this window shows from now on. Returns at once. */
   show(conversation: string | undefined): void;
-  /** The user writes to the shown conversation in this window. */
+  /** Call when the user types into the shown conversation in this window. */
   typed(): void;
   /** Whether a window shows it, this one included. */
   isShown(conversation: string): Promise<boolean>;
-  /** Whether the user writes to it in another window at the moment. */
+  /** Whether the user is typing into it in another window. */
   isTypedElsewhere(conversation: string): Promise<boolean>;
 }
 
@@ -137,15 +147,15 @@ export interface Snapshots {
   hash(bytes: Uint8Array): string;
 }
 
-/** Bytes that a checkpoint has. */
+/** Bytes in a checkpoint. */
 export interface CheckpointBytes {
   readonly key: string;
   readonly size: number;
-  /** Absent: of a plain file. */
+  /** Absent: a plain file. */
   readonly kind?: EntryKind;
 }
 
-/** What became of a file between two checkpoints; absent: there was no such file. */
+/** The change of a file between two checkpoints; `before` or `after` is absent if there was no such file. */
 export interface CheckpointDifference {
   readonly file: FilePath;
   readonly before?: CheckpointBytes;
@@ -153,17 +163,17 @@ export interface CheckpointDifference {
 }
 
 interface Checkpoint {
-  /** Equal states have equal names. */
+  /** Equal states of the workspace have equal names. */
   readonly name: string;
   /** Files that are not in it because they are too large or cannot be read. */
   readonly leftOut: readonly string[];
 }
 
-/** The files of whole workspaces, by content; what is on the machine's disk only. */
+/** The files of whole workspaces, by content, as they are on disk; unsaved buffers are not included. */
 export interface Checkpoints {
   /**
-   * `also` are files that are captured although they are ignored. Without `keep` it serves one comparison and is soon
-   * deleted. Fails with a readable reason; rejects only when the signal is aborted.
+   * `also` lists files that are captured although they are ignored. Without `keep` the checkpoint serves one comparison
+   * and is soon deleted. Fails with a readable reason; rejects only when the signal is aborted.
    */
   take(options: {
     readonly folders: readonly FilePath[];
@@ -171,9 +181,12 @@ export interface Checkpoints {
     readonly keep: boolean;
     readonly signal: AbortSignal;
   }): Promise<Result<Checkpoint>>;
-  /** Only files and links; what is left out of one of them is not in it. Fails if one of them is gone. */
+  /** Only files and links, without those that one of the checkpoints left out. Fails if a checkpoint is gone. */
   compare(before: string, after: string, signal: AbortSignal): Promise<Result<readonly CheckpointDifference[]>>;
-  /** When each was changed last, milliseconds since 1970, by path; without those of which this machine's clock says nothing. */
+  /**
+   * When each file was last changed, in milliseconds since 1970, by path. Omits files whose time does not come from
+   * this machine's clock.
+   */
   changedAt(files: readonly FilePath[]): Promise<ReadonlyMap<string, number>>;
   read(bytes: readonly CheckpointBytes[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }

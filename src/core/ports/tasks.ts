@@ -1,4 +1,5 @@
-// What core needs of the editor's tasks: listing them, running one, and the end of each. Implemented in vscode/.
+// The editor's tasks, as far as core needs them: listing them, running one, and the end of each. Implemented in
+// vscode/.
 import { type Event } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
 
@@ -27,31 +28,36 @@ export interface TaskEnd {
   /** Absent: it was stopped, or has no process of its own. */
   readonly exitCode?: number;
   readonly milliseconds: number;
-  /** What changed among the editor's problems while it ran; only of tasks that have problem matchers. */
+  /** The editor's problems that changed while it ran; only for tasks with problem matchers. */
   readonly problems: readonly TaskProblem[];
   /** The conversation that ran it. */
   readonly ranBy?: string;
-  /** The same, if the result of its call reports this end. */
+  /** That conversation, if the result of its call reports this end. */
   readonly awaitedBy?: string;
 }
 
 export interface RunningTask {
-  /** Its end, or the first round of a background task. Undefined: a background task that cannot say when it is ready. */
+  /**
+   * Its end, or the first round of a background task. Undefined: a background task that cannot say when it is ready.
+   */
   readonly finished: Promise<TaskEnd | undefined>;
   /** The last part of what it printed, without terminal controls. */
   output(): string;
   stop(): void;
-  /** The call waits no longer: the end is reported as a notification, also to the conversation that ran the task. */
+  /**
+   * Call when the tool call stops waiting: the end is then reported as a notification, also to the conversation that
+   * ran it.
+   */
   leave(): void;
 }
 
 export interface Tasks {
   list(): Promise<Result<readonly TaskInfo[]>>;
-  /** Resolves once it is started. `task` is one that was listed. */
+  /** Resolves once it is started. `task` must come from `list`. */
   run(
     task: TaskInfo,
     options: { readonly conversation: string; onOutput(text: string): void },
   ): Promise<Result<RunningTask>>;
-  /** Of every task of the window, also of the user's. */
+  /** Fires for every task of the window, including the user's. */
   readonly onDidEnd: Event<TaskEnd>;
 }

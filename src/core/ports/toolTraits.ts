@@ -1,12 +1,12 @@
-// What core must know of a tool besides how to run it. Tools declare it; core knows no tool by its name.
+// What core must know about a tool besides how to run it. Tools declare it, since core has no list of tool names.
 
-/** As they are in the log: what the model wrote, or what a person made of it. */
+/** The arguments in the log: as the model wrote them, or as a person edited them. */
 type CallArguments = Readonly<Record<string, unknown>>;
 
 export interface ToolTraits {
-  /** Sources of notifications. Where a message of theirs had to be cut, this tool has the rest. */
+  /** Sources of notifications. If a message from one of them had to be cut, this tool shows the rest. */
   readonly restOf?: readonly string[];
-  /** After a call, states that were reported before may not hold any more: they are worth reporting again. */
+  /** After a call, previously reported states may no longer hold, so they are reported again. */
   readonly invalidatesReports?: true;
   /** The arguments of a successful call are the conversation's to-do list, as in `protocol/todo.ts`. */
   readonly writesTodo?: true;
@@ -14,9 +14,9 @@ export interface ToolTraits {
   readonly changesWatches?: true;
   /** It loads skills: requests that offer it list them. */
   readonly loadsSkills?: true;
-  /** It starts subagents: only conversations that may have some are offered it. */
+  /** It starts subagents, so it is offered only to conversations that may have some. */
   readonly startsAgents?: true;
-  /** Subagents have it whatever tools they were given: it reads notifications, or works with messages. */
+  /** Subagents always have it, whatever tools they were given: it reads notifications, or works with messages. */
   readonly forEveryAgent?: true;
   /** It sends messages to other agents. */
   readonly sendsMessages?: true;
@@ -31,8 +31,8 @@ export interface ToolTraits {
 }
 
 export interface KnownTools {
-  /** Also of a tool that was removed: its earlier calls still mean what they meant. */
+  /** Also works for removed tools, since their earlier calls are still in the log. */
   traits(name: string): ToolTraits | undefined;
-  /** The name of a tool that is there now and has the rest of messages of this source. */
+  /** The name of a registered tool that shows the rest of messages from this source. */
   withRestOf(source: string): string | undefined;
 }

@@ -5,6 +5,9 @@ import { type Result } from '../../base/errors.ts';
 export interface UserFiles {
   read(name: string): Promise<string | undefined>;
   list(folder: string): Promise<readonly string[]>;
-  /** At most this many bytes. Refuses what lies or leads outside the folder (`outside`) and what is no regular file. */
+  /**
+   * Reads at most this many bytes. Refuses paths that are or lead outside the folder (`outside`), and everything but
+   * regular files.
+   */
   readInside(folder: string, path: string, atMost: number): Promise<Result<Uint8Array>>;
 }

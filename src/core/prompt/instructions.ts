@@ -1,16 +1,17 @@
-// Collects the instruction files for a request: the user's own, the workspace's, and those nearest to what the model works on.
+// Collects the instruction files for a request: the user's own, those of the workspace, and those in the folders of
+// seen files.
 import { type Failure } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type UserFiles } from '../ports/userFiles.ts';
 import { type FilePath, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
 
-/** In the folder itself; of several with the same text only the first is used. */
+/** File names in the root of a workspace folder. Of several files with the same text only the first is used. */
 const AT_THE_ROOT = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
 const NEAREST = 'AGENTS.md';
 const USER_FILE = 'AGENTS.md';
-/** A file that is longer is cut: it shares the window with the work. */
+/** Longer files are cut, because they take space in the context window. In characters. */
 const LONGEST = 20_000;
-/** A file that is larger is not read at all: it is no instruction. */
+/** Larger files are not read at all, since they cannot be instructions. In bytes. */
 const LARGEST = 1024 * 1024;
 
 interface Found {
@@ -18,15 +19,15 @@ interface Found {
   readonly text: string;
 }
 
-/** `text` as it stands in the system prompt. */
+/** `text`: as in the system prompt. */
 export type Instruction = Found;
 
-/** Called for a file that exists and may not or cannot be read: no turn fails because of it. */
+/** Called for a file that exists but may not or cannot be read. The turn continues without it. */
 export type Refused = (path: string, failure: Failure) => void;
 
 /**
- * What goes into the system prompt, the most general first, so that what is nearer comes later and wins. `seen`: paths of the
- * files the model has been shown.
+ * The instructions for the system prompt, the most general first: later ones are more specific and take precedence.
+ * `seen`: paths of the files that the model has been shown.
  */
 export async function readInstructions(
   workspace: Workspace,
@@ -94,7 +95,7 @@ async function readText(workspace: Workspace, file: FilePath, refused: Refused):
   return text === undefined ? undefined : { name: file.path, text };
 }
 
-/** The instructions themselves, without the line that says where they are from. */
+/** The instructions themselves, without the line that names their file. */
 export function bodyOf(text: Instruction['text']): string {
   return text.replace(/^\n[^\n]*\n/, '');
 }

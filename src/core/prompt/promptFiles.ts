@@ -1,4 +1,4 @@
-// Expands a slash command: `/name …` becomes the text of a prompt file or of a skill, of the workspace or of the user.
+// Expands a slash command: `/name …` becomes the text of a prompt file or a skill of the workspace or the user.
 import { type Failure, type Result, succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type UserFiles } from '../ports/userFiles.ts';
@@ -17,7 +17,10 @@ export interface PromptFile {
   readonly body: string;
 }
 
-/** The workspace's own go before the user's of the same name. `refused`: by the name of a prompt, why it may not be read. */
+/**
+ * Prompts of the workspace take precedence over the user's of the same name. `refused`: why a prompt may not be read,
+ * by its name.
+ */
 export async function listPrompts(
   workspace: Workspace,
   userFiles: UserFiles | undefined,
@@ -50,7 +53,7 @@ function keep(found: Map<string, PromptFile>, file: string, text: string): void 
   if (!found.has(name)) found.set(name, { name, ...readPrompt(text) });
 }
 
-/** A head between two lines of dashes is for editors; we take only its description. */
+/** The head between two lines of dashes is for editors; only its description is used. */
 export function readPrompt(text: string): { description: string; body: string } {
   const head = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
   const description = /^description:(.*)$/m.exec(head?.[1] ?? '')?.[1] ?? '';
@@ -61,8 +64,8 @@ export function readPrompt(text: string): { description: string; body: string } 
 }
 
 /**
- * What is sent for what was typed. A slash that names no prompt and no skill is just text: paths begin with one too. Fails
- * for a prompt or a skill whose file may not be read.
+ * The text to send for a typed text. A slash that names neither a prompt nor a skill is plain text, since paths begin
+ * with one, too. Fails for a prompt or a skill whose file may not be read.
  */
 export async function expandPrompt(
   typed: string,
@@ -95,9 +98,12 @@ async function expandSkill(
   return failure === undefined ? succeeded(undefined) : { ok: false, failure };
 }
 
-/** VS Code writes `${input}` and `${input:name}`, others `$ARGUMENTS`; without either the words follow the text. */
-function fill(body: string, words: string): string {
+/**
+ * VS Code uses `${input}` and `${input:name}`, other editors `$ARGUMENTS`. Without a placeholder the arguments follow
+ * the text.
+ */
+function fill(body: string, args: string): string {
   const places = /\$\{input(?::[^}]{0,200})?\}|\$ARGUMENTS\b/g;
-  if (places.test(body)) return body.replace(places, () => words);
-  return words === '' ? body : `${body}\n\n${words}`;
+  if (places.test(body)) return body.replace(places, () => args);
+  return args === '' ? body : `${body}\n\n${args}`;
 }

@@ -1,4 +1,4 @@
-// Assembles a turn's requests: system prompt, instructions, the tools of the mode, a schema.
+// Assembles a turn's requests: system prompt, instructions, the tools of the mode, the schema.
 import { type Failure } from '../../base/errors.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -19,9 +19,9 @@ interface PromptingDeps {
     Ports,
     'workspace' | 'userFiles' | 'snapshots' | 'settings' | 'model' | 'moreInstructions' | 'hub'
   >;
-  /** Absent: nothing is compared at delivery points, so that instructions are read before each request. */
+  /** Absent: nothing is compared at delivery points, so instructions are read before each request. */
   readonly sampling?: object;
-  /** The conversation's; absent: they are read for this part of the turn alone. */
+  /** The conversation's instructions; absent: they are read for this part of the turn only. */
   readonly instructions?: InstructionsInForce;
   /** Absent: refused instruction files are not reported. */
   readonly refusals?: Refusals;
@@ -34,8 +34,8 @@ const encoder = new TextEncoder();
 const MOST_KEPT = 256;
 
 /**
- * The instructions and skills of a conversation's requests. They change only at a delivery point, so that the first request with
- * changed instructions also reports the change.
+ * The instructions and skills of a conversation's requests. They change only at a delivery point, so that the first
+ * request with changed instructions also reports the change.
  */
 export class InstructionsInForce {
   #current: readonly Instruction[] | undefined;
@@ -46,7 +46,7 @@ export class InstructionsInForce {
     return this.#current ?? [];
   }
 
-  /** Those that the model is offered. */
+  /** The skills that the model is offered. */
   get skills(): readonly Skill[] {
     return this.#skills;
   }
@@ -60,7 +60,7 @@ export class InstructionsInForce {
     const skills = skillTool(registry) === undefined ? [] : await listSkills(ports.workspace, ports.userFiles, refused);
     const inFiles = await readInstructions(ports.workspace, log.state.seen.paths(), ports.userFiles, refused);
     const found = [...inFiles, ...(ports.moreInstructions?.() ?? [])];
-    // On disk before an event names them: later changes are reported by comparing with them.
+    // Stored before an event names them, because later changes are reported by comparing with these texts.
     const offered = skills.filter(({ userOnly }) => !userOnly);
     for (const { text } of [...found, ...offered]) {
       if (this.#kept.has(text)) continue;
@@ -73,7 +73,7 @@ export class InstructionsInForce {
   }
 }
 
-/** The prompt stays the same, which endpoints cache, until what is in it has changed. */
+/** Keeps the prompt unchanged while its parts are unchanged, because endpoints cache it. */
 export class Prompting {
   readonly #deps: PromptingDeps;
   readonly #inForce: InstructionsInForce;
@@ -84,12 +84,12 @@ export class Prompting {
     this.#inForce = deps.instructions ?? new InstructionsInForce();
   }
 
-  /** At a delivery point: reads the instructions anew. */
+  /** Reads the instructions again, at a delivery point. */
   async refresh(): Promise<void> {
     await this.#inForce.read(this.#deps);
   }
 
-  /** Before a request: keeps the instructions of the last delivery point, unless there was none. */
+  /** Call before a request. Keeps the instructions of the last delivery point; reads them only if there was none. */
   async prepare(): Promise<void> {
     if (this.#deps.sampling === undefined || !this.#inForce.isRead) await this.refresh();
   }
@@ -107,7 +107,7 @@ export class Prompting {
     };
   }
 
-  /** Fixes the tools of the next request and returns its configuration: later changes count from the request after it. */
+  /** Fixes the tools of the next request and returns its configuration. Later changes apply to the request after it. */
   offerTools(): RequestConfig {
     this.#offered = this.#tools();
     return this.config();
@@ -124,7 +124,7 @@ export class Prompting {
     };
   }
 
-  /** What every request has besides the messages, for estimating its size. */
+  /** What every request contains besides the messages, to estimate its size. */
   get overhead(): string {
     return `${this.#system()}\n${JSON.stringify(this.#tools())}`;
   }
@@ -156,7 +156,7 @@ export class Prompting {
     return this.#callable().filter(({ name }) => registry.traits(name)?.onDemand !== true || foundTools.has(name));
   }
 
-  /** Also those on demand. */
+  /** Includes on-demand tools. */
   #callable(): readonly ToolDescription[] {
     const { registry } = this.#deps;
     return this.#planning ? registry.readingDescriptions : registry.descriptions;
@@ -184,7 +184,7 @@ function skillTool(registry: OfferedTools): string | undefined {
   return registry.names.find((name) => registry.traits(name)?.loadsSkills === true);
 }
 
-/** Descriptions do not change: a server's changed tool is another object. */
+/** A description never changes: when a server changes a tool, the tool gets a new object. */
 const hashes = new WeakMap<ToolDescription, string>();
 
 function hashOf(description: ToolDescription, hash: (text: string) => string): string {

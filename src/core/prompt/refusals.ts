@@ -1,4 +1,4 @@
-// Reports once each instruction file that Earshot may not read: to the output channel and, where there is one, the chat.
+// Reports each instruction file that Earshot may not read once: in the output channel and, if there is one, the chat.
 import { type Failure } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type Ports } from '../ports/ports.ts';

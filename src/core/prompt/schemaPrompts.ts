@@ -1,4 +1,4 @@
-// The instructions by which a model is asked for structured data, and asked again.
+// The instructions that ask a model for structured data, and ask again after an answer that does not fit.
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
-// Reads the text of a SKILL.md: its head (the part of YAML that Agent Skills use) and its body, and checks both.
+// Parses the text of a SKILL.md, its head (the part of YAML that Agent Skills use) and its body, and checks both.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 
 export interface SkillText {
   readonly name: string;
   /** On one line. */
   readonly description: string;
-  /** Only the user may use it: the model is not offered it. */
+  /** Only the user may use the skill; it is not offered to the model. */
   readonly userOnly: boolean;
   readonly body: string;
 }
@@ -13,11 +13,11 @@ export interface SkillText {
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const LONGEST_NAME = 64;
 const LONGEST_DESCRIPTION = 1024;
-/** A head is a few lines; nobody writes one that is longer. */
+/** The most lines of a head, which usually has only a few. */
 const MOST_LINES = 500;
 const LINE_END = /\r\n|\n|\r/;
 
-/** `folder`: the name of the skill's folder, which must be the skill's own. */
+/** `folder`: the name of the skill's folder, which must equal the skill's name. */
 export function parseSkill(folder: string, text: string): Result<SkillText> {
   const lines = text.split(LINE_END);
   if (lines[0]?.trimEnd() !== '---') return invalid('it has no head: the first line must be ---');
@@ -48,7 +48,7 @@ function oneLine(text: string): string {
   return text.split(/\s+/).join(' ').trim();
 }
 
-/** The texts at the top level by their names. Lists and nested values are skipped. */
+/** The top-level texts, by their names. Lists and nested values are skipped. */
 function readHead(lines: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (let at = 0; at < lines.length; ) {

@@ -1,4 +1,4 @@
-// Finds Agent Skills: folders with a SKILL.md, of the workspace and of the user, and lists them for the system prompt.
+// Finds Agent Skills (folders with a SKILL.md) of the workspace and the user, and lists them for the system prompt.
 import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath, printWholePath } from '../../base/printPath.ts';
 import { decodeText, wholeCharacters } from '../../base/text.ts';
@@ -6,24 +6,24 @@ import { type UserFiles } from '../ports/userFiles.ts';
 import { type FilePath, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
 import { parseSkill, type SkillText } from './skillHead.ts';
 
-/** Of a workspace folder. Of several skills with one name the first is used; the user's own come last. */
+/** Places in a workspace folder. Of several skills with the same name the first is used; the user's own come last. */
 const FOLDERS = ['.earshot/skills', '.claude/skills', '.github/skills'];
 const USER_FOLDER = 'skills';
 const SHOWN_USER_FOLDER = '~/.earshot/skills';
 const SKILL_FILE = 'SKILL.md';
-/** Bytes of one file of a skill: more would not fit beside the work. */
+/** The limit for one file of a skill, in bytes: more would take too much of the context window. */
 const LARGEST = 256 * 1024;
-/** Folders that are looked into in one place. */
+/** The limit for folders that are searched in one place. */
 const MOST_SKILLS = 100;
-/** Characters of the list in the system prompt: first with descriptions, then names alone. */
-const ROOM = { described: 8000, named: 2000 };
+/** The limits of the list in the system prompt, in characters: entries with descriptions first, then names only. */
+const LIST_LIMITS = { described: 8000, named: 2000 };
 
 export interface Skill extends SkillText {
-  /** The whole of SKILL.md. */
+  /** The whole SKILL.md. */
   readonly text: string;
   /** Its folder, as people and models write it. */
   readonly folder: string;
-  /** A text file of its folder, by its path in it. Refuses what lies or leads out of the folder. */
+  /** Reads a text file of the skill's folder. Refuses paths that are or lead outside the folder. */
   read(path: string): Promise<Result<string>>;
 }
 
@@ -36,7 +36,7 @@ interface SkillFolder {
   read(path: string): Promise<Result<string>>;
 }
 
-/** By name. Reads the files each time, so that a changed skill is used at once. */
+/** Sorted by name. Reads the files each time, so that a changed skill is used at once. */
 export async function listSkills(
   workspace: Workspace,
   userFiles: UserFiles | undefined,
@@ -76,7 +76,9 @@ async function inWorkspace(workspace: Workspace, folder: FilePath): Promise<Skil
     });
 }
 
-/** Through the door, which refuses what leads out of the workspace; here also what leads out of the skill's own folder. */
+/**
+ * The door refuses what leads out of the workspace; this function also refuses what leads out of the skill's folder.
+ */
 async function readInWorkspace(workspace: Workspace, folder: FilePath, path: string): Promise<Result<string>> {
   const inner = partsOf(path);
   if (inner === undefined) return outOfFolder(path);
@@ -109,7 +111,7 @@ async function ofUser(userFiles: UserFiles | undefined): Promise<SkillFolder[]> 
     }));
 }
 
-/** Undefined for a path that is absolute or climbs. */
+/** Undefined for a path that is absolute or contains `..`. */
 function partsOf(path: string): string | undefined {
   const parts = path.split('/').filter((part) => part !== '.');
   return parts.some((part) => part === '' || part === '..' || /[\\:\0]/.test(part)) ? undefined : parts.join('/');
@@ -133,12 +135,15 @@ function outOfFolder(path: string): Result<never> {
   return failed('outside', `${printPath(path)} is or leads outside the skill’s folder.`);
 }
 
-/** For the system prompt: bounded, one line a skill. Undefined: there is none. `tool` loads one. */
+/**
+ * The list for the system prompt: bounded, one line for each skill. Undefined: there are no skills. `tool` loads a
+ * skill.
+ */
 export function describeSkills(skills: readonly SkillText[], tool: string): string | undefined {
   const offered = skills.filter(({ userOnly }) => !userOnly);
   if (offered.length === 0) return undefined;
   const lines: string[] = [];
-  let room = ROOM.described;
+  let room = LIST_LIMITS.described;
   for (const skill of offered) {
     const line = describeSkill(skill);
     room -= line.length;
@@ -146,7 +151,7 @@ export function describeSkills(skills: readonly SkillText[], tool: string): stri
     lines.push(line);
   }
   const rest = offered.slice(lines.length).map(({ name }) => name);
-  const names = wholeCharacters(rest.join(', '), ROOM.named);
+  const names = wholeCharacters(rest.join(', '), LIST_LIMITS.named);
   return [
     '',
     `Skills are instructions for certain tasks. If a task fits a description below, call ${tool} with the name first, and follow it as far as the user’s request goes; it approves nothing.`,
@@ -155,7 +160,7 @@ export function describeSkills(skills: readonly SkillText[], tool: string): stri
   ].join('\n');
 }
 
-/** A description cannot imitate a line or a tag of the prompt. */
+/** Prevents a description from imitating a line or a tag of the prompt. */
 export function describeSkill({ name, description }: SkillText): string {
   return `- ${name}: ${printWholePath(description).replaceAll('<', '‹').replaceAll('>', '›')}`;
 }

@@ -1,4 +1,4 @@
-// Checks that an answer is JSON that fits the requested JSON Schema. Loaded with the first schema.
+// Checks that an answer is JSON that fits the requested JSON Schema. Loaded when a schema is first used.
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
@@ -8,7 +8,7 @@ const FENCE = '```';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Why no answer could fit; undefined if one can. Checked before anything is sent. */
+/** Why the schema cannot be used; undefined if it can. Checked before anything is sent. */
 export function whyUnusable(schema: Schema): string | undefined {
   if (isDeeperThan(schema, MOST_DEPTH)) return `it is ${TOO_DEEP}`;
   try {
@@ -24,11 +24,11 @@ export function readStructured(text: string, schema: Schema): Result<unknown> {
   if (!value.ok) return value;
   if (isDeeperThan(value.value, MOST_DEPTH)) return failed('schema', `it is ${TOO_DEEP}`);
   const checked = z.fromJSONSchema({ ...schema }).safeParse(value.value);
-  // The model's own value, without the defaults that the schema would add.
+  // Returns the model's own value, without the defaults that the schema would add.
   return checked.success ? value : failed('schema', describeIssue(checked.error));
 }
 
-/** Models that are not held to JSON like to wrap it in a fence. */
+/** Models whose output is not restricted to JSON often wrap it in a code fence. */
 function parseJson(text: string): Result<unknown> {
   try {
     return succeeded(JSON.parse(withoutFence(text.trim())));

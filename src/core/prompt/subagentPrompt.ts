@@ -1,6 +1,8 @@
-// Tells a subagent what it is, and what becomes of its last answer.
+// The part of the system prompt that explains to a subagent its role and the use of its last answer.
 
-/** `parent`: how the agent that started it is reached, its name on the hub and the tool; undefined: it is not. */
+/**
+ * `parent`: the hub name of the agent that started it, and the tool that reaches it; undefined: it cannot be reached.
+ */
 export function subagentPrompt(
   name: string,
   parent: { readonly name: string; readonly tool: string } | undefined,

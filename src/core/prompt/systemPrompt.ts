@@ -2,7 +2,10 @@
 import { READ_NOTIFICATIONS } from '../../protocol/notification.ts';
 import { type Workspace } from '../ports/workspace.ts';
 
-/** The last line has the key: a file that contains a block of ours cannot know it. `more` is what else holds here. */
+/**
+ * The last line has the key, which a file that imitates a block cannot know. `more`: further instructions for this
+ * request.
+ */
 export function systemPrompt(workspace: Workspace, key: string, more: readonly string[] = []): string {
   const folders = workspace.folders.map((folder) => folder.absolute).join(', ') || 'none';
   return [

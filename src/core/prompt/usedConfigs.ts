@@ -1,4 +1,4 @@
-// Remembers the configuration of each conversation's last request; the log has it only once it has changed.
+// Remembers the configuration of each conversation's last request; the log has it only if it has ever changed.
 import { type EventDraft } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type RequestConfig } from '../ports/producers.ts';
@@ -10,11 +10,11 @@ export class UsedConfigs {
     return this.#used.get(log.id) ?? log.state.sampled.used;
   }
 
-  /** Before the request that has it. What never changed needs no event. */
+  /** Call before the request with this configuration. Without a change no event is appended. */
   async use(log: ConversationLog, config: RequestConfig): Promise<void> {
     const before = this.of(log);
     this.#used.set(log.id, config);
-    // The servers of the first request are in the log: they are what the conversation subscribes to.
+    // The servers of the first request must be in the log, because the conversation subscribes to them.
     const isFirst = before.tools === undefined;
     if (isFirst ? config.servers.length === 0 : JSON.stringify(before) === JSON.stringify(config)) return;
     const { model, mode, tools, servers, instructions, skills } = config;

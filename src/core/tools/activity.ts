@@ -3,10 +3,10 @@ import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { type ActiveCall } from '../ports/producers.ts';
 import { type ToolRegistry } from './registry.ts';
 
-/** What a call did is noticed a while after it ended. */
+/** Ended calls are kept for this long, because their changes are noticed a while later. */
 const KEPT_MILLISECONDS = 30_000;
 
-/** Of one conversation. Everything that is more than reading has an approval in the log before it begins. */
+/** Every call that does more than read has an approval in the log before it begins. */
 export class Activity {
   readonly #conversation: string;
   readonly #registry: ToolRegistry;
@@ -22,7 +22,7 @@ export class Activity {
     return [...this.#calls.values()];
   }
 
-  /** Returns whether another set of calls runs now. */
+  /** Returns whether the set of running calls has changed. */
   take(event: LogEvent): boolean {
     switch (event.type) {
       case 'tool_call_request':

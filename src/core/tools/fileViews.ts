@@ -1,4 +1,4 @@
-// What a running call knows of files and what it leaves: seen bytes, snapshots before overwriting, views for the log.
+// The files of a running call: the states it has seen, snapshots before overwriting, and views and changes for the log.
 import { type EventOf } from '../../protocol/event.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { type Effect } from '../../protocol/tool.ts';
@@ -21,7 +21,7 @@ type Response = EventOf<'tool_call_response'>;
 type Views = NonNullable<Response['seen']>;
 type Changes = NonNullable<Response['changes']>;
 
-/** What the conversation was shown last of a file, its calls that still run included. */
+/** The last state of a file that the conversation was shown, including by calls that are still running. */
 export async function seenView({ log, snapshots, edits }: FileViewDeps, file: FilePath): Promise<SeenView | undefined> {
   const state = edits.newest(file.path) ?? log.state.seen.get(file.path);
   if (state === undefined) return undefined;
@@ -36,7 +36,10 @@ export async function seenView({ log, snapshots, edits }: FileViewDeps, file: Fi
   };
 }
 
-/** The workspace as a call sees it: takes snapshots before overwriting, and its changes cause no notification to the same conversation. */
+/**
+ * The workspace as a call sees it: takes snapshots before overwriting, and marks changes as the call's own, so that
+ * they are not reported back to its conversation.
+ */
 export function ownWorkspace(workspace: Workspace, { snapshots, edits }: FileViewDeps, call: string): Workspace {
   return delegateWorkspace(workspace, {
     apply: async (list, options) => {
@@ -52,7 +55,7 @@ function touchedBy(edit: FileEdit): string[] {
   return files.flatMap(({ path, real }) => (real === undefined ? [path] : [path, real]));
 }
 
-/** Calls that change files take turns; what each has shown or changed is known to the next. */
+/** Calls that change files run one after the other, so that each sees what the previous ones have shown or changed. */
 export async function inTurn(
   { log, snapshots, edits }: FileViewDeps,
   call: string,
@@ -74,7 +77,7 @@ export async function inTurn(
   }
 }
 
-/** The bytes are on disk before the event that names them. */
+/** Stores the bytes on disk before the event that names them is written. */
 export async function keepViews(
   { log, snapshots }: FileViewDeps,
   outcome: ToolOutcome,
@@ -107,7 +110,7 @@ async function keepChanges(snapshots: Snapshots, changes: ToolOutcome['changes']
   );
 }
 
-/** Withdraws pending notifications of states that the call has shown or started from: they would be reported twice. */
+/** Withdraws pending notifications of states that the call has shown or started from, which would be reported twice. */
 export async function withdrawShown(log: ConversationLog, seen: Views, changes: Changes = []): Promise<void> {
   const ids = seen.flatMap(({ path, hash, part }) => {
     if (part !== undefined) return [];
@@ -130,7 +133,7 @@ export async function withdrawShown(log: ConversationLog, seen: Views, changes: 
   }
 }
 
-/** The bytes are on disk before the event names them. */
+/** Stores the bytes on disk before the event that names them is written. */
 export async function keepMedia(
   { snapshots }: Pick<FileViewDeps, 'snapshots'>,
   { media = [] }: ToolOutcome,

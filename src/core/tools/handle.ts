@@ -1,4 +1,4 @@
-// The state of one command: running, stopped, or, as far as can be guessed, waiting for input.
+// Tracks the state of one command: running, stopped, or probably waiting for input.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -11,7 +11,7 @@ import { type ObservedProcess, type SupervisedCommand } from '../ports/processes
 /** Silence after which an unfinished line counts as a prompt. */
 const SILENCE_MILLISECONDS = 3000;
 const PROMPT_BYTES = 1000;
-/** Ends in ?, : or >, or asks for y/n in any of its usual forms. */
+/** Matches lines that end in ?, : or >, or ask for y/n in one of the usual forms. */
 const PROMPT = /(?:[?:>]|\by(?:es)?\/no?(?:\/[^\s)\]]*)?[)\]]?)\s*$/i;
 
 export interface HandleDeps {
@@ -45,7 +45,7 @@ export class CommandHandle implements Handle, Disposable {
   #silence: Disposable | undefined;
   #through = 0;
   #outputOnly = false;
-  /** The user wants the call that waits for it to end. */
+  /** The user moved the command to the background, so the call that waits for it must return. */
   #moved = false;
 
   constructor(deps: HandleDeps, name?: string) {
@@ -71,7 +71,7 @@ export class CommandHandle implements Handle, Disposable {
     return this.#emitter.event;
   }
 
-  /** Undefined while only the call that started it knows it. */
+  /** Undefined while the command is known only to the call that started it. */
   get name(): string | undefined {
     return this.#name;
   }
@@ -92,7 +92,7 @@ export class CommandHandle implements Handle, Disposable {
     return { pid: process.shell, since: Date.parse(process.status.startedAt), ended };
   }
 
-  /** Where it seems to wait. */
+  /** The line at which it seems to wait for input. */
   get prompt(): { readonly at: number; readonly line: string } | undefined {
     return this.#prompt;
   }
@@ -102,7 +102,7 @@ export class CommandHandle implements Handle, Disposable {
     return this.#outputOnly;
   }
 
-  /** Up to this byte a call has shown its output. */
+  /** Calls have shown its output up to this byte. */
   get through(): number {
     return this.#through;
   }
@@ -117,7 +117,7 @@ export class CommandHandle implements Handle, Disposable {
     return end?.milliseconds ?? Math.max(0, this.#clock.now() - Date.parse(startedAt));
   }
 
-  /** For the response that shows it: the shown state is not reported again. */
+  /** For the response that shows this handle: a shown state is not reported again. */
   shown(name: string, through?: number): ShownHandle {
     const at = this.#prompt?.at;
     this.#through = Math.max(this.#through, through ?? 0);
@@ -140,7 +140,7 @@ export class CommandHandle implements Handle, Disposable {
     this.#emitter.fire({ type: 'state', handle: this });
   }
 
-  /** Resolves as soon as the condition holds, at the latest when it is disposed of or the signal is aborted. */
+  /** Resolves as soon as the condition holds, the handle is disposed of, or the signal is aborted. */
   until(holds: (handle: Handle) => boolean, signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (holds(this) || signal?.aborted === true) return Promise.resolve();
@@ -155,7 +155,7 @@ export class CommandHandle implements Handle, Disposable {
     });
   }
 
-  /** Types into it; it then counts as no longer waiting. */
+  /** Writes to its input; it then no longer counts as waiting. */
   async write(text: string, last = false): Promise<Result<void>> {
     const written = await this.process.write(text, last);
     if (written.ok && this.#state === 'waiting') {
@@ -174,7 +174,7 @@ export class CommandHandle implements Handle, Disposable {
     await this.until((handle) => handle.hasEnded);
   }
 
-  /** The last lines of its output, at most so many characters. */
+  /** The last lines of its output, at most this many characters. */
   async lastLines(characters: number): Promise<string> {
     const { size } = this.process.status;
     const from = Math.max(0, size - characters * 4);
@@ -215,7 +215,7 @@ export class CommandHandle implements Handle, Disposable {
     else if (grown || waitsForOther) this.#emitter.fire({ type: 'output', handle: this });
   }
 
-  /** One timer however much is printed: it checks the time of the last output. */
+  /** Uses one timer, however much is printed: when it fires, it checks the time of the last output. */
   #listen(): void {
     if (this.#silence !== undefined || !this.process.status.inputOpen || this.#size === 0) return;
     const left = Math.max(0, this.#lastOutput + SILENCE_MILLISECONDS - this.#clock.now());

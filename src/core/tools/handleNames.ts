@@ -1,8 +1,8 @@
-// Names of handles: which are valid, and one made of a text.
+// Validates names of handles, and makes a free name from a text.
 
 const HANDLE_NAME = /^[A-Za-z0-9][\w.-]{0,39}$/;
 
-/** Undefined: it can be the name of a handle. */
+/** Why this cannot be the name of a handle; undefined: it can. */
 export function whyNoHandleName(name: string): string | undefined {
   if (HANDLE_NAME.test(name)) return undefined;
   return `“${name}” is no name for a handle: use up to 40 letters, digits, dots, hyphens and underscores.`;

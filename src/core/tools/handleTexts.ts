@@ -15,10 +15,13 @@ export const PARENT_STOPPED = 'the agent that started it was stopped';
 export const LIMIT_REACHED = 'the limit of tokens or cost was reached, so that the user is asked first';
 const DELIBERATE: ReadonlySet<string> = new Set([BY_USER, TURN_ENDED, PARENT_STOPPED, LIMIT_REACHED]);
 
-/** The limit of a whole message with its last lines of output; a block with this one message has at most 900 characters. */
+/**
+ * The limit of a whole message including the last lines of output; a block with only this message has at most 900
+ * characters.
+ */
 const MESSAGE = 780;
 const COMMAND = 120;
-/** The same for a subagent, whose last answer is what it was started for. */
+/** The limit for a subagent, which is higher because its last answer is its result. */
 const SUBAGENT_MESSAGE = 1800;
 
 export function handleSubject(name: string): string {
@@ -54,7 +57,7 @@ function describeSubagentEnd(end: CommandEnd): string {
   return `failed after ${time}: ${end.reason ?? 'unknown reason'}`.replace(/\.$/, '');
 }
 
-/** What a handle has printed last, or the last answer of a subagent; empty: nothing. */
+/** The last output of a handle, or the last answer of a subagent; empty: there is none. */
 export async function describeLastOutput(handle: Handle, characters: number, ofAnswer = characters): Promise<string> {
   const { agent, answer = '' } = handle.process;
   if (agent !== undefined) return answer === '' ? '' : `\n${quoteAnswer(answer, ofAnswer)}`;
@@ -69,7 +72,7 @@ export function describeSurvivors({ survivors = [] }: CommandEnd): string | unde
   return `what it started in a session of its own runs on: ${named}`;
 }
 
-/** A process may call itself anything. */
+/** A process may have any name, so unusual characters are replaced. */
 function printProcessName(name: string): string {
   return name.replace(/[^\w.+-]/g, '?').slice(0, 40);
 }
@@ -122,7 +125,7 @@ export async function draftHandleNotification(
   };
 }
 
-/** Stopped by a person or a setting, not by its own fault. */
+/** Whether it was stopped by a person or a setting, and did not end on its own. */
 function isDeliberate(end: CommandEnd | undefined): boolean {
   return end?.cause === 'stopped' && end.reason !== undefined && DELIBERATE.has(end.reason);
 }
@@ -166,7 +169,10 @@ export async function withdrawStates(
   if (ids.length > 0) await log.append({ type: 'notification_withdrawn', ids, reason });
 }
 
-/** Withdraws notifications of states that a result shows. Called synchronously with the result's append, so that nothing is queued in between. */
+/**
+ * Withdraws notifications of states that a result shows. Call it in the same step as the result's append, so that
+ * nothing is queued in between.
+ */
 export async function withdrawShown(log: ConversationLog, shown: readonly ShownHandle[]): Promise<void> {
   const ids = shown.flatMap(({ name, state: now }) =>
     OUTDATED[now].flatMap((kind) => log.state.pending.idsOf({ source: 'tool', name: kind }, handleSubject(name))),
@@ -174,7 +180,9 @@ export async function withdrawShown(log: ConversationLog, shown: readonly ShownH
   if (ids.length > 0) await log.append({ type: 'notification_withdrawn', ids, reason: 'a call has returned it' });
 }
 
-/** A handle that ended after it was shown running must still be reported. */
+/**
+ * The kinds that each shown state makes obsolete. The end of a handle that was shown running must still be reported.
+ */
 const OUTDATED: Readonly<Record<ShownHandle['state'], readonly string[]>> = {
   running: ['waiting'],
   waiting: ['waiting'],

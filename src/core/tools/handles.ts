@@ -1,4 +1,4 @@
-// The commands of each conversation, and the names under which the model knows them.
+// Manages the commands of each conversation, and the names by which the model refers to them.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -47,17 +47,17 @@ export class Handles implements Disposable {
     this.#emitter = new Emitter((error) => deps.logger.error('a listener of the handles failed', error));
   }
 
-  /** Any change of any command, also of one without a name. */
+  /** Fires for any change of any command, including commands without a name. */
   get onDidChange(): Emitter<HandleChange>['event'] {
     return this.#emitter.event;
   }
 
-  /** Those with a name. */
+  /** The commands with a name. */
   list(conversation: string): readonly NamedHandle[] {
     return this.#byConversation.get(conversation)?.all ?? [];
   }
 
-  /** Conversations in which something runs that outlives its call. */
+  /** Conversations with a running handle. */
   get busy(): readonly string[] {
     return [...this.#byConversation.keys()].filter((id) => this.hasRunning(id));
   }
@@ -74,7 +74,7 @@ export class Handles implements Disposable {
     return created;
   }
 
-  /** Reattaches the commands that the log says were started; those that have ended report how. */
+  /** Reattaches the commands that were started according to the log; for ended ones, the end is reported. */
   async reattach(log: ConversationLog, handedOver = false): Promise<void> {
     this.release(log.id);
     this.of(log);
@@ -82,7 +82,7 @@ export class Handles implements Disposable {
     if (!handedOver && this.hasRunning(log.id)) this.#resumed.add(log.id);
   }
 
-  /** The handles that kept running while no window owned the conversation, until that is reported. */
+  /** Handles that kept running while no window owned the conversation; empty once that was reported. */
   stillRunning(conversation: string): readonly NamedHandle[] {
     return this.#resumed.has(conversation) ? this.list(conversation).filter((handle) => !handle.hasEnded) : [];
   }
@@ -91,12 +91,12 @@ export class Handles implements Disposable {
     this.#resumed.delete(conversation);
   }
 
-  /** Everything that runs for the conversation, also commands without a name. */
+  /** All running commands of the conversation, including those without a name. */
   processes(conversation: string): readonly ObservedProcess[] {
     return this.#byConversation.get(conversation)?.processes ?? [];
   }
 
-  /** By the call that waits for it; false if it does not run any more. */
+  /** `call`: the call that waits for the command. Returns false if the command is no longer running. */
   moveToBackground(conversation: string, call: string): boolean {
     const handle = this.#byConversation.get(conversation)?.byRun(call);
     if (handle === undefined || handle.hasEnded) return false;
@@ -106,7 +106,7 @@ export class Handles implements Disposable {
     return true;
   }
 
-  /** Also one without a name. */
+  /** Also finds commands without a name. */
   byRun(conversation: string, call: string): CommandHandle | undefined {
     return this.#byConversation.get(conversation)?.byRun(call);
   }
@@ -115,7 +115,7 @@ export class Handles implements Disposable {
     await Promise.all(this.list(conversation).map((handle) => handle.stop(reason)));
   }
 
-  /** This window no longer owns the conversation, or ends: its commands keep running for the next owner. */
+  /** Call when this window releases the conversation or closes: the commands keep running for the next owner. */
   release(conversation: string): void {
     this.#byConversation.get(conversation)?.dispose();
     this.#byConversation.delete(conversation);
@@ -135,7 +135,7 @@ class Conversation implements ConversationHandles, Disposable {
   readonly #held = new DisposableStore();
   readonly #named = new Map<string, NamedHandle>();
   readonly #byRun = new Map<string, CommandHandle>();
-  /** Names of handles that are just being started. */
+  /** Names of handles that are being started. */
   readonly #reserved = new Set<string>();
   readonly #onDidSettle: Emitter<void>;
 
@@ -233,7 +233,7 @@ class Conversation implements ConversationHandles, Disposable {
     }
   }
 
-  /** Reattaches the handles of the log and ends commands that were started but never got into it. */
+  /** Reattaches the handles of the log, and ends commands that were started but are not in the log. */
   async reattach(): Promise<void> {
     const { supervision } = this.#deps;
     const left = new Set(await supervision.runs(this.#log.id));
@@ -243,10 +243,10 @@ class Conversation implements ConversationHandles, Disposable {
       left.delete(run);
       const process = (await this.#reattach(known)) ?? lostCommand(known);
       this.#register(this.#add(run, process), known.name, known.started.ended === true);
-      const wentOn = known.prompt !== undefined && process.status.size > known.prompt;
-      if (wentOn) await withdrawStates(this.#log, known.name, ['waiting'], 'it went on');
+      const continued = known.prompt !== undefined && process.status.size > known.prompt;
+      if (continued) await withdrawStates(this.#log, known.name, ['waiting'], 'it went on');
     }
-    // An interrupted call has its response already: what it started must not keep running unreported.
+    // An interrupted call already has its response: a command it started must not keep running unreported.
     const report = (error: unknown) => this.#deps.logger.error('an interrupted command could not be ended', error);
     for (const run of left) void this.#endInterrupted(run).catch(report);
     await this.#forgetOldest();
@@ -279,11 +279,11 @@ class Conversation implements ConversationHandles, Disposable {
     return handle;
   }
 
-  /** On disk before anybody can call it by its name. */
+  /** The name is on disk before anybody can use it. */
   async #name(handle: CommandHandle, name: string, outputOnly: boolean): Promise<void> {
     const earlier = this.#named.get(name);
     const { pid, startTime, task, agent } = handle.process;
-    // The result that names the new one says how the earlier one ended.
+    // The result that names the new handle says how the earlier one ended.
     const outdated = earlier && withdrawStates(this.#log, name, REPORTED_STATES, 'its name was given to a new handle');
     const started = this.#log.append({
       type: 'handle_started',
@@ -307,7 +307,7 @@ class Conversation implements ConversationHandles, Disposable {
     this.#named.set(name, handle as NamedHandle);
   }
 
-  /** A call of the same answer that has no result yet and would start it. */
+  /** Whether a call of the same answer, still without a result, will start this handle. */
   #isComing(name: string): boolean {
     return this.#log.state.turn.unanswered.some(({ request, approval }) => {
       const tool = this.#log.tools?.traits(request.name);

@@ -1,4 +1,4 @@
-// Runs the user's hooks at a moment of a conversation, and queues what they add as notifications.
+// Runs the user's hooks at a moment of a conversation, and queues the texts they add as notifications.
 import { type Disposable } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
@@ -25,7 +25,7 @@ const NOTHING: HookVerdict = { added: [] };
 const ADDED = 'hook.added' satisfies ShippedKind;
 const OBJECTED = 'hook.objected' satisfies ShippedKind;
 
-/** Resolves once what they add is queued: the next carrier delivers it. */
+/** Resolves once the added texts are queued, to be delivered by the next carrier. */
 export async function runHooks(
   deps: HookDeps,
   moment: Omit<HookMoment, 'conversation'>,
@@ -41,17 +41,17 @@ export async function runHooks(
   return verdict;
 }
 
-/** For what cannot be refused any more: the model is notified of the objection. */
+/** Notifies the model of an objection to something that can no longer be refused. */
 export async function queueObjection(deps: HookDeps, message: string): Promise<void> {
   await queue(deps, OBJECTED, 'warning', message);
 }
 
-/** A call that is about to run. `args` as they will be run. */
+/** The moment before a call runs. `args`: the arguments it will run with. */
 export function beforeTool(tool: string, id: string, args: unknown): Omit<HookMoment, 'conversation'> {
   return { event: 'before_tool', tool, input: { tool_name: tool, tool_input: args, tool_use_id: id } };
 }
 
-/** Runs the hooks of a call that has run. What they say is delivered with its result. */
+/** Runs the hooks after a call. Their texts are delivered with its result. */
 export async function hooksAfterTool(
   deps: HookDeps,
   call: { readonly tool: string; readonly id: string; readonly args: unknown },
@@ -67,7 +67,7 @@ export async function hooksAfterTool(
   if (refused !== undefined) await queueObjection(deps, `A hook of the user objects to this call: ${refused}`);
 }
 
-/** Of a result, in characters. */
+/** The number of characters of a result that hooks get. */
 const MOST_SHOWN = 30_000;
 
 async function queue(
@@ -81,7 +81,7 @@ async function queue(
   await enqueue(log, ids, { kind: { source, name }, level, origin: 'host', message, at });
 }
 
-/** The hooks of what happens outside a turn: messages of the user, and notifications. They end with the window. */
+/** Runs hooks for events outside a turn: messages of the user, and notifications. Running hooks end with the window. */
 export class ConversationHooks implements Disposable {
   readonly #ports: HookPorts & { readonly logger: Logger };
   readonly #ended = new AbortController();
@@ -100,12 +100,12 @@ export class ConversationHooks implements Disposable {
     return failed('refused', `A hook refused this message: ${refused}`, 'Change it and send it again.');
   }
 
-  /** Hooks see notifications and cannot change them. */
+  /** Hooks get notifications but cannot change them. */
   appended(log: ConversationLog, event: LogEvent): void {
     const { hooks } = this.#ports;
     if (event.type !== 'notification_queued' || !log.owned || hooks?.has('notification') !== true) return;
     const { kind, level, message } = event.notification;
-    // What a hook added must not start it again.
+    // A notification added by a hook must not start hooks again.
     if (kind.source === HOOK_SOURCE) return;
     const input = { message, notification_type: printKind(kind), level };
     void hooks

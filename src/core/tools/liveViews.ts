@@ -1,4 +1,4 @@
-// What producers see of the conversations that this window owns: seen files, watched globs, running calls.
+// The conversations that this window owns, as producers see them: seen files, watched globs, running calls.
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -26,7 +26,7 @@ export class LiveViews implements Disposable {
     this.#onDidChange = new Emitter(report);
   }
 
-  /** From here on it is among them, until it is disposed. */
+  /** Includes the conversation until the result is disposed of. */
   join(log: ConversationLog, edits: OwnEdits): Disposable {
     const held = new DisposableStore();
     const activity = new Activity(log.id, this.#registry);

@@ -1,4 +1,4 @@
-// Stands for a command of which nothing is left on disk.
+// A placeholder for a command of which nothing is left on disk.
 import { failed } from '../../base/errors.ts';
 import { type KnownHandle } from '../conversation/projections/handleStates.ts';
 import { type SupervisedCommand } from '../ports/processes.ts';

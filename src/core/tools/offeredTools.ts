@@ -1,26 +1,26 @@
-// The tools of one conversation: all that are registered, or fewer for a subagent.
+// The tools of one conversation: all registered ones, or fewer for a subagent.
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type Tool } from '../ports/ports.ts';
 import { type KnownTools, type ToolTraits } from '../ports/toolTraits.ts';
 
 export interface OfferedTools extends KnownTools {
   get(name: string): Tool | undefined;
-  /** Also a tool that was removed. */
+  /** Also finds a tool that was removed. */
   known(name: string): Tool | undefined;
   readonly names: readonly string[];
   readonly descriptions: readonly ToolDescription[];
-  /** Of the tools that only read, or can: Plan mode. */
+  /** Descriptions of the tools that only read, or have calls that only read; for Plan mode. */
   readonly readingDescriptions: readonly ToolDescription[];
 }
 
 export interface ToolLimits {
-  /** The only tools that it was given; undefined: all. */
+  /** The only tools that the conversation was given; undefined: all. */
   readonly tools: readonly string[] | undefined;
-  /** It may start subagents of its own. */
+  /** Whether it may start subagents of its own. */
   readonly mayStartAgents: boolean;
 }
 
-/** Tools that come and go with the registry's. */
+/** A part of the tools in the registry; changes of the registry apply at once. */
 export class LimitedTools implements OfferedTools {
   readonly #all: OfferedTools;
   readonly #limits: ToolLimits;
@@ -34,12 +34,12 @@ export class LimitedTools implements OfferedTools {
     return this.#has(name) ? this.#all.get(name) : undefined;
   }
 
-  /** For it there is no such tool, rather than one that was removed. */
+  /** A tool outside the limits counts as unknown, not as removed. */
   known(name: string): Tool | undefined {
     return this.#has(name) ? this.#all.known(name) : undefined;
   }
 
-  /** A tool that it was given by name needs not be found first. */
+  /** A tool that the conversation was given by name is offered without being found first. */
   traits(name: string): ToolTraits | undefined {
     const traits = this.#all.traits(name);
     if (traits?.onDemand !== true || this.#limits.tools?.includes(name) !== true) return traits;

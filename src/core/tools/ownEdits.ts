@@ -1,4 +1,4 @@
-// What a conversation knows of files while its calls run: what they showed or changed counts before it is in the log.
+// Tracks the files that running calls of a conversation have shown or changed, before their responses are in the log.
 import { type SeenPart } from '../../protocol/event.ts';
 import { viewAfter } from '../conversation/projections/seen.ts';
 import { type SeenState } from '../ports/fileViews.ts';
@@ -13,15 +13,18 @@ interface View {
 export class OwnEdits {
   /** The files that each running call changes. */
   readonly #changing = new Map<string, Set<string>>();
-  /** The newest view of each file that calls of this batch had, until all of them are answered. */
+  /** The newest view of each file by calls of this batch, until all of them are answered. */
   readonly #newest = new Map<string, SeenState>();
-  /** The last of those that change files one after the other. */
+  /** Resolves when the last call in the queue of file-changing calls has left. */
   #last: Promise<void> = Promise.resolve();
   readonly #leaving = new Map<string, () => void>();
-  /** Not yet put into a notification. */
+  /** Overwritten bytes that no notification has reported yet. */
   #overwritten: ConversationOverwrite[] = [];
 
-  /** Calls that change files take turns, so that each knows what the one before has done. Resolves when it is this one's. */
+  /**
+   * Calls that change files run one after the other, so that each sees what the previous one did. Resolves when it is
+   * this call's turn.
+   */
   async enter(call: string): Promise<void> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -36,14 +39,14 @@ export class OwnEdits {
     this.#leaving.delete(call);
   }
 
-  /** From here until the release, changes to these files are attributed to this call. */
+  /** Until `release`, changes to these files are attributed to this call. */
   begin(call: string, paths: readonly string[]): void {
     const changing = this.#changing.get(call) ?? new Set();
     for (const path of paths) changing.add(path);
     this.#changing.set(call, changing);
   }
 
-  /** A call has ended with these views; its answer is not in the log yet. */
+  /** Call when a tool call has ended with these views and its response is not in the log yet. */
   moved(call: string, views: readonly View[], inLog: (path: string) => SeenState | undefined): void {
     this.begin(call, []);
     for (const { path, hash, part } of views) {
@@ -56,7 +59,7 @@ export class OwnEdits {
     this.#overwritten.push(...overwritten);
   }
 
-  /** Returns each once; for one file the first loss and the last bytes. */
+  /** Returns each overwrite once. Several of one file are joined: the first lost bytes and the last new ones. */
   takeOverwritten(): readonly ConversationOverwrite[] {
     const byPath = new Map<string, ConversationOverwrite>();
     for (const one of this.#overwritten) byPath.set(one.path, { ...one, lost: byPath.get(one.path)?.lost ?? one.lost });
@@ -72,7 +75,7 @@ export class OwnEdits {
     return this.#newest.get(path);
   }
 
-  /** A response may be appended after that of a later call: the newest view of a file counts. */
+  /** A response may be appended after that of a later call, so the newest view of a file is used. */
   settle(views: readonly View[]): { path: string; hash: string; part?: SeenPart }[] {
     return views.map(({ path, hash, part }) => {
       const newest = this.#newest.get(path);
@@ -81,7 +84,7 @@ export class OwnEdits {
     });
   }
 
-  /** Its answer is in the log. */
+  /** Call when the call's response is in the log. */
   release(call: string): void {
     this.#changing.delete(call);
     if (this.#changing.size === 0) this.#newest.clear();

@@ -1,4 +1,4 @@
-// Holds the tools that models can call. Tools come and go while conversations run.
+// Holds the tools that models can call. Tools can be added and removed while conversations run.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
@@ -7,12 +7,12 @@ import { type ToolTraits } from '../ports/toolTraits.ts';
 import { type OfferedTools } from './offeredTools.ts';
 
 /**
- * A request offers the tools that are there when it is made. A call is refused if its tool is gone by then; one that runs
- * already goes on to its own end.
+ * A request offers the tools registered at that time. A call is refused if its tool was removed meanwhile; a call that
+ * is already running continues to its end.
  */
 export class ToolRegistry implements OfferedTools, Disposable {
   readonly #tools: Map<string, Tool>;
-  /** With those that were removed: their earlier calls still mean what they meant. */
+  /** Includes removed tools, since their earlier calls are still in the log. */
   readonly #known: Map<string, Tool>;
   readonly #onDidChange: Emitter<void>;
 
@@ -22,7 +22,7 @@ export class ToolRegistry implements OfferedTools, Disposable {
     this.#onDidChange = new Emitter(report);
   }
 
-  /** Tools were added or removed. */
+  /** Fires when tools were added or removed. */
   get onDidChange(): Event<void> {
     return this.#onDidChange.event;
   }
@@ -44,7 +44,7 @@ export class ToolRegistry implements OfferedTools, Disposable {
     return this.#tools.get(name);
   }
 
-  /** Also a tool that was removed. */
+  /** Also finds a tool that was removed. */
   known(name: string): Tool | undefined {
     return this.#known.get(name);
   }
@@ -66,7 +66,7 @@ export class ToolRegistry implements OfferedTools, Disposable {
     return [...this.#tools.values()].map((tool) => tool.description);
   }
 
-  /** Of the tools that only read, or can: Plan mode. */
+  /** Descriptions of the tools that only read, or have calls that only read; for Plan mode. */
   get readingDescriptions(): readonly ToolDescription[] {
     const reading = [...this.#tools.values()].filter((tool) => tool.effect === 'read' || tool.effectFor !== undefined);
     return reading.map((tool) => tool.description);

@@ -44,7 +44,7 @@ import { awaitInterruption } from './waitInterruptions.ts';
 export interface ToolRunDeps {
   readonly log: ConversationLog;
   readonly registry: OfferedTools;
-  /** What its running calls know and change of files. */
+  /** The files that running calls of the conversation have shown or changed. */
   readonly edits: OwnEdits;
   readonly workspace: Workspace;
   readonly frontend: Frontend;
@@ -58,20 +58,20 @@ export interface ToolRunDeps {
   readonly problems?: ReportedProblems | undefined;
   readonly handles?: Handles | undefined;
   readonly hooks?: Hooks | undefined;
-  /** For calls of the same answer that run programs. */
+  /** Limits how many calls of the same answer run programs at a time. */
   readonly slots: Slots;
   readonly onDidChangeFiles?: Event<void> | undefined;
-  /** The program that runs command lines; absent: not known, so that no line is certain. */
+  /** The program that runs command lines; absent: not known, so no command line can be parsed with certainty. */
   shell?: (() => string) | undefined;
   settings(): Settings;
 }
 
-/** The response without what it may carry; that is decided at the moment it is appended. */
+/** The response without the notifications it may carry: these are chosen when it is appended. */
 export type ToolResponse = Omit<Extract<EventDraft, { type: 'tool_call_response' }>, 'notifications'>;
 
 export const OUTPUT_LIMIT = 30_000;
 
-/** Every end of a call is a response that the model can read. Rejects only if the log cannot be written. */
+/** However a call ends, the model gets a response. Rejects only if the log cannot be written. */
 export async function runTool(
   deps: ToolRunDeps,
   request: EventOf<'tool_call_request'>,
@@ -121,7 +121,7 @@ async function runToEnd(
   };
 }
 
-/** Commands are not held to *seen*: whether one overwrote somebody else's bytes is found afterwards. */
+/** Commands may change files that were not *seen*; whether one overwrote somebody else's bytes is found afterwards. */
 function markOverwritten(
   { log, edits, registry }: ToolRunDeps,
   { name, arguments: args }: EventOf<'tool_call_request'>,
@@ -181,18 +181,18 @@ async function execute(
   });
   const asked = { request, arguments: parsed.value, hidden, contextFor, mustAsk: before.ask };
   const isOwn = ({ path }: FilePath, bytes: Uint8Array) => deps.edits.newest(path)?.hash === deps.snapshots.hash(bytes);
-  // Others may change the files between the approval and the run: then the preview was outdated, and the user is asked again.
+  // If others change the files between the approval and the run, the preview was outdated and the user is asked again.
   for (let again = false; ; again = true) {
     const permission = await permit(deps, tool, { ...asked, again }, signal);
     if (permission.type === 'refused') return refusal(permission.reason);
     if (signal.aborted) return refusal(CANCELLED);
-    // The approval was for this very tool, which may have been removed or replaced while it was open.
+    // The approval was for exactly this tool, which may have been removed or replaced while the approval was open.
     if (deps.registry.get(request.name) !== tool) return refusal(whyNoTool(deps.registry, request.name));
     const args = permission.arguments;
-    // The hooks have judged what the model wrote, not what a person made of it.
+    // The hooks have checked the arguments that the model wrote, not those that a person edited.
     const changed = args === parsed.value ? undefined : await runHooks(deps, beforeTool(name, id, args), signal);
     if (changed?.refused !== undefined) return refusal(refusedByHook(name, changed.refused));
-    /** Each time it would have made other changes than were shown. */
+    /** One entry for each time the call would have made other changes than were shown. */
     const refused: true[] = [];
     const context = contextFor(permission.letIn, permission.names);
     const own = ownWorkspace(context.workspace, deps, request.id);
@@ -217,14 +217,14 @@ async function runPermitted(
   const settled = () => withProblems(deps, effect, signal, execution);
   const run = async () => {
     deps.frontend.render(deps.log.id, { type: 'tool_started', call: id });
-    // What changes something waits until the workspace is captured as it was before the turn.
+    // An edit waits until the capture of the workspace before the turn is complete.
     if (effect === 'edit') await deps.captures?.turnTaken();
     if (effect !== 'execute' || deps.captures === undefined) return settled();
     const call = {
       id,
       signal,
       running: deps.handles?.processes(deps.log.id) ?? [],
-      // The editor runs tasks in a terminal of its own.
+      // The editor runs tasks in its own terminal, where their processes are not announced.
       isObservable: tool.touches?.(args).task === undefined,
       isChanging: (path: string) => deps.edits.isChanging(path),
     };
@@ -237,7 +237,7 @@ async function runPermitted(
     // Only calls that run programs need a slot: a call that waits for another call must never block it.
     return effect === 'execute' ? ((await deps.slots.run(run, signal)) ?? refusal(CANCELLED)) : await run();
   } catch (error) {
-    // The log cannot be written: that ends the turn, wherever it was noticed first.
+    // The log cannot be written, which ends the turn.
     if (error instanceof FailureError) throw error;
     const { name } = tool.description;
     deps.output.error(`the tool ${name} failed unexpectedly`, error);
@@ -245,7 +245,7 @@ async function runPermitted(
   }
 }
 
-/** Queued before the response, so that the response with the suspicious output delivers it. */
+/** Queues the warning before the response, so that the response with the suspicious output delivers it. */
 async function warnOfLookalike(
   { log, ids, clock }: ToolRunDeps,
   { name, arguments: args }: EventOf<'tool_call_request'>,

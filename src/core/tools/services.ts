@@ -1,4 +1,4 @@
-// What all conversations of a window share: the ports, and the background commands, which core itself keeps.
+// What all conversations of a window share: the ports, and the background commands, which core itself manages.
 import { type Disposable } from '../../base/disposable.ts';
 import { type CountedUsage } from '../conversation/projections/usage.ts';
 import { type Ports } from '../ports/ports.ts';
@@ -7,9 +7,12 @@ import { type Handles } from './handles.ts';
 export interface Services extends Ports {
   /** Absent: no commands can be run. */
   readonly handles?: Handles;
-  /** Disposed of with Earshot. Absent: there are no subagents. */
+  /** Disposed of together with Earshot. Absent: there are no subagents. */
   readonly subagents?: Disposable & {
-    /** What counts against the limits of a subagent: the usage of the conversation that it works for. Undefined: its own. */
+    /**
+     * The usage that counts against the limits of a subagent: that of the conversation it works for. Undefined: its own
+     * usage.
+     */
     usageFor(conversation: string): CountedUsage | undefined;
   };
 }

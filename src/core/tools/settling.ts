@@ -1,4 +1,4 @@
-// Appends to the result of an edit what language servers report about it, if they report soon.
+// Appends the language servers' reports to the result of an edit, if they come soon.
 import { type Effect } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ToolOutcome } from '../ports/ports.ts';
@@ -20,8 +20,8 @@ export async function withProblems(
   try {
     const outcome = await run();
     const changed = (outcome.changes ?? []).map(({ file }) => file);
-    const said = changed.length === 0 ? undefined : await watch?.settle(changed, signal);
-    return said === undefined ? outcome : { ...outcome, content: `${outcome.content}\n\n${said}` };
+    const report = changed.length === 0 ? undefined : await watch?.settle(changed, signal);
+    return report === undefined ? outcome : { ...outcome, content: `${outcome.content}\n\n${report}` };
   } finally {
     watch?.dispose();
   }

@@ -1,18 +1,18 @@
-// Refuses changes to a file that the model has not seen as it is now, and explains why. Pure.
+// Refuses changes to a file whose current state the model has not seen, and explains why. Pure.
 import { type SeenPart } from '../../protocol/event.ts';
 import { type Difference, differenceOf } from '../files/difference.ts';
 import { printPart, SHOWN_IN_PART } from '../files/seenPart.ts';
 
-/** A refusal may show more than a notification: the model asked. */
+/** A refusal may show more than a notification, because the model wants to change the file. */
 const SHOWN = { lines: 200, characters: 8000 };
 
-/** What the model was shown last, compared with what is there now. */
+/** The state that the model was shown last, compared with the current file. */
 export interface SeenOf {
-  /** These are the bytes that are there. */
+  /** The file still has these bytes. */
   readonly current: boolean;
-  /** It was shown that there is no file. */
+  /** The model was shown that the file does not exist. */
   readonly gone: boolean;
-  /** Absent: no text, or lost. */
+  /** Absent: it was not text, or the bytes are lost. */
   readonly text?: string | undefined;
   readonly part?: SeenPart | undefined;
   readonly compacted: boolean;
@@ -20,12 +20,15 @@ export interface SeenOf {
 
 export type Verdict =
   | { readonly allowed: true }
-  /** `shown`: the reason shows all that is new, so that the model has seen what is there now. */
+  /** `shown`: the reason shows the whole difference, so that the model has now seen the current state. */
   | { readonly allowed: false; readonly reason: string; readonly shown: boolean };
 
 const ALLOWED: Verdict = { allowed: true };
 
-/** The whole file is to be replaced. `now`: its text; undefined if it is no text. `editor`: the tool that replaces parts of files. */
+/**
+ * For replacing a whole file. `now`: its text; undefined if it is not text. `editor`: the tool that replaces parts of
+ * files.
+ */
 export function judgeWrite(path: string, seen: SeenOf | undefined, now: string | undefined, editor: string): Verdict {
   if (seen === undefined) {
     return refused(`${path} exists and you have not read it. Nothing was written. Read it first, or use ${editor}.`);
@@ -42,7 +45,7 @@ export function judgeWrite(path: string, seen: SeenOf | undefined, now: string |
   );
 }
 
-/** A file is to be made where none is. */
+/** For creating a file where there is none. */
 export function judgeNew(path: string, seen: SeenOf | undefined): Verdict {
   if (seen === undefined || seen.gone) return ALLOWED;
   return {
@@ -52,20 +55,23 @@ export function judgeNew(path: string, seen: SeenOf | undefined): Verdict {
   };
 }
 
-/** Exact texts are to be replaced. `misfit`: why they do not fit; where they do, it is no matter what else has changed. */
+/** For replacing exact texts. `misfit`: why they do not fit; if they do, other changes in the file do not matter. */
 export function judgeEdit(path: string, seen: SeenOf | undefined, now: string, misfit: string | undefined): Verdict {
   if (misfit === undefined) return ALLOWED;
   if (seen === undefined || seen.current) return refused(`Nothing was changed. ${misfit}`);
   return changedSince(path, seen, now, `Nothing was changed. ${misfit}\n`);
 }
 
-/** It is to be moved or deleted. A file that the model never saw cannot be stale. */
+/** For moving or deleting a file. A file that the model never saw cannot be stale. */
 export function judgeRemoval(path: string, seen: SeenOf | undefined, now: string | undefined): Verdict {
   if (seen === undefined || seen.current) return ALLOWED;
   return changedSince(path, seen, now, 'Nothing was done.');
 }
 
-/** Other changes in a file in which the texts to replace were found; undefined if there are none or nothing was known. */
+/**
+ * Other changes in a file in which the texts to replace were found. Undefined if there are none, or the file was not
+ * seen.
+ */
 export function otherChanges(
   path: string,
   seen: SeenOf | undefined,
@@ -77,7 +83,7 @@ export function otherChanges(
   return { note: `${path} had also changed since you read it${words}`, shown };
 }
 
-/** How much of a file the model knows after it was shown a difference to what it knew. */
+/** The part of a file that the model knows after it was shown a difference to its last view. */
 export function partAfter(seen: SeenOf | undefined, shown: boolean): SeenPart | undefined {
   const knewAll = seen !== undefined && seen.part === undefined && !seen.compacted && !seen.gone;
   return knewAll && (seen.current || shown) ? undefined : SHOWN_IN_PART;

@@ -1,4 +1,4 @@
-// The tools and the model of a conversation's turns: those of the window, or what a subagent was given.
+// Selects the tools and the model of a conversation's turns: those of the window, or those that a subagent was given.
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Model, type Ports } from '../ports/ports.ts';
 import { LimitedTools, type OfferedTools } from './offeredTools.ts';
@@ -8,7 +8,7 @@ interface Given {
   readonly registry: OfferedTools;
 }
 
-/** A subagent has no tool that its parent has not, and no other approvals than the window's. */
+/** A subagent has only tools that its parent also has, and the approval settings of the window. */
 export function ofConversation(
   { ports, registry }: Given,
   { state }: Pick<ConversationLog, 'state'>,
@@ -18,12 +18,12 @@ export function ofConversation(
   const { tools, model } = subagent ?? {};
   return {
     registry: mayStartAgents && tools === undefined ? registry : new LimitedTools(registry, { tools, mayStartAgents }),
-    // A model that is not configured any more is replaced by the window's.
+    // A model that is no longer configured is replaced by the window's model.
     model: () => (model === undefined ? undefined : ports.models?.get(model)) ?? ports.model(),
   };
 }
 
-/** `depth` of the conversation: 0 for one that the user began. */
+/** `depth`: the nesting level of the conversation; 0 if the user began it. */
 export function mayStart(depth: number, { settings }: Pick<Ports, 'settings'>): boolean {
   return depth < settings()['agents.depth'];
 }

@@ -1,4 +1,5 @@
-// Ends the wait of a tool early: at once for user text, an error, a critical notification or a handle that waits; for warnings now and then.
+// Ends the wait of a tool early: at once for a queued message, an error, a critical notification or a handle that
+// waits; for warnings at most once a minute.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';
@@ -17,7 +18,10 @@ export interface WaitInterruptionsDeps {
 /** When a warning last ended a wait, by conversation. */
 const lastWarning = new WeakMap<ConversationLog, number>();
 
-/** Resolves with the reason, for the model; with an empty text once the signal is aborted. What is pending already counts. */
+/**
+ * Resolves with the reason, for the model, or with an empty text once the signal is aborted. Notifications that are
+ * already pending count, too.
+ */
 export function awaitInterruption(deps: WaitInterruptionsDeps, signal: AbortSignal): Promise<string> {
   const { log, clock } = deps;
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -50,7 +54,7 @@ export function awaitInterruption(deps: WaitInterruptionsDeps, signal: AbortSign
 interface WaitInterruption {
   readonly what: string;
   readonly warning: boolean;
-  /** When it may end a wait. */
+  /** The earliest time at which it may end a wait. */
   readonly due: number;
 }
 

@@ -92,7 +92,7 @@ test('one part is kept and another undone; a decision about an outdated state is
   expect(first?.hunks?.map(({ start }) => start)).toEqual([1, 4, 7]);
   await value(review.keepHunk('n.txt', first?.version ?? '', 1));
   const refused = await review.undoHunk('n.txt', first?.version ?? '', 0);
-  expect(!refused.ok && refused.failure).toMatchObject({ code: 'moved_on', message: 'n.txt is another by now.' });
+  expect(!refused.ok && refused.failure).toMatchObject({ code: 'moved_on', message: 'n.txt has changed since.' });
   const second = await review.file('n.txt');
   expect(second?.hunks?.map(({ start }) => start)).toEqual([1, 7]);
   await value(review.undoHunk('n.txt', second?.version ?? '', 0));

@@ -1,4 +1,4 @@
-// Reads $'…' of bash and zsh, as far as both agree.
+// Parses $'…' strings of bash and zsh, as far as both shells agree.
 
 const PLAIN = new Map(
   Object.entries({
@@ -9,7 +9,7 @@ const PLAIN = new Map(
 const CODES = [/^x([0-9a-fA-F]{1,2})/, /^u([0-9a-fA-F]{1,4})/, /^U([0-9a-fA-F]{1,8})/];
 const OCTAL = /^[0-7]{1,3}/;
 
-/** `from`: behind the opening quote. Undefined: not closed, or not certain. */
+/** `from`: the offset after the opening quote. Undefined: the string is not closed, or its value is not certain. */
 export function readAnsiQuoted(
   text: string,
   from: number,
@@ -39,7 +39,7 @@ function readEscape(text: string): { text: string; length: number } | undefined 
   const octal = OCTAL.exec(text)?.[0];
   const found = octal === undefined ? CODES.map((code) => code.exec(text)).find((match) => match !== null) : undefined;
   const code = octal === undefined ? Number.parseInt(found?.[1] ?? '', 16) : Number.parseInt(octal, 8);
-  // NUL ends the text; beyond ASCII a byte and a character are not the same.
+  // NUL ends the text; beyond ASCII, bytes and characters differ.
   if (!(code > 0 && code < 0x80)) return undefined;
   return { text: String.fromCharCode(code), length: octal?.length ?? found?.[0].length ?? 0 };
 }

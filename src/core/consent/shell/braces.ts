@@ -1,7 +1,7 @@
 // Expands braces as bash and zsh do: `a{b,c}` is `ab ac`.
 import { type Part, type Word } from './script.ts';
 
-/** More results, more braces and longer words are not certain. */
+/** Words with more results, more braces or more characters are not expanded and count as uncertain. */
 const MOST = 200;
 const MOST_BRACES = 8;
 const LONGEST = 4096;
@@ -9,11 +9,11 @@ const SEQUENCE = /^(?:-?\d+|[A-Za-z])\.\.(?:-?\d+|[A-Za-z])(?:\.\.-?\d+)?$/;
 
 interface Character {
   readonly text: string;
-  /** A quoted or unknown part is one piece that no brace divides. */
+  /** Set for a quoted or unknown part: one piece that braces do not split. */
   readonly part?: Part;
 }
 
-/** Also the word as it stands: some shells expand nothing. Undefined: not certain. */
+/** The result includes the unexpanded word, because some shells do not expand braces. Undefined: not certain. */
 export function expandBraces(word: Word): readonly Word[] | undefined {
   const characters = word.flatMap((part): Character[] =>
     part.type === 'text' && !part.quoted ? Array.from(part.text, (text) => ({ text })) : [{ text: '', part }],
@@ -43,7 +43,7 @@ export function expandBraces(word: Word): readonly Word[] | undefined {
   return open.length > 0 ? undefined : [word];
 }
 
-/** Empty: the braces are just characters. */
+/** Empty: the braces are ordinary characters. Undefined: not certain. */
 function choicesOf(inner: readonly Character[]): Character[][] | undefined {
   const choices: Character[][] = [[]];
   let depth = 0;
@@ -56,7 +56,7 @@ function choicesOf(inner: readonly Character[]): Character[][] | undefined {
   if (choices.length > 1) return choices.length > MOST ? undefined : choices;
   const text = inner.map((character) => character.text).join('');
   if (!text.includes('..') && !text.includes('{')) return [];
-  // Numbers and letters make no path.
+  // The values of a sequence are only numbers or letters, which cannot change where the path leads.
   return SEQUENCE.test(text) && inner.every(({ part }) => part === undefined) ? [[{ text: '0' }]] : undefined;
 }
 

@@ -1,18 +1,18 @@
-// Skips here-documents, whose bodies follow at the end of the line.
+// Reads the bodies of here-documents, which follow after the end of the line.
 import { type Word } from './script.ts';
 
 interface Expected {
-  /** The line that ends it. */
+  /** The line that ends the document. */
   readonly end: string;
-  /** Nothing in it is expanded. */
+  /** Nothing in the document is expanded. */
   readonly literal: boolean;
-  /** Tabs at the beginning of its lines do not count. */
+  /** Tabs at the beginning of its lines are removed. */
   readonly tabs: boolean;
   readonly into: Word[];
 }
 
 interface HereDocument extends Expected {
-  /** `next`: where the text goes on; undefined if it does not end. */
+  /** `next`: the offset after the document; undefined if the document does not end. */
   read(text: string, from: number): { readonly body: string; readonly next?: number };
 }
 

@@ -1,4 +1,4 @@
-// Finds the paths that an understood script names, and what of it is known only when it runs.
+// Finds the paths that a script names, and reports if some of them are known only when it runs.
 import { expandBraces } from './braces.ts';
 import { readPosixScript } from './posixReader.ts';
 import { isPosix, type PosixShell, type SimpleCommand, shellSyntaxOf, type Word } from './script.ts';
@@ -6,24 +6,24 @@ import { pathsInText } from './wordPaths.ts';
 
 export interface NamedPaths {
   readonly paths: readonly string[];
-  /** Why there may be others; absent: there are none. */
+  /** Why there may be other paths; absent: there are none. */
   readonly unclear?: string;
 }
 
-/** More paths than these are not resolved one by one. */
+/** With more paths than this, the script counts as unclear. */
 const MOST_PATHS = 1000;
-/** Combinations of values of variables. */
+/** The most combinations of variable values for one word. */
 const MOST_VALUES = 100;
 const MOST_FOLDERS = 20;
-/** Shells that are given a command line as an argument, within each other. */
+/** The nesting limit for shells that get a command line as an argument. */
 const DEEPEST_SHELLS = 3;
 
-/** What they do with their arguments is printed or compared, never opened. */
+/** These only print or compare their arguments and never open them. */
 const OPENS_NOTHING = new Set([
   ...['echo', 'printf', 'test', '[', '[[', 'true', 'false', ':', 'exit', 'return', 'break', 'continue', 'shift'],
   ...['kill', 'wait', 'sleep', 'seq', 'expr', 'basename', 'dirname', 'unset', 'read'],
 ]);
-/** What they read from their input is data, not commands. */
+/** These read data from their input, not commands. */
 const READS_DATA = new Set([
   'cat',
   'tee',
@@ -39,12 +39,12 @@ const READS_DATA = new Set([
   'gh',
   'diff',
 ]);
-/** They give values to variables by their own rules. */
+/** These assign variables by rules that are not modelled here. */
 const ASSIGNS = new Set(['read', 'mapfile', 'readarray', 'getopts', 'eval', 'source', '.', 'let', 'unset']);
 const DECLARES = new Set(['export', 'declare', 'local', 'typeset', 'readonly']);
-/** Programs of the system itself. */
+/** Programs that belong to the system. */
 const SYSTEM_PROGRAM = /^(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/s?bin\/[^/]+$/;
-/** With these another program is run than the one that is named. */
+/** These variables can make the shell run another program than the named one. */
 const CHOOSES_PROGRAM = /^(?:PATH|ENV|BASH_ENV|ZDOTDIR|LD_.*|DYLD_.*)$/;
 const FOLDER_OPTIONS = new Set(['-C', '--directory', '--chdir', '--cwd', '--prefix']);
 const GIT_MESSAGES = new Set(['commit', 'tag', 'merge', 'stash', 'notes']);
@@ -57,7 +57,7 @@ export function namedPaths(line: string, shell: PosixShell): NamedPaths {
 
 class Collector {
   readonly #paths = new Set<string>();
-  /** Folders in which the commands may run by now, as far as the line says. */
+  /** Folders in which the next command may run, as far as the line says. */
   #bases: readonly string[] = [''];
   #unclear: string | undefined;
 
@@ -69,8 +69,8 @@ class Collector {
   line(text: string, shell: PosixShell, depth: number): void {
     const script = readPosixScript(text, shell);
     if (!script.understood) {
-      // What can be seen is named all the same.
-      this.#look(text);
+      // Paths that can be recognized are reported anyway.
+      this.#addPathsIn(text);
       this.#doubt(script.reason);
       return;
     }
@@ -86,12 +86,12 @@ class Collector {
     this.#unclear ??= reason;
   }
 
-  /** Nothing more needs to be found: approval is needed anyway. */
+  /** With this many paths approval is needed anyway, so the search ends. */
   #isFull(): boolean {
     return this.#paths.size > MOST_PATHS;
   }
 
-  #look(text: string): void {
+  #addPathsIn(text: string): void {
     if (this.#isFull()) return;
     for (const path of pathsInText(text)) {
       for (const base of isRelative(path) ? this.#bases : ['']) this.#paths.add(base === '' ? path : `${base}/${path}`);
@@ -102,24 +102,24 @@ class Collector {
   #command(command: SimpleCommand, known: Variables, shell: PosixShell, depth: number): void {
     const { words, redirects, documents, assignments, loops, alone } = command;
     const texts = (word: Word) => this.#texts(word, known, loops);
-    const look = (word: Word) => {
+    const addPaths = (word: Word) => {
       const found = texts(word);
-      for (const text of found.texts) this.#look(text);
+      for (const text of found.texts) this.#addPathsIn(text);
       if (found.unknown !== undefined) this.#doubt(onlyWhenRun(found.unknown));
     };
     for (const { name, values } of assignments) {
       for (const value of values) {
         const found = texts(value);
-        for (const text of found.texts) this.#look(text);
+        for (const text of found.texts) this.#addPathsIn(text);
         if (found.unknown !== undefined && CHOOSES_PROGRAM.test(name)) this.#doubt(onlyWhenRun(found.unknown));
       }
     }
-    for (const target of redirects) look(target);
+    for (const target of redirects) addPaths(target);
     const [first, ...rest] = words;
     let program = first === undefined ? undefined : this.#program(texts(first));
     for (const document of documents) {
       if (alone && program !== undefined && READS_DATA.has(program)) continue;
-      for (const text of texts(document).texts) this.#look(text);
+      for (const text of texts(document).texts) this.#addPathsIn(text);
       if (document.some((part) => part.type !== 'text')) this.#doubt('a here-document may be run');
     }
     if (program === undefined) return;
@@ -131,7 +131,7 @@ class Collector {
     this.#folderOptions(given);
     for (const [index, one] of given.entries()) {
       if (messages.has(index)) continue;
-      for (const text of one.texts) this.#look(text);
+      for (const text of one.texts) this.#addPathsIn(text);
       const harmless = alone && OPENS_NOTHING.has(program);
       if (one.unknown !== undefined && !harmless) this.#doubt(onlyWhenRun(one.unknown));
     }
@@ -139,30 +139,30 @@ class Collector {
     this.#lines(program, given, shell, depth);
   }
 
-  /** Its name; a program outside the workspace and the system is a path too. */
+  /** Returns the program's name. A path to it is reported, too, unless it leads to a program of the system. */
   #program({ texts, unknown }: Texts): string | undefined {
     const [program, ...more] = texts;
     if (unknown !== undefined || program === undefined) {
       this.#doubt(onlyWhenRun(unknown ?? 'its program'));
       return undefined;
     }
-    for (const text of texts) if (/[/\\~]/.test(text) && !SYSTEM_PROGRAM.test(text)) this.#look(text);
-    if (more.length > 0) this.#doubt('which program is run is not certain');
-    // A pattern may stand for any program that has the name of a file.
+    for (const text of texts) if (/[/\\~]/.test(text) && !SYSTEM_PROGRAM.test(text)) this.#addPathsIn(text);
+    if (more.length > 0) this.#doubt('it is not certain which program runs');
+    // A pattern may expand to any file name, so to any program.
     if (/[*?]/.test(program) || (program.includes('[') && program.includes(']')))
-      this.#doubt('which program is run is not certain');
+      this.#doubt('it is not certain which program runs');
     return baseNameOf(program);
   }
 
-  /** From there on paths may mean others. */
+  /** Afterwards, relative paths may start from the new folder. */
   #changeFolder(given: readonly Texts[]): void {
     const target = given.find(({ texts }) => !texts[0]?.startsWith('-'));
-    // Without one it is the home folder; with - the one before.
-    if (target === undefined) this.#doubt('cd leads to a folder that is not named');
+    // Without a target it is the home folder; with `-`, the previous one.
+    if (target === undefined) this.#doubt('cd does not name its folder');
     else this.#addBases(target.texts);
   }
 
-  /** The same for one program: `git -C folder`. */
+  /** Handles options that change the folder of one program: `git -C folder`. */
   #folderOptions(given: readonly Texts[]): void {
     for (const [index, { texts }] of given.entries()) {
       const [option = '', value] = (texts[0] ?? '').split('=', 2);
@@ -171,14 +171,14 @@ class Collector {
   }
 
   #addBases(folders: readonly string[]): void {
-    if (this.#bases.length * (folders.length + 1) > MOST_FOLDERS) return this.#doubt('it changes its folder too often');
+    if (this.#bases.length * (folders.length + 1) > MOST_FOLDERS) return this.#doubt('it changes the folder too often');
     const added = folders.flatMap((folder) =>
       isRelative(folder) ? this.#bases.map((base) => (base === '' ? folder : `${base}/${folder}`)) : [folder],
     );
     this.#bases = [...new Set([...this.#bases, ...added])];
   }
 
-  /** Command lines that are given to another shell: `sh -c 'line'`, also behind `env`, `xargs` and the like. */
+  /** Examines command lines passed to another shell: `sh -c 'line'`, also after `env`, `xargs` and similar programs. */
   #lines(program: string, given: readonly Texts[], shell: PosixShell, depth: number): void {
     if (program === 'trap') this.#inner(given[0]?.texts ?? [], shell, depth);
     if (program === 'eval') this.#inner([given.map(({ texts }) => texts[0] ?? '').join(' ')], shell, depth);
@@ -211,7 +211,7 @@ class Collector {
 }
 
 interface Texts {
-  /** What the word may be; where something is unknown, a letter stands for it. */
+  /** The possible values of the word; unknown parts are replaced by a letter. */
   readonly texts: readonly string[];
   readonly unknown?: string;
 }
@@ -220,17 +220,17 @@ const ANYTHING = 'x';
 
 function textsOf(word: Word, known: Variables, loops: readonly string[]): Texts {
   let texts = [''];
-  const beside: string[] = [];
+  const alternatives: string[] = [];
   let unknown: string | undefined;
   for (const part of word) {
     if (part.type === 'text') {
-      // Names that begin with a dot are not meant by other patterns; these may be `..` or hold secrets.
+      // Only patterns that begin with a dot match names that do; these may be `..` or contain secrets.
       if (!part.quoted && /(?:^|\/)\.[^/]*[*?[]/.test(part.text)) unknown ??= part.text;
       texts = texts.map((text) => text + part.text);
     } else if (part.type === 'unknown') {
       if (part.number !== true) unknown ??= part.source;
-      // What is to stand in the place of a value is a text too; commands are examined by themselves.
-      if (part.source.startsWith('${')) beside.push(part.source);
+      // A default value in `${…}` is text that may name a path. Substituted commands are examined separately.
+      if (part.source.startsWith('${')) alternatives.push(part.source);
       texts = texts.map((text) => text + ANYTHING);
     } else {
       const values = known.valuesOf(part.name, loops);
@@ -239,13 +239,13 @@ function textsOf(word: Word, known: Variables, loops: readonly string[]): Texts 
       if (texts.length > MOST_VALUES) return { texts: [], unknown: `$${part.name}` };
     }
   }
-  return unknown === undefined ? { texts } : { texts: [...texts, ...beside], unknown };
+  return unknown === undefined ? { texts } : { texts: [...texts, ...alternatives], unknown };
 }
 
 /** Values of variables that the line itself assigns. */
 class Variables {
   readonly #values = new Map<string, readonly string[] | undefined>();
-  /** Those that have one of their values, whatever happened. */
+  /** Variables that certainly have one of their values. */
   readonly #assigned = new Set<string>();
   readonly #open: boolean;
 
@@ -257,7 +257,7 @@ class Variables {
       for (const word of words.slice(1)) {
         const [part] = word;
         const name = part?.type === 'text' ? /^([A-Za-z_]\w*)\+?=/.exec(part.text)?.[1] : undefined;
-        // What is declared without a plain value may be anything.
+        // Without an assignment there is no value to add.
         if (name === undefined) continue;
         const literal = literalOf(word);
         this.#add(
@@ -280,19 +280,19 @@ class Variables {
     for (const { name, unconditional } of assignments) if (unconditional) this.#assigned.add(name);
   }
 
-  /** Undefined: known only when it runs. */
+  /** Undefined: the values are known only when the script runs. */
   valuesOf(name: string, loops: readonly string[]): readonly string[] | undefined {
     if (this.#open) return undefined;
     if (!this.#values.has(name)) return name === 'HOME' ? ['~'] : name === 'PWD' ? ['.'] : undefined;
     const values = this.#values.get(name);
     if (values === undefined) return undefined;
     if (this.#assigned.has(name) || loops.includes(name)) return values;
-    // It may still have no value, or, if it is of the environment, that one.
+    // It may still be unset, or have the value of an environment variable.
     return /^[a-z][a-z0-9]*$/.test(name) ? ['', ...values] : undefined;
   }
 }
 
-/** Undefined if something in it is known only when it runs. */
+/** Undefined if part of it is known only when the script runs. */
 function literalOf(word: Word | undefined): string | undefined {
   if (word === undefined || word.some((part) => part.type !== 'text')) return undefined;
   return word.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -302,7 +302,7 @@ function isPrintfInto(words: readonly Word[]): boolean {
   return literalOf(words[0]) === 'printf' && literalOf(words[1])?.startsWith('-v') === true;
 }
 
-/** Words that are messages to people: they name nothing. */
+/** The indexes of words that are messages for people, such as commit messages: they name no files. */
 function messagesOf(program: string, given: readonly Texts[]): ReadonlySet<number> {
   const found = new Set<number>();
   const words = given.map(({ texts }) => texts[0] ?? '');
@@ -325,5 +325,5 @@ function isRelative(path: string): boolean {
 
 function onlyWhenRun(source: string): string {
   const text = source.length > 60 ? `${source.slice(0, 60)}…` : source;
-  return `what ${text} stands for is known only when it runs`;
+  return `the value of ${text} is known only when it runs`;
 }

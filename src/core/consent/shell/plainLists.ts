@@ -1,4 +1,4 @@
-// Divides a line for fish, PowerShell or cmd.exe into plain commands, as far as that is certain.
+// Splits a line for fish, PowerShell or cmd.exe into plain commands, as far as that is certain.
 import { plainWords, trimBlanks } from './plainWords.ts';
 import { type ShellSyntax } from './script.ts';
 
@@ -13,10 +13,10 @@ const LISTS: Partial<Readonly<Record<ShellSyntax, Lists>>> = {
   powershell: { operators: /&&|\|\||[;|\n]/y, quotes: `'"`, comments: true },
   cmd: { operators: /&&|\|\||[&|]/y, quotes: '"', comments: false },
 };
-/** Streams that become one, or go nowhere. */
+/** Redirections that join streams or discard them. */
 const QUIET = /(?:\d|\*)?>(?:&\d|\s*(?:\/dev\/null|\$null|nul)(?=\s|$))/giy;
 
-/** The words of each command, in their order. Undefined: not certain. */
+/** The words of each command, in order. Undefined: not certain. */
 export function plainLists(line: string, syntax: ShellSyntax): readonly (readonly string[])[] | undefined {
   const lists = LISTS[syntax];
   if (lists === undefined) return undefined;

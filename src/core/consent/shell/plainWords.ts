@@ -1,16 +1,16 @@
-// Reads a line that is just one program and its arguments, in the quoting of the shell that will run it.
-// What no shell can tell beforehand stays open: aliases, functions and what the program's name leads to.
+// Parses a line that is just one program and its arguments, with the quoting rules of the shell that will run it.
+// Aliases, functions and the location of the program cannot be known here.
 import { type ShellSyntax } from './script.ts';
 
 interface Quoting {
-  /** What the shell may read as more than itself outside quotes. */
+  /** Characters that may have a special meaning outside quotes. */
   readonly special: RegExp;
-  /** The same between quotes; absent: such quotes are not certain. */
+  /** Characters that may have a special meaning inside quotes; absent: the meaning of such quotes is not certain. */
   readonly single?: RegExp;
   readonly double?: RegExp;
-  /** Quotes stand around whole words, and never around the program or nothing. */
+  /** Quotes must enclose a whole word that is not empty and not the program. */
   readonly wholeWords?: true;
-  /** Empty lines before and after it mean nothing. */
+  /** Empty lines before and after the command are ignored. */
   readonly newlines: boolean;
 }
 
@@ -25,9 +25,9 @@ const QUOTINGS: Readonly<Record<Exclude<ShellSyntax, 'unknown'>, Quoting>> = {
   sh: POSIX,
   bash: POSIX,
   zsh: POSIX,
-  // A backslash escapes within its single quotes too.
+  // In fish, a backslash escapes inside single quotes, too.
   fish: { ...POSIX, single: /[%\\]/ },
-  // `''` is a quote, and so are typographic ones; a comma makes a list, @ takes one apart.
+  // `''` is an escaped quote, and typographic quotes count as quotes; a comma makes a list, and @ expands one.
   powershell: {
     special: /[;&|<>()$`!*?[\]{}~#%^,@'"\u2013-\u2015\u2018-\u201F]/,
     single: /[\u2018-\u201F"]|\\$/,
@@ -35,16 +35,16 @@ const QUOTINGS: Readonly<Record<Exclude<ShellSyntax, 'unknown'>, Quoting>> = {
     wholeWords: true,
     newlines: true,
   },
-  // Programs divide the line themselves; without these characters they agree.
+  // On Windows each program splits the line itself; without these characters, all split it in the same way.
   cmd: { special: /[;&|<>()$`!*?[\]{}~#%^,='@"]/, double: /[%!^&|<>\\]/, wholeWords: true, newlines: false },
 };
 
-/** Spaces and tabs divide words for every shell; other white space for some, so that it is not certain. */
+/** Spaces and tabs separate words in every shell. Other white space does so only in some, so it is uncertain. */
 const UNCERTAIN = /[^\S \t]|\p{Cc}|\p{Cf}|\p{Co}|\p{Zl}|\p{Zp}/u;
 
 /**
  * The words of a command that is just one program and its arguments. Undefined for everything else: several commands,
- * substitutions, redirections, patterns, variables, escapes, comments, an environment before the program.
+ * substitutions, redirections, patterns, variables, escapes, comments, assignments before the program.
  */
 export function plainWords(line: string, syntax: ShellSyntax): readonly string[] | undefined {
   if (syntax === 'unknown') return undefined;
@@ -57,7 +57,7 @@ export function plainWords(line: string, syntax: ShellSyntax): readonly string[]
   return words;
 }
 
-/** Not `trim`: it also takes characters that shells keep. */
+/** Not `trim`, which also removes characters that shells keep. */
 export function trimBlanks(line: string, blanks: string): string {
   let [start, end] = [0, line.length];
   while (start < end && blanks.includes(line[start] ?? '')) start += 1;

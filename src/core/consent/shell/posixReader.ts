@@ -1,15 +1,15 @@
-// Reads a command line as sh, bash and zsh do. Gives up on everything that is not certain; linear in the text.
+// Parses a command line as sh, bash and zsh do, in linear time. Gives up on everything that is not certain.
 import { HereDocuments } from './hereDocuments.ts';
 import { trimBlanks } from './plainWords.ts';
 import { bareText, END_OF_WORD, NAME, PosixWords, plainText, textPart, unknownPart } from './posixWords.ts';
 import { type Assignment, type Part, type PosixShell, type Script, type SimpleCommand, type Word } from './script.ts';
 
-/** Substitutions, groups and blocks within each other; nobody writes more. */
+/** The nesting limit for substitutions, groups and blocks; nobody writes more. */
 const DEEPEST = 30;
-/** In backquotes each level is read again. */
+/** A lower limit for backquotes, since each level is parsed again. */
 const DEEPEST_BACKQUOTES = 3;
 
-/** They stand before a command; what follows them is one. */
+/** Keywords that are followed by a command. */
 const BEFORE_COMMAND = new Set(['!', '{', 'if', 'then', 'elif', 'else', 'while', 'until', 'do', 'time']);
 const AFTER_COMMAND = new Set(['}', 'fi', 'done']);
 const OPENING = new Set(['{', 'if', 'while', 'until', 'for']);
@@ -42,7 +42,7 @@ class PosixReader extends PosixWords {
   readonly #backquotes: number;
   readonly #documents = new HereDocuments();
   readonly #commands: Read[] = [];
-  /** Blocks that are open: the variable of a loop, or nothing. */
+  /** The open blocks: for a loop the name of its variable, otherwise an empty text. */
   #blocks: readonly string[] = [];
   #pipes = false;
   #depth = 0;
@@ -65,14 +65,14 @@ class PosixReader extends PosixWords {
     return { assignments, words, redirects, documents, loops, alone };
   }
 
-  /** Commands up to `close`: `)` of a group or substitution, or the end of the text. */
+  /** Reads commands up to `close`: the `)` of a group or substitution, or the end of the text. */
   #readList(close: '' | ')'): void {
     if (++this.#depth > DEEPEST) this.giveUp('it is nested too deeply');
     const nested = this.#depth > 1;
     const outer = this.#blocks.length;
     let command = newDraft();
     let conditional = nested;
-    /** Whether what follows it with && is certain to run: a plain assignment cannot fail. */
+    /** Returns whether a command after && is certain to run: a plain assignment cannot fail. */
     const finish = (piped: boolean): boolean => {
       const { words, assignments, redirects, expectsDocument } = command;
       const loops = this.#blocks.filter((name) => name !== '');
@@ -95,11 +95,11 @@ class PosixReader extends PosixWords {
         this.at += 1;
         this.#readDocuments();
       } else if (character === ')') {
-        if (close !== ')') this.giveUp('a parenthesis is closed that was not opened');
+        if (close !== ')') this.giveUp('a closing parenthesis has no opening one');
         break;
       } else if (character === '(') {
-        // Elsewhere it begins a function, a list or a pattern.
-        if (command.words.length + command.assignments.length > 0) this.giveUp('a parenthesis stands in a command');
+        // Inside a command it would begin a function, a list or a pattern.
+        if (command.words.length + command.assignments.length > 0) this.giveUp('a command contains a parenthesis');
         this.#readGroup();
       } else if (isRedirect(this.text, this.at)) this.#readRedirect(command);
       else if (character === ';' || character === '&' || character === '|') {
@@ -127,8 +127,8 @@ class PosixReader extends PosixWords {
   }
 
   #isKeyword(word: string, start: number): boolean {
-    if (NOT_READ.has(word)) this.giveUp(`${word} is not read`);
-    // Quoted or escaped it is a plain word.
+    if (NOT_READ.has(word)) this.giveUp(`${word} is not supported`);
+    // A quoted or escaped keyword is a plain word.
     if (this.text.slice(start, this.at) !== word) return false;
     return BEFORE_COMMAND.has(word) || AFTER_COMMAND.has(word) || word === 'for';
   }
@@ -137,14 +137,14 @@ class PosixReader extends PosixWords {
     const assignment = command.words.length === 0 ? asAssignment(word) : undefined;
     if (assignment !== undefined) {
       if (this.peek() === '(') this.giveUp('a list is assigned');
-      // Words would be divided in another way.
+      // A changed IFS would split words differently.
       if (assignment.name === 'IFS') this.giveUp('IFS is changed');
       command.assignments.push({ ...assignment, unconditional });
       return;
     }
-    if (this.peek() === '(') this.giveUp('a parenthesis stands in a command');
+    if (this.peek() === '(') this.giveUp('a command contains a parenthesis');
     const next = this.peek();
-    // The number of what is redirected is no word.
+    // A number before a redirection is a file descriptor, not a word.
     if ((next === '<' || next === '>') && /^\d+$/.test(bareText(word) ?? '')) return;
     command.words.push(word);
   }
@@ -153,7 +153,7 @@ class PosixReader extends PosixWords {
   #readFor(command: Draft, unconditional: boolean): string {
     this.skipBlanks();
     const name = bareText(this.readWord()) ?? '';
-    if (!NAME.test(name)) this.giveUp('the variable of a loop has no plain name');
+    if (!NAME.test(name)) this.giveUp('the variable of a loop is not a plain name');
     while (this.peek() === '\n' || this.peek() === ' ' || this.peek() === '\t') this.at += 1;
     const start = this.at;
     if (this.peek() === ';' || bareText(this.readWord()) !== 'in') {
@@ -184,7 +184,7 @@ class PosixReader extends PosixWords {
   #readOperator(): string {
     for (const operator of ['&&', '||', '|&', ';;', '&', '|', ';']) {
       if (!this.starts(operator)) continue;
-      if (operator === ';;') this.giveUp('case is not read');
+      if (operator === ';;') this.giveUp('case is not supported');
       this.at += operator.length;
       return operator === '|&' ? '|' : operator;
     }
@@ -195,7 +195,7 @@ class PosixReader extends PosixWords {
     const operator =
       /^(?:&>>|&>|<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)/.exec(this.text.slice(this.at, this.at + 3))?.[0] ?? '';
     this.at += operator.length;
-    // Others end the command with & there.
+    // Some other shells read the & as the end of the command.
     if (operator.startsWith('&') && this.shell === 'sh') return this.giveUp('&> is not certain');
     if (this.peek() === '(' && (operator === '<' || operator === '>')) {
       this.#readGroup();
@@ -228,9 +228,9 @@ class PosixReader extends PosixWords {
     }
   }
 
-  /** The body of a here-document in which variables and substitutions count. */
+  /** Parses the body of a here-document in which variables and substitutions are expanded. */
   #readExpanded(body: string): Word {
-    if (/\\\n/.test(body)) this.giveUp('a line of a here-document goes on in the next one');
+    if (/\\\n/.test(body)) this.giveUp('a line of a here-document continues on the next line');
     const inner = new PosixReader(body, this.shell, this.#backquotes);
     inner.#depth = this.#depth;
     inner.#blocks = this.#blocks;
@@ -255,7 +255,7 @@ class PosixReader extends PosixWords {
     this.#takeOver(inner);
   }
 
-  /** `$(cat <<'EOF' …)` is just a text. */
+  /** `$(cat <<'EOF' …)` is plain text. */
   #documentOf(first: number): Part | undefined {
     const [command, ...more] = this.#commands.slice(first);
     if (command === undefined || more.length > 0 || command.words.length !== 1) return undefined;

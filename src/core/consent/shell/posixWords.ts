@@ -1,4 +1,5 @@
-// Reads the words of a command line as sh, bash and zsh do: quotes, escapes, expansions. Gives up on what is not certain.
+// Parses the words of a command line as sh, bash and zsh do: quotes, escapes, expansions. Gives up on what is not
+// certain.
 import { readAnsiQuoted } from './ansiQuotes.ts';
 import { type Part, type PosixShell, type Word } from './script.ts';
 
@@ -8,7 +9,7 @@ const STOPS = `${END_OF_WORD}\\'"$\``;
 /** Longer arithmetic is not parsed. */
 const LONGEST_ARITHMETIC = 1000;
 
-/** Linear in the text: it goes from character to character and never back. */
+/** Takes linear time: it moves from character to character and never back. */
 export abstract class PosixWords {
   protected readonly text: string;
   protected readonly shell: PosixShell;
@@ -20,13 +21,13 @@ export abstract class PosixWords {
     this.shell = shell;
   }
 
-  /** Commands in parentheses. Returns what they print where that is just a text. */
+  /** Parses commands in parentheses. Returns their output if it is plain text in the line. */
   protected abstract readSubstitution(): Part | undefined;
 
-  /** Commands in backquotes. */
+  /** Parses commands in backquotes. */
   protected abstract readInner(text: string): void;
 
-  /** Nothing behind it is read any more. */
+  /** Stops parsing: nothing after this point is read. */
   protected giveUp(reason: string): void {
     this.reason ??= reason;
     this.at = this.text.length;
@@ -63,7 +64,7 @@ export abstract class PosixWords {
         const next = this.peek(1);
         this.at += 2;
         if (next !== '\n') parts.push(textPart(next === '' ? '\\' : next, true));
-        else if (!END_OF_WORD.includes(this.peek())) this.giveUp('a word goes on in the next line');
+        else if (!END_OF_WORD.includes(this.peek())) this.giveUp('a word continues on the next line');
       } else if (character === "'") this.#readLiteral(parts);
       else if (character === '"') {
         this.at += 1;
@@ -76,7 +77,7 @@ export abstract class PosixWords {
         parts.push(textPart(this.text.slice(from, this.at), false));
       }
     }
-    // zsh puts the path of a program in the place of =program.
+    // zsh replaces =program by the path of the program.
     if (this.shell === 'zsh' && this.text[start] === '=') this.giveUp('a word begins with =');
     return parts.length === 0 ? [textPart('', true)] : parts;
   }
@@ -88,7 +89,7 @@ export abstract class PosixWords {
     this.at = end + 1;
   }
 
-  /** Up to the closing quote, or to the end of the text where there is none. */
+  /** Reads up to the closing quote or, if `close` is empty, to the end of the text. */
   protected readQuoted(parts: Part[], close: '"' | ''): void {
     let from = this.at;
     const flush = () => {
@@ -133,10 +134,10 @@ export abstract class PosixWords {
     else if (/[A-Za-z_]/.test(next)) {
       while (/[A-Za-z0-9_]/.test(this.peek())) this.at += 1;
       const name = this.text.slice(start + 1, this.at);
-      // zsh takes a part of the value.
+      // zsh would use only a part of the value.
       if (this.shell === 'zsh' && (this.peek() === '[' || this.peek() === ':'))
-        this.giveUp('a part of a value is meant');
-      if (this.starts('\\\n')) this.giveUp('a name goes on in the next line');
+        this.giveUp('it uses only part of a value');
+      if (this.starts('\\\n')) this.giveUp('a name continues on the next line');
       parts.push({ type: 'variable', name, quoted });
     } else if (/[?#$!0-9@*-]/.test(next)) {
       this.at += 1;
@@ -177,7 +178,7 @@ export abstract class PosixWords {
     this.at = end + 1;
     if (NAME.test(inner)) parts.push({ type: 'variable', name: inner, quoted });
     else if (/^[A-Za-z_]\w*(?::?[-+?=]|%%?|##?|:\d|\/\/?)[^'"$`\\{}()[\]~]*$/.test(inner)) {
-      // What may stand in its place is in the text; it is examined, and the rest is not known.
+      // The value is unknown. A default or replacement in the braces is examined as text later.
       parts.push(unknownPart(this.text.slice(start, this.at)));
     } else this.giveUp('${…} is not certain');
   }
@@ -189,7 +190,7 @@ export abstract class PosixWords {
       const character = this.peek();
       if (character === '') return this.giveUp('a backquote is not closed');
       if (character === '`') break;
-      // Between double quotes they end in another way.
+      // Inside double quotes, backquotes are parsed differently.
       if (character === '\\' && this.peek(1) === '"') return this.giveUp('a quote in backquotes is not certain');
       const escaped = character === '\\' && '`\\$'.includes(this.peek(1)) && this.peek(1) !== '';
       inner += escaped ? this.peek(1) : character;
@@ -209,7 +210,7 @@ export function unknownPart(source: string, number = false): Part {
   return { type: 'unknown', source, ...(number && { number: true as const }) };
 }
 
-/** Undefined for what is quoted or not known. */
+/** Undefined if the word is quoted or not known. */
 export function bareText(word: Word): string | undefined {
   const [part, ...more] = word;
   return part?.type === 'text' && !part.quoted && more.length === 0 ? part.text : undefined;

@@ -1,19 +1,19 @@
-// The syntax of an understood command line: simple commands in the order of their text, with words in parts.
+// The parsed form of a command line: simple commands in their order in the text, with words split into parts.
 
 export type Part =
   | { readonly type: 'text'; readonly text: string; readonly quoted: boolean }
-  /** The value of a variable as it is: `$x`, `${x}`. */
+  /** The unmodified value of a variable: `$x`, `${x}`. */
   | { readonly type: 'variable'; readonly name: string; readonly quoted: boolean }
-  /** Known only when it runs; `source` is what stands there. `number`: whatever it is, it is one. */
+  /** Known only when the script runs; `source` is its text. `number`: its value is certainly a number. */
   | { readonly type: 'unknown'; readonly source: string; readonly number?: true };
 
 export type Word = readonly Part[];
 
 export interface Assignment {
   readonly name: string;
-  /** A loop gives its variable one word after the other. */
+  /** Several for the variable of a loop, which gets one word after the other. */
   readonly values: readonly Word[];
-  /** It happens in this shell, whatever the commands before it do. */
+  /** It happens in this shell, whatever earlier commands do. */
   readonly unconditional: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface SimpleCommand {
   readonly documents: readonly Word[];
   /** Variables of the loops around it. */
   readonly loops: readonly string[];
-  /** Nothing else reads what it prints: no pipe, no substitution. */
+  /** Nothing else reads its output: there is no pipe and no substitution. */
   readonly alone: boolean;
 }
 
@@ -56,7 +56,7 @@ const BY_NAME = new Map<string, ShellSyntax>([
   ['cmd', 'cmd'],
 ]);
 
-/** By the name of the program that runs command lines. */
+/** The syntax of the program that runs command lines, by its name. */
 export function shellSyntaxOf(path: string): ShellSyntax {
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).toLowerCase();
   return BY_NAME.get(name.endsWith('.exe') ? name.slice(0, -4) : name) ?? 'unknown';

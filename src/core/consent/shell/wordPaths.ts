@@ -1,19 +1,21 @@
-// Finds what may be a path in one word of a command line. Any word may be a file's name, and any part of it.
+// Finds everything that may be a path in one word of a command line. Any word, and any part of it, may be a file name.
 
-/** Its own words and output: nothing is named by them. */
+/** Standard streams, which are not files of anybody. */
 const STREAMS = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
 /** Addresses of other machines. Everything else with a scheme may be a file. */
 const NETWORK =
   /\b(?:https?|wss?|ftps?|ssh|git|git\+https?|git\+ssh|rsync|redis|rediss|postgres|postgresql|mysql|mongodb|amqp|nats|smtp|s3|gs):\/\/(?!\/)[^\s'"`<>|;,]*/gi;
-/** Between them a program may see a value of its own: `name=/path`, `-F f=@/path`, `a:b`, code in quotes. */
+/**
+ * A program may read the text between these as a separate value: `name=/path`, `-F f=@/path`, `a:b`, code in quotes.
+ */
 const DIVIDERS = /[\s=:,;@!|&<>(){}[\]"'`]+/;
 const DRIVE = /(?<![A-Za-z0-9])([A-Za-z]):(?=[\\/])/g;
 const DRIVE_MARK = '\uE000';
 
-/** The program that gets the text may read it as a command line. */
+/** Expanded because the program that gets the text may read it as a command line. */
 const HOME = /^\$HOME(?!\w)/;
 
-/** No program can open longer ones. */
+/** No program can open longer paths. */
 const LONGEST_PATH = 4096;
 
 export function pathsInText(text: string): string[] {
@@ -30,7 +32,7 @@ export function pathsInText(text: string): string[] {
   return [...found].filter((path) => path !== '' && path.length <= LONGEST_PATH && !STREAMS.has(path));
 }
 
-/** `-I/path` and `-C../x`: from where it can only be a path. */
+/** The value in `-I/path` and `-C../x`: the text from the first character that must belong to a path. */
 function valueOfOption(option: string): string | undefined {
   const at = option.search(/[/\\~]|\.\./);
   return at === -1 ? undefined : option.slice(at);

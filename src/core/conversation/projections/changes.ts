@@ -1,4 +1,5 @@
-// Projects the files that the agent changed in each turn, what is left to review, what was undone, and what others changed meanwhile.
+// Projects the files that the agent changed in each turn, the changes left to review, those undone, and those made by
+// others meanwhile.
 import { wholeCharacters } from '../../../base/text.ts';
 import { type EntryKind, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
@@ -35,13 +36,13 @@ export interface ChangedTurn {
   readonly title: string;
   /** The workspace before the turn. */
   readonly checkpoint?: TakenCheckpoint;
-  /** In order, without those that were undone. */
+  /** In order, without undone steps. */
   readonly steps: readonly Step[];
 }
 
 type Reviewed = EventOf<'changes_reviewed'>;
 
-/** What an undo or restore removed from the lists, for reverting it. */
+/** The steps that an undo or restore removed from the lists, so that it can be reverted. */
 interface Settled {
   readonly seq: number;
   readonly undone: readonly Step[];
@@ -71,7 +72,7 @@ export class Changes {
   readonly #settled = new Map<string, Settled>();
   readonly #decisions = new Map<string, Reviewed>();
 
-  /** Oldest first; also those that changed nothing. */
+  /** Oldest first, including turns that changed nothing. */
   get turns(): readonly ChangedTurn[] {
     return this.#turns.map((turn) => this.#view(turn));
   }
@@ -112,7 +113,7 @@ export class Changes {
     return this.#decisions.get(event);
   }
 
-  /** Returns whether the changes to review may differ. */
+  /** Returns whether the list of changes to review may have changed. */
   fold(event: LogEvent): boolean {
     switch (event.type) {
       case 'turn_started':
@@ -151,7 +152,7 @@ export class Changes {
   #taken({ reason, checkpoint, unsaved = [], tool_call_id: call }: EventOf<'checkpoint_taken'>): void {
     if (reason === 'command' && call !== undefined) this.#captured.add(call);
     const turn = this.#turns.at(-1);
-    // Only the first: a turn that was resumed after a restart began before it.
+    // Only the first one counts: a turn that was resumed after a restart takes another one, but began earlier.
     if (reason !== 'turn' || turn === undefined || turn.checkpoint !== undefined || checkpoint === undefined) return;
     turn.checkpoint = { name: checkpoint, unsaved: new Map(unsaved.map(({ path, hash }) => [path, hash])) };
   }
@@ -211,7 +212,7 @@ export class Changes {
     else list.set(path, left);
   }
 
-  /** Undo covers the open steps of a file; restore covers all steps of the turns, kept ones too. */
+  /** Undo covers the open steps of a file; restore covers all steps of its turns, including kept ones. */
   #stepsOf(event: Reviewed, file: Reviewed['files'][number], open: readonly Step[]): readonly Step[] {
     if (event.action === 'undo') return open.filter((step) => step.seq <= file.through);
     const steps = this.since(event.of ?? '').flatMap((turn) => turn.steps);

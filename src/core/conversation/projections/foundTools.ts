@@ -1,4 +1,4 @@
-// Projects which tools on demand a conversation has found or called: its requests offer them from then on.
+// Projects which on-demand tools a conversation has found or called: its later requests offer them.
 import { type LogEvent } from '../../../protocol/event.ts';
 
 export class FoundTools {

@@ -1,4 +1,5 @@
-// Projects what was reported of each handle, by results or queued notifications, so that each state is reported once.
+// Projects which states of each handle were reported, by results or queued notifications, so that each is reported
+// once.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
 import { handleInScope } from '../../../protocol/scopes.ts';
@@ -6,9 +7,9 @@ import { handleInScope } from '../../../protocol/scopes.ts';
 export interface KnownHandle {
   readonly name: string;
   readonly started: EventOf<'handle_started'>;
-  /** Its output was shown up to this byte. */
+  /** The tool that started it; undefined if the log has lost the call. */
   readonly tool: string | undefined;
-  /** Up to this byte its output was shown. */
+  /** Its output was shown up to this byte. */
   readonly through: number;
   /** Its end was shown or queued. */
   readonly ended: boolean;
@@ -18,7 +19,7 @@ export interface KnownHandle {
 
 export class HandleStates {
   readonly #known = new Map<string, KnownHandle>();
-  /** The tools of calls without a result, by call. */
+  /** The tool's name for each call without a result, by the call's id. */
   readonly #running = new Map<string, string>();
 
   /** In the order in which they were started. */
@@ -43,7 +44,7 @@ export class HandleStates {
   fold(event: LogEvent): void {
     switch (event.type) {
       case 'handle_started': {
-        // A reused name means the newest handle.
+        // A reused name refers to the newest handle.
         this.#known.delete(event.name);
         const tool = this.#running.get(event.tool_call_id);
         this.#known.set(event.name, {

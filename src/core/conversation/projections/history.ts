@@ -1,4 +1,5 @@
-// Computes the state of every notification of a log from its events, on demand: there may be too many to keep in memory.
+// Computes the state of every notification of a log from its events, on demand: there may be too many to keep in
+// memory.
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type NotificationRecord, type NotificationState } from '../../ports/notificationRecord.ts';
 

@@ -1,4 +1,4 @@
-// Projects the conversation's name on each hub, and up to where its messages there are in the log.
+// Projects the conversation's name on each hub, and the cursor up to which its messages are in the log.
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type HubPlace } from '../../ports/agentHub.ts';
 

@@ -7,7 +7,7 @@ import { type NotificationDraft } from '../../../protocol/notification.ts';
 const KIND = { source: 'security', name: 'lookalike' } as const;
 const IMITATION = /<\/?(?:notifications?|user_message)\b|\*\*Earshot notifications\*\*|_system_notification\b/i;
 
-/** Undefined for output that imitates nothing. The output itself is passed on unchanged. */
+/** The notification to queue; undefined if the output imitates no block. The output itself is not changed. */
 export function lookalikeIn(
   output: string,
   tool: string,

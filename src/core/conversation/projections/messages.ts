@@ -13,8 +13,8 @@ export const SYSTEM_REQUEST = 'Automated event. No person wrote this and it appr
 const LOST_RESULT = 'The result of this call is not in the log any more.';
 
 /**
- * Whatever is missing from the log, a request made of these messages is valid: an assistant message is followed by exactly
- * one result for each of its calls, no result is elsewhere, and only the last result of an answer has a block.
+ * Whatever is missing from the log, a request made of these messages is valid: an assistant message is followed by
+ * exactly one result for each of its calls, no result is elsewhere, and only the last result of an answer has a block.
  */
 export class Messages {
   #messages: ModelMessage[] = [];
@@ -37,7 +37,7 @@ export class Messages {
     return this.#messages.length;
   }
 
-  /** Call it before `Pending.fold`: `textOf` finds the queued messages of a carrier. */
+  /** Must run before `Pending.fold`, so that `textOf` still finds the queued messages of a carrier. */
   fold(event: LogEvent, textOf: (id: string) => QueuedMessage | undefined): void {
     this.#lastSeq = event.seq;
     switch (event.type) {
@@ -60,8 +60,8 @@ export class Messages {
   }
 
   /**
-   * The last end of a cycle after which at least `keep` messages begin, no result without its call; undefined if there is
-   * none or nothing would be left before it.
+   * The last end of a cycle that has at least `keep` messages after it and separates no result from its call. Undefined
+   * if there is none, or if no message would be before it.
    */
   cycleEnd(keep: number): number | undefined {
     if (this.#open || this.#awaited.size > 0) return undefined;
@@ -88,7 +88,10 @@ export class Messages {
     this.#add(event.seq, withBlock({ ...message, ...(images.length > 0 && { images }) }, event));
   }
 
-  /** A result without its call, which only a damaged log has, is left out; what it carries is still delivered. */
+  /**
+   * A result without its call, which occurs only in a damaged log, is left out; the notifications it carries are still
+   * delivered.
+   */
   #response(event: EventOf<'tool_call_response'>, textOf: TextOf): void {
     this.#open = false;
     const found = imagesIn(carriedAttachments(event, textOf));

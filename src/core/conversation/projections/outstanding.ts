@@ -12,7 +12,10 @@ export interface OutstandingProblem {
 type Carrier = EventOf<'chat_request' | 'tool_call_response'>;
 
 export class Outstanding {
-  /** By source and subject: a later notification of the same source (`resolved` after `introduced`) replaces an earlier one. */
+  /**
+   * By source and subject: a later notification of the same source (`resolved` after `introduced`) replaces an earlier
+   * one.
+   */
   readonly #facts = new Map<string, OutstandingProblem>();
 
   /** In the order in which they were delivered. */
@@ -20,7 +23,10 @@ export class Outstanding {
     return [...this.#facts.values()];
   }
 
-  /** Call it before `Pending.fold` and `Seen.fold`: `pending` finds the notifications of a carrier, `seenHash` the state before it. */
+  /**
+   * Must run before `Pending.fold` and `Seen.fold`: `pending` must still find a carrier's notifications, and `seenHash`
+   * the state before it.
+   */
   fold(
     event: LogEvent,
     pending: (id: string) => Notification | undefined,
@@ -37,7 +43,9 @@ export class Outstanding {
     this.#read(event, delivered);
   }
 
-  /** Reading a file ends what was reported of it; a diff delivered in the same event is not a reading. */
+  /**
+   * Reading a file removes the facts reported about it. A diff delivered in the same event does not count as reading.
+   */
   #read(event: Carrier, delivered: ReadonlySet<string>): void {
     for (const { path } of event.seen ?? []) {
       const key = `file file:${path}`;
@@ -46,7 +54,10 @@ export class Outstanding {
   }
 }
 
-/** Merged and counted notifications were delivered, filtered ones were not. One without a subject is an event, not a state. */
+/**
+ * Merged and counted notifications were delivered, filtered ones were not. One without a subject is an event, not a
+ * state.
+ */
 function newestCarried(event: Carrier, pending: (id: string) => Notification | undefined): Iterable<Notification> {
   const newest = new Map<string, Notification>();
   const { shown = [], merged = [], counted = [] } = event.notifications ?? {};

@@ -10,8 +10,8 @@ interface Entry {
 }
 
 /**
- * All pending notifications of one kind and subject. Only the newest are shown, so only they are kept whole: an idle
- * conversation must not fill the memory. Of the older ones the ids, numbers and times are kept; the log has the rest.
+ * All pending notifications of one kind and subject. Only the newest are shown, so only they are kept whole, to save
+ * memory in idle conversations. For the older ones, ids, numbers and times are kept; the log has the rest.
  */
 interface Group {
   /** Its kind, subject, level and origin represent the whole group. */
@@ -36,7 +36,7 @@ export class Pending {
   #count = 0;
   #lastSeq = 0;
 
-  /** Oldest first. Those replaced by newer ones of the same kind and subject have a placeholder as message. */
+  /** Oldest first. Notifications replaced by newer ones of the same kind and subject have a placeholder as message. */
   get notifications(): readonly Notification[] {
     const entries = [...this.#groups].flatMap((group) => [...older(group), ...group.whole]);
     return entries.sort((a, b) => a.seq - b.seq).map((entry) => entry.notification);
@@ -50,7 +50,7 @@ export class Pending {
     return [...this.#queuedMessages.values()].map((entry) => entry.message);
   }
 
-  /** By the id of the event that queued it. */
+  /** Finds a queued message by the id of the event that queued it. */
   queuedMessage(id: string): QueuedMessage | undefined {
     return this.#queuedMessages.get(id)?.message;
   }
@@ -64,7 +64,7 @@ export class Pending {
     return this.#lastSeq;
   }
 
-  /** Also undefined if newer ones of the same kind and subject replaced it. */
+  /** Undefined also if newer notifications of the same kind and subject have replaced it. */
   newest(id: string): Notification | undefined {
     return this.#byId.get(id)?.notification;
   }
@@ -79,7 +79,7 @@ export class Pending {
     return undefined;
   }
 
-  /** Ids of this kind and subject, oldest first. */
+  /** Ids of the pending notifications of this kind and subject, oldest first. */
   idsOf(kind: Kind, subject: string): readonly string[] {
     const group = this.#find(kind, subject);
     return group === undefined ? [] : [...group.olderIds, ...group.whole.map((entry) => entry.notification.id)];
@@ -152,7 +152,10 @@ export class Pending {
     else this.#bySubject.set(subject, others);
   }
 
-  /** The ids usually share a subject: searches the groups known by id first, all groups only for what is left. */
+  /**
+   * The ids usually share a subject, so this searches the groups found by id first, and all groups only if ids are
+   * left.
+   */
   #remove(ids: Set<string>): void {
     const groups = new Set([...ids].flatMap((id) => this.#byId.get(id)?.group ?? []));
     let left = ids.size;
@@ -174,7 +177,7 @@ export class Pending {
     for (const [id, { seq }] of this.#queuedMessages) if (seq <= through) this.#queuedMessages.delete(id);
   }
 
-  /** Drops what does not pass; returns the number dropped. */
+  /** Drops the notifications that do not pass; returns the number dropped. */
   #keep(group: Group, passes: (seq: number, id: string) => boolean): number {
     const before = group.whole.length + group.olderIds.length;
     const kept = group.olderIds.map((id, index) => passes(group.olderSeqs[index] ?? 0, id));

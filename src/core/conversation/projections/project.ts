@@ -1,4 +1,4 @@
-// Folds each event into all projections, in a fixed order. Together they are everything known of a conversation.
+// Folds each event into all projections, in a fixed order. Together they are the whole state of a conversation.
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type TranscriptItem } from '../../../protocol/transcript.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
@@ -46,14 +46,14 @@ export class Projections {
   readonly #queuedMessage = (id: string) => this.pending.queuedMessage(id);
   readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
 
-  /** `tools`: what calls mean besides their results; absent: nothing. */
+  /** `tools`: the meaning of calls beyond their results; absent: none. */
   constructor(tools?: KnownTools) {
     this.repeats = new Repeats(tools);
     this.watches = new Watches(tools);
     this.todo = new Todo(tools);
   }
 
-  /** Those that name what a carrier takes out of the pending, or compare with what was seen before it, come first. */
+  /** Projections that look up pending notifications of a carrier, or the seen state before it, must be folded first. */
   fold(event: LogEvent): Folded {
     const items = this.transcript.fold(event, this.pending);
     this.outstanding.fold(event, this.#newest, this.#seenHash);
@@ -77,12 +77,12 @@ export class Projections {
   }
 }
 
-/** What one event changed. */
+/** The changes made by one event. */
 export interface Folded {
   readonly event: LogEvent;
   readonly items: readonly TranscriptItem[];
   readonly seenChanged: boolean;
   readonly titleChanged: boolean;
-  /** The list of changes to review may differ. */
+  /** The list of changes to review may have changed. */
   readonly reviewChanged: boolean;
 }

@@ -1,4 +1,4 @@
-// Detects notifications that would repeat the state last shown of the same kind and subject.
+// Detects notifications that would repeat the last shown state of the same kind and subject.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Notification, type NotificationDraft, printKind } from '../../../protocol/notification.ts';
 import { scopeOf } from '../../../protocol/scopes.ts';
@@ -9,13 +9,13 @@ import { CARRIED_AS } from './history.ts';
 type Draft = Pick<NotificationDraft, 'kind' | 'subject' | 'data'>;
 type Carrier = EventOf<'chat_request' | 'tool_call_response'>;
 
-/** Calls after which an earlier state may not hold any more, whatever they changed. */
+/** The last shown state of each kind and subject, until a call or a compaction makes it uncertain. */
 export class Repeats {
   /** The last shown state, by kind and subject. */
   readonly #lastShown = new Map<string, string>();
   /** Ids queued since the last call that changed something: only these describe the state after it. */
   readonly #fresh = new Set<string>();
-  /** Calls after which what held before may not hold any more, whatever they changed. */
+  /** Running calls of tools that invalidate reported states, whether or not they change files. */
   readonly #actingCalls = new Set<string>();
   readonly #tools: KnownTools | undefined;
 
@@ -28,7 +28,7 @@ export class Repeats {
     return state !== undefined && this.#lastShown.get(kindSubjectKey(draft)) === state;
   }
 
-  /** Call it before `Pending.fold`: `pending` finds the notifications of a carrier. */
+  /** Must run before `Pending.fold`, so that `pending` still finds the notifications of a carrier. */
   fold(event: LogEvent, pending: (id: string) => Notification | undefined): void {
     switch (event.type) {
       case 'notification_queued':
@@ -62,7 +62,7 @@ export class Repeats {
     this.#fresh.clear();
   }
 
-  /** A resource of an MCP server was shown as it is now: its next change is worth reporting. */
+  /** The current content of these MCP resources was shown, so their next change must be reported. */
   #readAgain(names: readonly string[] = []): void {
     for (const name of names) {
       const kind = { source: 'mcp', name: 'resource_updated' };

@@ -18,7 +18,7 @@ export class ReportedFailures {
     return this.#keys.has(failureKey(failure, subject));
   }
 
-  /** Call it before `Pending.fold`: `pending` finds the notifications of a carrier. */
+  /** Must run before `Pending.fold`, so that `pending` still finds the notifications of a carrier. */
   fold(event: LogEvent, pending: (id: string) => Notification | undefined): void {
     if (event.type !== 'chat_request' && event.type !== 'tool_call_response') return;
     if (event.notifications === undefined) return;

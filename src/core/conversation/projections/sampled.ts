@@ -5,7 +5,7 @@ import { type RequestConfig, type SampledState } from '../../ports/producers.ts'
 export class Sampled implements SampledState {
   #used: Partial<RequestConfig> = {};
   #reportedContext = 0;
-  /** By notification: the value that applies again if it is withdrawn. */
+  /** For each notification, the value that applies again if it is withdrawn. */
   readonly #reportedBefore = new Map<string, number>();
   #rateLimited: { readonly count: number; readonly since: string } | undefined;
 
@@ -14,7 +14,7 @@ export class Sampled implements SampledState {
     return this.#used;
   }
 
-  /** Context usage in percent that was last reported since the last compaction; 0: none. */
+  /** The last reported context usage in percent; 0: none was reported since the last compaction. */
   get reportedContext(): number {
     return this.#reportedContext;
   }

@@ -7,7 +7,7 @@ import { type SeenState } from '../../ports/fileViews.ts';
 
 interface File extends SeenState {
   readonly seq: number;
-  /** What carried notifications announced; it applies again when a pending one is withdrawn. */
+  /** The states announced by carried notifications; they apply again when a pending notification is withdrawn. */
   readonly carried?: { readonly announced?: string; readonly unsaved?: string };
 }
 
@@ -15,7 +15,7 @@ type Announced = { readonly path: string; readonly hash: string; readonly as: 'a
 
 export class Seen {
   readonly #files = new Map<string, File>();
-  /** What pending notifications announce, by their id, to be forgotten when they are withdrawn. */
+  /** The states announced by each pending notification, by its id; removed when it is withdrawn. */
   readonly #announcements = new Map<string, readonly Announced[]>();
 
   get(path: string): SeenState | undefined {
@@ -84,7 +84,7 @@ export class Seen {
     this.#announcements.delete(id);
   }
 
-  /** Carried notifications cannot be withdrawn any more; filtered ones were delivered to nobody. */
+  /** Carried notifications can no longer be withdrawn; filtered ones were not delivered. */
   #carried({ notifications }: EventOf<'chat_request' | 'tool_call_response'>): void {
     if (notifications === undefined || this.#announcements.size === 0) return;
     const { shown, merged, counted, filtered } = notifications;

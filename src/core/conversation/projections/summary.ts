@@ -1,10 +1,10 @@
-// Projects a conversation's title, origin and last activity. The title is the given one, else the first message.
+// Projects a conversation's title, origin and last activity. Without a given title, the first message is the title.
 import { wholeCharacters } from '../../../base/text.ts';
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
 const TITLE_LENGTH = 80;
 
-/** Which conversation started a subagent, and what it was given. */
+/** The conversation that started a subagent, and what it gave the subagent. */
 export type SubagentOrigin = NonNullable<EventOf<'conversation_started'>['subagent']>;
 
 export class Summary {
@@ -19,7 +19,7 @@ export class Summary {
     return this.#given || this.#first;
   }
 
-  /** It has a given title. */
+  /** Whether it has a given title. */
   get isNamed(): boolean {
     return this.#given !== '';
   }
@@ -56,7 +56,7 @@ export class Summary {
   }
 }
 
-/** One line of at most TITLE_LENGTH, no character cut in half. */
+/** One line of at most TITLE_LENGTH characters; never splits a character. */
 export function shortTitle(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > TITLE_LENGTH ? `${wholeCharacters(line, TITLE_LENGTH - 1)}…` : line;

@@ -1,4 +1,4 @@
-// Projects the model's to-do list: the one that its last successful call wrote. It is in the log, so it survives a restart.
+// Projects the model's to-do list, as its last successful call wrote it. It is in the log, so it survives a restart.
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type TodoItem, todoArgumentsSchema } from '../../../protocol/todo.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';

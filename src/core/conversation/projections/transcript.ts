@@ -9,7 +9,7 @@ import { labelNotification } from '../notificationLabel.ts';
 import { estimateTokens } from '../tokens.ts';
 import { type Pending } from './pending.ts';
 
-/** Finds what is pending, by id. */
+/** Finds pending notifications and queued messages by id. */
 type PendingLookup = Pick<Pending, 'get' | 'queuedMessage'>;
 
 type ItemOf<T extends TranscriptItem['type']> = Extract<TranscriptItem, { type: T }>;
@@ -20,7 +20,7 @@ export class Transcript {
   #unaccepted: string[] = [];
   /** Calls of the open turn without a result. */
   readonly #running = new Map<string, number>();
-  /** Calls of the open turn that were approved, by whomever. */
+  /** Calls of the open turn that were approved, by anybody. */
   readonly #approved = new Set<string>();
   #isSubagent = false;
 
@@ -28,7 +28,10 @@ export class Transcript {
     return [...this.#items.values()];
   }
 
-  /** Returns the items that this event added or changed. Call it before `Pending.fold`: `pending` finds what a carrier delivers. */
+  /**
+   * Returns the items that this event added or changed. Must run before `Pending.fold`, so that `pending` still finds
+   * what a carrier delivers.
+   */
   fold(event: LogEvent, pending: PendingLookup): readonly TranscriptItem[] {
     switch (event.type) {
       case 'conversation_started':
@@ -90,7 +93,7 @@ export class Transcript {
     return [this.#set({ type: 'answer', id: event.event_id, text, reasoning, streaming: false, truncated })];
   }
 
-  /** The card of a call that started a subagent leads to it. */
+  /** The card of a call that started a subagent links to it. */
   #handle({ agent, tool_call_id: call }: EventOf<'handle_started'>): readonly TranscriptItem[] {
     const tool = agent === undefined ? undefined : this.#tool(call);
     return tool === undefined || agent === undefined ? [] : [this.#set({ ...tool, agent: agent.conversation })];
@@ -233,12 +236,12 @@ function listPaths(names: readonly string[]): string {
   return more > 0 ? `${names.slice(0, LISTED).join(', ')} and ${more} more` : names.join(', ');
 }
 
-/** Set where another front end than the chat answered. */
+/** Set if a front end other than the chat answered. */
 function answeredBy({ by }: { readonly by: string }): { readonly answeredBy?: string } {
   return by === 'user' || by === 'policy' ? {} : { answeredBy: by };
 }
 
-/** Whether a call waits for an approval is not in the log: the frontend that is asked knows. */
+/** The log does not say whether a call waits for an approval; only the front end that was asked can tell. */
 const blankTool = { type: 'tool', state: 'running', output: '' } as const;
 
 export const INTERRUPTED = 'Interrupted; may have run.';

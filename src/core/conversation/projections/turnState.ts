@@ -1,4 +1,5 @@
-// Projects the progress of the turn: whether one is open, which of its tool calls have no response, which were approved.
+// Projects the progress of the turn: whether one is open, which of its tool calls have no response, which were
+// approved.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
 export interface UnansweredCall {
@@ -14,14 +15,14 @@ export interface Inquiry {
 }
 
 /**
- * Only calls of the last answer of the open turn can be without a response. A call that a damaged log or an earlier
- * version left without one is dropped at the first event that its response must precede: it never runs again
+ * Only calls of the last answer of the open turn can be unanswered. If a damaged log or an earlier version left another
+ * call without a response, that call is dropped at the first event that its response must precede, and never runs again
  * (invariant 7).
  */
 export class TurnState {
   readonly #unanswered = new Map<string, UnansweredCall>();
   readonly #callIds = new Set<string>();
-  /** Questions of calls without a response, by the call. */
+  /** Questions of unanswered calls, by the call's id. */
   readonly #inquiries = new Map<string, Inquiry>();
   #open = false;
   #key = '';
@@ -84,7 +85,7 @@ export class TurnState {
     return this.#callIds.has(id);
   }
 
-  /** Events at this point are missing from the log, or were cut off its end. */
+  /** Call where events are missing from the log or were cut off its end. */
   lostEvents(): void {
     for (const [id, call] of this.#unanswered) this.#unanswered.set(id, { ...call, uncertain: true });
   }
@@ -141,7 +142,7 @@ export class TurnState {
         }
         return;
       case 'tool_call_response':
-        // Also if the request is missing: a new call with its id would be given the old call's files.
+        // Added even if the request is missing: a new call with the same id would get the old call's files.
         this.#callIds.add(event.id);
         this.#unanswered.delete(event.id);
         this.#inquiries.delete(event.id);
@@ -151,7 +152,7 @@ export class TurnState {
     }
   }
 
-  /** One answer may be several events; they end with its `model_call`. */
+  /** One answer may consist of several events; its `model_call` is the last. */
   #beginAnswer(): void {
     if (this.#answerEnded) this.#forgetCalls();
     this.#answerEnded = false;

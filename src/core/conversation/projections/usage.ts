@@ -1,11 +1,12 @@
-// Projects token usage: as counted by the endpoint, and since its last count as estimated, scaled by the error of earlier estimates.
+// Projects token usage: the endpoint's counts, plus an estimate since the last one, scaled by the error of earlier
+// estimates.
 import { type Carried, type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
 import { type ModelMessage } from '../../ports/modelMessages.ts';
 import { type Prices } from '../../ports/modelMessages.ts';
 import { withAttachments } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
 
-/** Bounds of the ratio, so that one odd count does not spoil the estimate. */
+/** Bounds of the ratio, so that one unusual count does not distort the estimate. */
 const LEAST_RATIO = 0.5;
 const MOST_RATIO = 3;
 
@@ -17,7 +18,7 @@ export interface Tokens {
 
 const none: Tokens = { input: 0, output: 0, cached: 0 };
 
-/** The ratio uses this many of the endpoint's last counts. */
+/** The ratio is computed from this many of the endpoint's last counts. */
 const COUNTS = 8;
 
 /** Estimates tokens lazily: those of most texts of a long log are never needed. */
@@ -36,21 +37,23 @@ class Estimate {
   }
 }
 
-/** What counts against the limits of a conversation. */
+/** The usage that counts against the limits of a conversation. */
 export type CountedUsage = Pick<UsageTotal, 'byModel' | 'total'>;
 
 export class UsageTotal {
   readonly #byModel = new Map<string, Tokens>();
-  /** The part of it that its subagents used: by conversation, then by model. */
+  /** The part of `byModel` that subagents used: by conversation, then by model. */
   readonly #bySubagent = new Map<string, Map<string, Tokens>>();
   /** Input and output of the request that the endpoint counted last. */
   #counted: number | undefined;
-  /** Without a count: the estimate of everything before `input` and `output`; undefined after a compaction. */
+  /**
+   * While there is no count: the estimate of everything before `#input` and `#output`; undefined after a compaction.
+   */
   #estimated: number | undefined = 0;
-  /** Since then: what the model reads, and what it wrote. */
+  /** Since then: the texts that the model reads, and those it wrote. */
   #input = new Estimate();
   #output = new Estimate();
-  /** The last counts: growth of the input, and the estimate for it. */
+  /** The last counts: the growth of the input, and the estimate for the same texts. */
   readonly #counts: { readonly grown: number; readonly read: Estimate }[] = [];
   readonly #notifications = new Estimate();
   #woken: Tokens = none;
@@ -60,7 +63,7 @@ export class UsageTotal {
     return this.#byModel;
   }
 
-  /** What is counted here of the usage of a subagent. */
+  /** The part of a subagent's usage that is counted here. */
   usedBySubagent(conversation: string): ReadonlyMap<string, Tokens> {
     return this.#bySubagent.get(conversation) ?? new Map();
   }
@@ -87,7 +90,10 @@ export class UsageTotal {
     }, 1);
   }
 
-  /** The expected tokens of the next request. `overhead`: the system prompt and the tools, needed before the first count. */
+  /**
+   * The expected tokens of the next request. `overhead`: the system prompt and the tools, needed before the first
+   * count.
+   */
   contextTokens(messages: () => readonly ModelMessage[], overhead: () => string): number {
     if (this.#estimated === undefined && this.#counted === undefined) {
       this.#estimated = messages().reduce((sum, message) => sum + estimateTokens(textOf(message)), 0);
@@ -169,7 +175,7 @@ function textOf(message: ModelMessage): string {
   return [message.content, ...message.calls.map((call) => `${call.name} ${call.arguments}`)].join('\n');
 }
 
-/** Cached tokens are part of the input; they have their own price if it is known. */
+/** Cached tokens are part of the input, and have their own price if that is known. */
 export function costOf({ input, output, cached }: Tokens, prices: Prices): number {
   const fresh = (input - cached) * prices.input + cached * (prices.cached ?? prices.input);
   return (fresh + output * prices.output) / 1_000_000;

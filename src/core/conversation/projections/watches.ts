@@ -1,4 +1,5 @@
-// Projects what a conversation subscribed to by its own calls: globs, handles, tasks, resources. It is in the log, so it survives a restart.
+// Projects what a conversation subscribed to by its own acts: globs, handles, tasks, resources. It is in the log, so it
+// survives a restart.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type KnownTools, type ToolTraits } from '../../ports/toolTraits.ts';
 import { attachedResources } from '../attachments.ts';
@@ -8,7 +9,7 @@ export interface WatchArguments {
   readonly remove?: readonly string[] | undefined;
 }
 
-/** The oldest ones are not watched any more. */
+/** With more resources, the oldest are no longer watched. */
 const MOST_RESOURCES = 100;
 
 export class Watches {
@@ -107,7 +108,7 @@ export class Watches {
   }
 }
 
-/** The tool refuses arguments that this cannot apply, so the log and the tool agree about a call that succeeded. */
+/** The tool refuses arguments that this function cannot apply, so log and tool agree about every successful call. */
 export function applyWatch(globs: ReadonlySet<string>, { add, remove }: WatchArguments): ReadonlySet<string> {
   const next = new Set(globs);
   for (const glob of strings(remove)) next.delete(glob);

@@ -11,11 +11,11 @@ export type FormatName = Carried['format'];
 
 export interface FormatInput {
   readonly plan: Outline;
-  /** Messages that the user queued during the turn: always first, never cut. */
+  /** Messages that the user queued during the turn. They always come first and are never cut. */
   readonly texts: readonly QueuedMessage[];
   /** The conversation's secret. */
   readonly key: string;
-  /** The time of printing: entries older than a minute get their time. */
+  /** The current time: entries older than a minute are printed with their time. */
   readonly now: number;
 }
 
@@ -39,7 +39,7 @@ export function moreLine({ more, moreNamed }: Outline): string {
   return `${named.join(', ')}: ${READ_NOTIFICATIONS} lists them.`;
 }
 
-/** In UTC, with the date where the time of day could be mistaken; undefined if it is no older than a minute. */
+/** In UTC, with the date if it is more than a day old; undefined if it is at most a minute old. */
 export function timeIfOld(at: string, now: number): string | undefined {
   const age = now - Date.parse(at);
   if (!(age > NEW_MILLISECONDS)) return undefined;
@@ -47,7 +47,7 @@ export function timeIfOld(at: string, now: number): string | undefined {
 }
 
 const KIND_TABLE: Readonly<Record<string, KindDescription>> = KINDS;
-/** How our own messages name an observer that is not the usual one of their kind (`../wording/author.ts`). */
+/** How Earshot's own messages name an observer that is unusual for their kind (`../wording/author.ts`). */
 const NAMED_IN_MESSAGE: Readonly<Record<string, RegExp>> = {
   editor: /\bin the editor\b/,
   agent: /\bby (?:another conversation\b|the conversation “)/,

@@ -1,4 +1,4 @@
-// Prints the Markdown block: grouped by level, for models that do better without tags.
+// Prints the block as Markdown, grouped by level, for models that do better without tags.
 import { LEVELS } from '../../../protocol/notification.ts';
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
@@ -40,7 +40,7 @@ function printEntry(entry: Entry, now: number): string {
   return `- \`${oneLine(entry.source)}.${oneLine(entry.name)}\`${head}:\n${quote(entry.message)}`;
 }
 
-/** ` (plugin, 12:03:04)`; empty if there are none. */
+/** ` (plugin, 12:03:04)`; empty if there are no details. */
 function details(...all: readonly (string | undefined)[]): string {
   const given = all.filter((one) => one !== undefined);
   return given.length === 0 ? '' : ` (${given.join(', ')})`;

@@ -1,4 +1,4 @@
-// Prints the XML block, the default format. No text in any field can become an element or an attribute of its own.
+// Prints the block as XML, the default format. No text in any field can become an element or an attribute.
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
 import { type Format, legal, moreLine, textWithAttachments, timeIfOld, unsaidOrigin } from './blockText.ts';
@@ -8,11 +8,11 @@ type Attributes = Readonly<Record<string, string | number | undefined>>;
 interface Element {
   readonly name: 'user_message' | 'notification' | 'more';
   readonly attributes: Attributes;
-  /** Escaped already. */
+  /** Already escaped. */
   readonly content: string;
 }
 
-/** A single entry or user message has the key itself; several are in one element that has it. */
+/** A single entry or user message has the key itself; several are inside one element that has the key. */
 export const formatXml: Format = ({ plan, texts, key, now }) => {
   const more = moreLine(plan);
   const elements: Element[] = [
@@ -54,7 +54,7 @@ function printAttributes(attributes: Attributes): string {
     .join('');
 }
 
-/** `]]>` would end the section: it is split over two. */
+/** `]]>` would end the section, so it is split over two sections. */
 function cdata(text: string): string {
   return `<![CDATA[${legal(text).replaceAll(']]>', ']]]]><![CDATA[>')}]]>`;
 }

@@ -5,7 +5,7 @@ import { type NotificationDraft } from '../../../protocol/notification.ts';
 export type Author =
   /** A person saved it in the editor. */
   | { readonly type: 'user' }
-  /** While a command ran: the recipient's own, or that of the conversation with this title. */
+  /** It changed while a command ran: the recipient's own, or one of another conversation (`of`). */
   | { readonly type: 'command'; readonly command: string; readonly of?: OtherAgent }
   | { readonly type: 'git' }
   | ({ readonly type: 'conversation' } & OtherAgent)

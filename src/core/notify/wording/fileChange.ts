@@ -1,4 +1,4 @@
-// Drafts notifications about files that differ from what the model saw: a bounded diff, else a summary. Pure.
+// Drafts notifications about files that differ from the state the model saw: with a bounded diff, or a summary. Pure.
 import { printPath } from '../../../base/printPath.ts';
 import { decodeText } from '../../../base/text.ts';
 import { KINDS } from '../../../protocol/kinds.ts';
@@ -14,7 +14,7 @@ const SEEN_NAMED = 20;
 
 type Draft = Omit<NotificationDraft, 'at'>;
 
-/** What the file is now. */
+/** The file's current state. */
 interface Now {
   readonly bytes: Uint8Array;
   readonly hash: string;
@@ -27,7 +27,10 @@ export function fileChanged(path: string, before: Uint8Array | undefined, now: N
   return draft('changed', path, message, { path, hash: now.hash, complete }, author);
 }
 
-/** For content that is not for the model. `what`: what the file is now; `state`: identifies the state, as a hash does. */
+/**
+ * For content that the model may not see. `what`: describes the file's current state; `state`: identifies it, like a
+ * hash.
+ */
 export function fileWithheld(path: string, state: string, what: string, author?: Author): Draft {
   const message = `${printPath(path)}, which you read, ${what}${printAuthor(author)}. Its content is not shown.`;
   return draft('changed', path, message, { path, hash: state, complete: false }, author);
@@ -35,16 +38,16 @@ export function fileWithheld(path: string, state: string, what: string, author?:
 
 /** A file that somebody else changed since the model saw it, and that the model's own command then overwrote. */
 interface Overwritten {
-  /** What the model saw; undefined if it is no longer known. */
+  /** The bytes that the model saw; undefined if they are no longer known. */
   readonly before: Uint8Array | undefined;
-  /** What somebody else had written. */
+  /** The bytes that somebody else had written. */
   readonly lost: Uint8Array | undefined;
-  /** What the command left; undefined: it removed the file. */
+  /** The bytes that the command left; undefined: it removed the file. */
   readonly now: Uint8Array | undefined;
   readonly hash: string | undefined;
 }
 
-/** Two diffs instead of one: what was lost, and what replaced it. */
+/** Shows two diffs instead of one: what was lost, and what replaced it. */
 export function fileOverwritten(path: string, { before, lost, now, hash }: Overwritten, command: string): Draft {
   const loss = lost && describeDifference(before, lost, SHOWN_OF_TWO);
   const did = now === undefined ? 'removed' : 'overwrote';
@@ -61,7 +64,7 @@ export function fileOverwritten(path: string, { before, lost, now, hash }: Overw
   return draft('changed', path, message, { path, hash, complete }, { type: 'command', command });
 }
 
-/** Without bytes, the diff is not for the model. */
+/** Without bytes, the model may not see the diff. */
 export function fileUnsaved(
   path: string,
   before: Uint8Array | undefined,
@@ -93,13 +96,15 @@ export function fileAgainAsRead(path: string, hash: string): Draft {
   return draft('changed', path, `${printPath(path)} is again as you read it.`, { path, hash, complete: true });
 }
 
-/** For unsaved changes that were announced and are gone. */
+/** For unsaved changes that were announced and no longer exist. */
 export function fileNoLongerUnsaved(path: string, hash: string): Draft {
   const message = `${printPath(path)} has no unsaved changes any more and is as you read it.`;
   return draft('unsaved', path, message, { path, hash, complete: true });
 }
 
-/** A file or a folder; `files` are those in it that the model has seen, with the bytes it saw of each. */
+/**
+ * For a file or a folder; `files` are the files in it that the model has seen, each with the hash of the seen bytes.
+ */
 export function fileRenamed(
   from: string,
   to: string,
@@ -159,13 +164,13 @@ function describeDifference(before: Uint8Array | undefined, after: Uint8Array, s
   if (difference === 'binary') {
     return { counts: '', rest: '; it is no text, so there is nothing to show.', complete: false };
   }
-  // The count is redundant where every line is shown.
+  // The counts are redundant if every line is shown.
   if (difference?.diff !== undefined) return { counts: '', rest: `:\n${difference.diff}`, complete: true };
   const counts = difference === undefined ? '' : ` (+${difference.added} −${difference.removed})`;
   return { counts, rest: '; too much to show here. Read it again before you rely on it.', complete: false };
 }
 
-/** Undefined if it would take too long. */
+/** Undefined if comparing would take too long. */
 function compare(before: Uint8Array, after: Uint8Array, shown: typeof SHOWN): Difference | 'binary' | undefined {
   if (before.length + after.length > LONGEST_COMPARED) return undefined;
   const [old, now] = [decodeText(before), decodeText(after)];

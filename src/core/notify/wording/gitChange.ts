@@ -1,4 +1,5 @@
-// Drafts one notification for everything that a git operation changed, naming the files that the conversation has seen. Pure.
+// Drafts one notification for everything that a git operation changed, naming the files that the conversation has seen.
+// Pure.
 import { printPath } from '../../../base/printPath.ts';
 import { KINDS } from '../../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
@@ -10,7 +11,7 @@ export const GIT_KIND = { source: 'git', name: 'head_changed' } as const;
 const NAMED = 20;
 
 export interface GitHead {
-  /** Undefined: no branch, a commit itself is checked out. */
+  /** Undefined: the head is detached. */
   readonly branch: string | undefined;
   readonly commit: string;
 }
@@ -24,13 +25,15 @@ export interface GitOperation {
   /** How many files differ between the two commits; undefined if that is not known. */
   readonly files: number | undefined;
   readonly conflicts: readonly string[];
-  /** Seen files that changed on disk while the editor has unsaved changes of them. */
+  /** Seen files that changed on disk while they have unsaved changes in the editor. */
   readonly under?: readonly string[];
   /** False: other notifications report some of its seen files. */
   readonly alone?: boolean;
 }
 
-/** `files`: seen files whose state the conversation does not know; complete: they are again as it read them. */
+/**
+ * `files`: seen files whose current state the conversation does not know. `complete`: the file is again as it was read.
+ */
 export function gitHeadChanged(
   operation: GitOperation,
   files: readonly FileState[],

@@ -1,4 +1,4 @@
-// Compares problems with those that a conversation knows, and drafts notifications of the difference. Pure.
+// Compares problems with those already reported to a conversation, and drafts notifications of the difference. Pure.
 import { printPath } from '../../../base/printPath.ts';
 import { wholeCharacters } from '../../../base/text.ts';
 import { type Level, type NotificationDraft } from '../../../protocol/notification.ts';
@@ -9,7 +9,7 @@ const MOST_LISTED = 8;
 const MOST_FILES_NAMED = 10;
 const LINE_LENGTH = 240;
 
-/** The problems of a file that a conversation knows. Not `sure`: no server had checked it before the conversation changed it. */
+/** The problems of a file that a conversation knows. Not `sure`: no server had checked the file before it changed. */
 export interface KnownProblems {
   readonly problems: readonly Problem[];
   readonly sure: boolean;
@@ -18,19 +18,19 @@ export interface KnownProblems {
 export interface ProblemDelta {
   readonly introduced: readonly Problem[];
   readonly resolved: readonly Problem[];
-  /** How many there are now. */
+  /** The number of problems now. */
   readonly left: number;
   readonly sure: boolean;
   /** If not sure: a file that changed before the server's first report. */
   readonly after?: string;
 }
 
-/** Without the position: an edit above a problem moves it and changes nothing. */
+/** Without the position, since an edit above a problem moves it without changing it. */
 function problemKey({ severity, source, code, message }: Problem): string {
   return JSON.stringify([severity, source, code, message]);
 }
 
-/** Equal problems are counted. */
+/** Equal problems are compared by their number. */
 export function compareProblems(known: KnownProblems, now: readonly Problem[]): ProblemDelta {
   return {
     introduced: missing(now, known.problems),
@@ -56,7 +56,7 @@ function worstFirst(problems: readonly Problem[]): Problem[] {
   return [...problems].sort((a, b) => RANK[b.severity] - RANK[a.severity] || a.line - b.line);
 }
 
-/** One line, whatever the message holds. */
+/** One line, whatever the message contains. */
 export function printProblem({ severity, message, line, source = '', code = '' }: Problem): string {
   const who = [source, code].filter((part) => part !== '').join(' ');
   const text = `${severity}${who === '' ? '' : ` ${who}`}: ${message}`.replace(/\s+/g, ' ').trim();
@@ -110,12 +110,12 @@ function draft(kind: Draft['kind'], level: Level, path: string, message: string,
   return { kind, level, message, subject, scopes: [subject], data: { left }, origin: 'language-server' };
 }
 
-/** By path: how many errors more than before. */
+/** The number of additional errors, by path. */
 export type MoreErrors = readonly (readonly [path: string, more: number])[];
 
 export const OTHERS = 'diagnostics:others';
 
-/** One count for all files that the conversation has not seen. It never wakes the model. */
+/** One count for all files that the conversation has not seen. This notification never wakes the model. */
 export function othersDraft(more: MoreErrors, scopes: readonly string[]): Draft {
   return {
     kind: INTRODUCED,
@@ -141,7 +141,7 @@ export interface Settled {
   readonly others: MoreErrors;
 }
 
-/** The end of an edit's result; undefined if no problem came or went. */
+/** The end of an edit's result; undefined if no problem was introduced or resolved. */
 export function describeSettled({ files, others }: Settled): string | undefined {
   const parts = files.flatMap(([path, delta]) => [
     ...(delta.introduced.length > 0 ? [describeIntroduced(path, delta)] : []),
