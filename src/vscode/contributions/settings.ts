@@ -16,9 +16,9 @@ interface SettingContribution {
   /** Not read from an untrusted workspace. */
   readonly restricted?: true;
   readonly markdownDescription: string;
-  /** For each choice. */
+  /** One for each value of an enum. */
   readonly enumDescriptions?: readonly string[];
-  /** What the schema cannot say. */
+  /** JSON Schema that cannot be derived from the setting's schema. */
   readonly schema?: object;
 }
 
@@ -340,7 +340,7 @@ function schemaOf(name: SettingName): object {
   } = z.toJSONSchema(settingSchemas[name], {
     io: 'input',
     override: ({ jsonSchema }) => {
-      // Names of a fixed set are contributed as properties.
+      // A fixed set of names is contributed as `properties` instead.
       if (jsonSchema.propertyNames !== undefined && typeof jsonSchema.propertyNames === 'object') {
         if (jsonSchema.propertyNames.enum !== undefined) jsonSchema.additionalProperties = false;
         delete jsonSchema.propertyNames;

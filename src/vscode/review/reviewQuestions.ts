@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type ReviewedFile } from '../../core/checkpoints/review.ts';
 
-/** True without a question for a single file that Earshot certainly changed. */
+/** Does not ask if it is a single file that Earshot certainly changed. */
 export async function confirmUndo(files: readonly ReviewedFile[]): Promise<boolean> {
   const appeared = files.filter((file) => file.appeared);
   if (files.length === 1 && appeared.length === 0) return true;

@@ -51,7 +51,7 @@ export async function applyEdits(
 
 /** Why the edits cannot all be made. Changes nothing. */
 async function checkEdits(edits: readonly FileEdit[]): Promise<Refused | undefined> {
-  /** The content after the earlier edits. */
+  /** The content of each file after the earlier edits. */
   const planned = new Map<string, Uint8Array | undefined>();
   for (const edit of edits) {
     const uri = contentUri(edit.file);
