@@ -85,7 +85,7 @@ const languages = {
   xml,
   yaml,
 };
-/** Names and aliases of languages that are loaded when they are needed first. */
+/** Names and aliases of languages that are loaded when they are first needed. */
 const LATER =
   /^(?:c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|css|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|php|powershell|ps1|pwsh|ruby|rb|rust|rs|sql)$/;
 
@@ -97,7 +97,7 @@ hl.registerAliases(['vue', 'svelte'], { languageName: 'xml' });
 
 let loading: Promise<void> | undefined;
 
-/** Undefined: the language needs nothing that is not there. Otherwise resolves once it can be highlighted. */
+/** Undefined if nothing has to be loaded for the language. Otherwise resolves once it can be highlighted. */
 export function loadLanguage(language: string): Promise<void> | undefined {
   if (!LATER.test(language) || hl.getLanguage(language) !== undefined) return undefined;
   loading ??= import('./moreLanguages.ts').then(({ moreLanguages }) => {
