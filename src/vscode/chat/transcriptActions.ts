@@ -116,7 +116,7 @@ export class TranscriptActions implements Disposable {
     const item = live?.log.state.transcript.items.find(({ id }) => id === call);
     const change = (item?.type === 'tool' ? item.changes : undefined)?.find((one) => one.path === path);
     if (change === undefined) {
-      this.#deps.notice(vscode.l10n.t('This change is no longer known.'));
+      this.#deps.notice(vscode.l10n.t('This change is no longer stored.'));
       return;
     }
     const [before, after] = [contentUri(SCHEME, path, change.before), contentUri(SCHEME, path, change.after)];

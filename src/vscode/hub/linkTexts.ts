@@ -100,7 +100,7 @@ function clockRows(ahead: number, t: Translate): StateRow[] {
         ahead > 0
           ? t('$(watch) The clock of this machine is {0} min ahead of the server’s', minutes)
           : t('$(watch) The clock of this machine is {0} min behind the server’s', minutes),
-      detail: t('Nothing is lost, but the times of messages mislead. Correct the clock.'),
+      detail: t('Nothing is lost, but the times of messages are misleading. Correct the clock.'),
     },
   ];
 }

@@ -169,7 +169,7 @@ export class McpWindow implements Disposable {
     if (this.#signingIn.has(server.name)) return;
     const report = (error: unknown) => this.#deps.logger.error('signing in failed', error);
     const offer = async () => {
-      const message = vscode.l10n.t('The MCP server “{0}” wants you to sign in.', server.name);
+      const message = vscode.l10n.t('The MCP server “{0}” requires you to sign in.', server.name);
       const signIn = vscode.l10n.t('Sign In');
       if ((await vscode.window.showInformationMessage(message, signIn)) === signIn) await this.signIn(server);
     };

@@ -43,7 +43,7 @@ export const panelStrings = {
   contextTotal: t('Whole conversation'),
   tokensIn: t('Input'),
   tokensOut: t('Output'),
-  tokensCached: t('of it cached'),
+  tokensCached: t('of which cached'),
   tokensWoken: t('For automatic runs'),
   cost: t('Cost'),
   costUnknown: t('unknown'),
