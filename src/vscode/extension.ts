@@ -15,7 +15,7 @@ import { PluginsTree, startsWithWindow } from './plugins/pluginsTree.ts';
 import { StatusBar } from './statusBar.ts';
 import { absoluteOf } from './workspace/fileUris.ts';
 
-/** For the suites inside the extension host. */
+/** For the test suites inside the extension host. */
 export interface TestApi {
   readonly ready: Promise<void>;
   /** Available once `ready` has resolved. */

@@ -1,4 +1,4 @@
-// One conversation as the web chat follows it: its projections, the answer being written, and the questions that are open.
+// One conversation as the web chat follows it: its projections, the answer being written, and the open questions.
 import { type LogEvent, readWritten, EVENT_VERSION } from '../protocol/event.ts';
 import { type HostMessageOf } from '../protocol/plugin.ts';
 import { type Folded, Projections } from '../core/conversation/projections/project.ts';
@@ -143,7 +143,7 @@ export class FollowedConversation {
     const field = typeof data['message'] === 'string' ? 'message' : 'reasoning';
     const text = data[field];
     if (typeof text !== 'string' || answer.broken) return;
-    // After a reconnect the text so far comes again, as one piece.
+    // After a reconnect the text so far arrives again, as one piece.
     const known = answer.text[field].length;
     if (offset > known) {
       answer.broken = true;

@@ -7,7 +7,7 @@ import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { type HandleView } from '../protocol/page/handlesView.ts';
 
-/** Events come in bursts. */
+/** Events come in bursts, so they are collected for this long. */
 const REFRESH_AFTER = 200;
 /** Output and running time have no events, so they are polled. */
 const TICK = 3000;

@@ -1,4 +1,4 @@
-// The handlers of a page for conversations as a whole, the controls below the composer, attachments and background commands.
+// Handlers of a page for the list of conversations, the controls below the composer, attachments and background commands.
 import { type ChatFrontend } from '../core/frontend/chatFrontend.ts';
 import { readContext } from '../core/frontend/contextView.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';

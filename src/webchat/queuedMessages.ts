@@ -10,7 +10,7 @@ export async function withdrawQueued(client: Client, followed: Followed, id: str
   const { content, attachments = [] } = followed.state.pending.queuedMessages.find((one) => one.id === id) ?? {
     content: '',
   };
-  if (attachments.length > 0) throw new Error('A queued message with attachments can be changed in VS Code only.');
+  if (attachments.length > 0) throw new Error('A queued message with attachments can only be changed in VS Code.');
   await client.request('withdraw_queued', { conversation: followed.id, queued_id: id });
   return content;
 }
@@ -30,7 +30,7 @@ export async function raiseQueued(
   if (place < 1 || before === undefined || raised === undefined) return;
   const moved = [raised, before, ...after];
   if (moved.some(({ attachments = [] }) => attachments.length > 0))
-    throw new Error('Queued messages with attachments can be moved in VS Code only.');
+    throw new Error('Queued messages with attachments can only be moved in VS Code.');
   const texts: string[] = [];
   for (const one of moved) {
     // A message that was delivered meanwhile cannot be withdrawn and is not queued again.

@@ -75,7 +75,7 @@ export function startPage(host: PageHost): void {
     if (failing) return;
     failing = true;
     const next = restarts.next() === 'restart' ? restart : giveUp;
-    // Not during the render that failed.
+    // Later, because this may run during the render that failed.
     requestAnimationFrame(next);
   }
 

@@ -13,7 +13,7 @@ export interface ChatViewDeps {
   readonly extension: vscode.Uri;
   readonly frontend: ChatFrontend;
   readonly handlers: Omit<FromPageHandlers, 'ready'>;
-  /** Whether a person can see the page now. */
+  /** Called with whether the user can see the page. */
   onDidChangeVisible(visible: boolean): void;
   readonly logger: Logger;
 }

@@ -46,7 +46,7 @@ export function editorCommands({ reveal, attach, attachText, send }: EditorComma
   } satisfies Partial<CommandHandlers>;
 }
 
-/** What the lightbulb passed, or else the problem at the cursor. */
+/** The problem that the lightbulb passed, or else those at the cursor. */
 function problemIn(given: unknown): string {
   if (typeof given === 'string') return given;
   const editor = vscode.window.activeTextEditor;

@@ -1,4 +1,4 @@
-// Texts from the editor that the user attaches to a message: selection, problems, last terminal command, changes, symbols.
+// Texts from the editor to attach to a message: selection, problems, last terminal command, changes, symbols.
 import * as vscode from 'vscode';
 import { pathOf } from './workspacePaths.ts';
 import { type AttachedText } from './completions.ts';

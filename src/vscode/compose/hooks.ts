@@ -46,7 +46,7 @@ function readHooks(): readonly ConfiguredHook[] {
 async function approveHook({ event, command, files }: HookApproval): Promise<boolean> {
   const review = vscode.l10n.t('Review…');
   const message = vscode.l10n.t(
-    'This workspace configures a hook that runs at {0}. It runs after your approval.',
+    'This workspace configures a hook that runs at {0}. It runs only after your approval.',
     event,
   );
   if ((await vscode.window.showInformationMessage(message, review)) !== review) return false;

@@ -20,7 +20,7 @@ type McpCommand = Extract<CommandId, `earshot.mcp.${string}`>;
 
 export interface ComposedMcp {
   readonly commands: Pick<CommandHandlers, McpCommand>;
-  /** For the ports of Earshot. */
+  /** Ports that are passed to Earshot. */
   readonly ports: { toolsReady(): Promise<void>; moreInstructions(): readonly { name: string; text: string }[] };
   readonly tasks: RemoteTasks;
   /** Call once, when Earshot has been created. */
@@ -51,7 +51,7 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     part.mcp = held.add(new Loaded({ context, logger, settings, memory, earshot, log: part.log, notice }));
     return part.mcp;
   };
-  /** Called when no server is configured any more. */
+  /** Called when no configured server is left. */
   const unload = async () => {
     const { mcp, log } = part;
     delete part.mcp;

@@ -102,7 +102,7 @@ interface MenuItem {
 
 export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
   'view/title': [
-    // In a narrow side bar VS Code hides the first ones.
+    // In a narrow side bar VS Code hides the first of these.
     { command: COMMANDS.openSettings, when: inChat, group: 'navigation@1' },
     { command: COMMANDS.showConversations, when: inChat, group: 'navigation@2' },
     { command: COMMANDS.newChat, when: inChat, group: 'navigation@3' },

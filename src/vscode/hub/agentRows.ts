@@ -29,7 +29,7 @@ export interface LiveAgent {
   readonly pending: readonly Notification[];
 }
 
-/** By the agent's name. */
+/** The conversations of this window, by their names as agents. */
 export type LiveAgents = () => ReadonlyMap<string, LiveAgent>;
 
 /** The conversations of this window that have a name on the hub. */

@@ -1,4 +1,4 @@
-// The hub of a window: joins the hub of the first folder while settings and trust allow it, and passes conversations to it.
+// The hub of a window: joins the hub of the first folder if settings and trust allow it, and adds the conversations to it.
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
 import { failed, type Result } from '../../base/errors.ts';

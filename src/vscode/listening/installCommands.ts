@@ -36,7 +36,7 @@ export class InstallCommands implements Disposable {
     await this.#deps.approveListen(target.agent);
     const done = isSame(change)
       ? vscode.l10n.t('Notifications for {0} are installed already.', AGENT_NAMES[target.agent])
-      : vscode.l10n.t('{0} gets notifications from its next session on.', AGENT_NAMES[target.agent]);
+      : vscode.l10n.t('{0} gets notifications starting with its next session.', AGENT_NAMES[target.agent]);
     void vscode.window.showInformationMessage(done);
   }
 

@@ -46,7 +46,7 @@ export class ServerApprovals {
     const message = changed
       ? vscode.l10n.t('The MCP server “{0}” in {1} has changed since you approved it.', name, source.label)
       : vscode.l10n.t(
-          'This workspace configures the MCP server “{0}” in {1}. It starts after your approval.',
+          'This workspace configures the MCP server “{0}” in {1}. It starts only after your approval.',
           name,
           source.label,
         );

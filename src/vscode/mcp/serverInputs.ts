@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { type ConfiguredServer } from '../../mcp/config/configuration.ts';
 import { type ServerInput } from '../../protocol/outside/mcp.ts';
 
-/** Undefined: the user gave none. `kept` gets each value, so that it can be masked in the log. */
+/** Undefined: the user entered none. `kept` gets each value, so that it can be masked in the log. */
 export async function inputValue(
   secrets: vscode.SecretStorage,
   server: ConfiguredServer,

@@ -1,4 +1,4 @@
-// The Notifications view: every notification of the shown conversation by state, with search, filters and the tokens used by kind.
+// The Notifications view: notifications of the shown conversation by state, with search, filters and tokens by kind.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';

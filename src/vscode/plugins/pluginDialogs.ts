@@ -45,7 +45,7 @@ export async function confirmAttach({ name, version, approve }: AttachConsent): 
 /** Not modal: nobody waits for the answer. */
 export async function confirmListen({ agent, version }: ListenConsent): Promise<boolean> {
   const message = vscode.l10n.t(
-    'The agent “{0}” (version {1}) wants notifications of this workspace: changed files with their differences, problems, tasks. Allow it?',
+    'The agent “{0}” (version {1}) wants notifications of this workspace: changed files with diffs, problems, tasks. Allow it?',
     agent,
     printPath(version),
   );

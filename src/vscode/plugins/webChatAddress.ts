@@ -8,8 +8,8 @@ import { WEB_CHAT_PROBE } from '../../protocol/webChat.ts';
 const ANSWERS_WITHIN = 3000;
 
 /**
- * `refused`: the web chat does not accept the host of the address. `missing`: another server answers there and has no such
- * page. `unknown`: this process cannot tell; a browser that is signed in or runs on another machine may still reach it.
+ * `refused`: the web chat does not accept the host of the address. `missing`: another server answers there and has no
+ * such page. `unknown`: this process cannot tell; a browser that is signed in or on another machine may still reach it.
  */
 type Reach = 'reached' | 'refused' | 'missing' | 'unknown';
 

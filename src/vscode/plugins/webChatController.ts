@@ -29,8 +29,8 @@ export interface WebChatDeps extends Pick<PluginHostDeps, 'shared' | 'init' | 'o
 }
 
 /**
- * Has its own plugin host, so that no configured or attached program gets its rights by using its name. Port and token stay
- * the same until the window closes, so that an open page reconnects after a restart.
+ * Has its own plugin host, so that no configured or attached program gets its rights by using its name. Port and token
+ * stay the same until the window closes, so that an open page reconnects after a restart.
  */
 export class WebChatController {
   readonly #deps: WebChatDeps;

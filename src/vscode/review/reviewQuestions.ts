@@ -24,7 +24,7 @@ export async function confirmUndo(files: readonly ReviewedFile[]): Promise<boole
   return (await vscode.window.showWarningMessage(question, { modal: true, detail }, undo)) === undo;
 }
 
-/** Before a file that others changed is restored to its content from before the command. */
+/** Asks before a file that others changed is restored to its content from before the command. */
 export async function confirmUndoMeanwhile({ path, kind }: ReviewedFile): Promise<boolean> {
   const restore = kind === 'created' ? vscode.l10n.t('Delete') : vscode.l10n.t('Restore');
   const question =

@@ -73,8 +73,8 @@ class Output {
   }
 
   /**
-   * False if the beginning is missing: in a remote or browser window, start, output and end of a quick command arrive in
-   * one message, and its output is gone before `read` has begun to listen.
+   * False if the beginning is missing: in a remote or browser window, start, output and end of a quick command arrive
+   * in one message, and its output is gone before `read` has begun to listen.
    */
   get isWhole(): boolean {
     return BEGINNING.test(this.#beginning ?? '');

@@ -4,7 +4,7 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { TaskOutput } from '../../producers/tasks/taskOutput.ts';
 
-/** Output that no task has claimed by then is dropped; most commands in terminals are not tasks. */
+/** Output that no task has claimed after this time is dropped; most commands in terminals are not tasks. */
 const CLAIM_MILLISECONDS = 30_000;
 
 /** Reads every execution in a terminal from its start, since output that was not read then is lost. */

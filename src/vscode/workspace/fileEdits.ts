@@ -1,4 +1,4 @@
-// Applies changes of files together: all are checked before any is made, and if one fails, the earlier ones are rolled back.
+// Applies changes of files together: checks all before making any, and rolls back the earlier ones if one fails.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import {

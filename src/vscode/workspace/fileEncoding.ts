@@ -1,4 +1,4 @@
-// Finds the encoding of a file: that of its open document, of the settings, or of its bytes. Only encodings that reproduce the bytes count.
+// Finds the encoding of a file from its open document, the settings or its bytes. It must reproduce the bytes exactly.
 import * as vscode from 'vscode';
 import { decodeAs, decodeBytes, type Encoding, encodeText, hasNul } from '../../base/encodings.ts';
 

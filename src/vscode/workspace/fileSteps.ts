@@ -85,8 +85,8 @@ function bufferStep(buffer: BufferEdit, { from }: Write, guard: PlaceGuard, { sa
     const saved = await saveAt(guard, file, document);
     if (saved.ok) return succeeded([{ file, ...before, after: saved.value, unsaved: false }]);
     const isUndone = await undo();
-    // The editor refuses to save over a file that is newer than its record of it, even if it has already read that text.
-    // The undo saved the former text and so updated the record: a second attempt can succeed.
+    // The editor refuses to save over a file that is newer than its record of it, even if it has already read that
+    // text. The undo saved the former text and so updated the record: a second attempt can succeed.
     return isUndone && again && saved.failure.code === 'not_saved' ? change(false) : saved;
   };
   return { undo, run: () => change(true) };

@@ -15,7 +15,7 @@ interface Token {
   readonly start: number;
 }
 
-/** What is being typed at the caret: `@` after a space or at the start, `/` only as the first character. */
+/** The token being typed at the caret: `@` after a space or at the start, `/` only as the first character. */
 export function tokenAt(text: string, caret: number): Token | undefined {
   const from = Math.max(0, caret - LONGEST_QUERY);
   const before = text.slice(from, caret);

@@ -278,7 +278,7 @@ interface IconButtonProperties {
   readonly disabled?: boolean;
 }
 
-/** Not `disabled`, which would lose the focus. */
+/** Uses `aria-disabled`, because `disabled` would lose the focus. */
 function IconButton({ icon, label, act, expanded, controls, disabled = false }: IconButtonProperties) {
   return (
     <button

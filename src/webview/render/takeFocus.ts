@@ -56,7 +56,7 @@ export function takeFocusWhenIdle(element: HTMLElement, focusComposer: () => voi
     );
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // No message begins with a space: it was meant for a button.
+    // A message does not begin with a space, so the key was meant for a button.
     const writes = event.key.length === 1 && event.key !== ' ' && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (event.target === element && writes) focusComposer();
   };

@@ -95,8 +95,8 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
 }
 
 /**
- * A click on the path opens the file; a click next to it opens the card. A button cannot contain a link: for the keyboard
- * there is one in the open card.
+ * A click on the path opens the file; a click next to it opens the card. A button cannot contain a link: for the
+ * keyboard there is one in the open card.
  */
 function Title({ title, path }: { readonly title: string; readonly path: string | undefined }) {
   const { post, offers } = useActions();

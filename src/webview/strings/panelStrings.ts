@@ -38,7 +38,7 @@ export const panelStrings = {
     notifications: t('Notifications'),
   } satisfies Record<ContextPart, string>,
   contextFree: t('Free'),
-  contextEstimated: t('The sum is counted by the endpoint, the parts are estimated.'),
+  contextEstimated: t('The total is counted by the endpoint; the parts are estimated.'),
   contextNone: t('Nothing was sent to a model in this conversation yet.'),
   contextTotal: t('Whole conversation'),
   tokensIn: t('Input'),

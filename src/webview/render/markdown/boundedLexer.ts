@@ -1,4 +1,4 @@
-// Lexes Markdown with bounds on nesting, tables and work per text; what exceeds them is shown as plain text. `marked` itself
+// Lexes Markdown with bounds on nesting, tables and work per text; text beyond them is shown plain. `marked` itself
 // recurses without a limit and is quadratic for malicious input.
 import { Lexer, type MarkedToken, type Token, Tokenizer, type Tokens } from 'marked';
 
