@@ -1,4 +1,5 @@
-// All wiring, by hand: every port gets its implementation here. One composing function for each part; this is their table of contents.
+// Wires the extension by hand: every port gets its implementation here. Each part has a composing function in
+// `compose/`.
 import type * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Earshot } from '../core/earshot.ts';
@@ -42,7 +43,7 @@ import { EditorTasks } from './tasks/editorTasks.ts';
 import { userShell } from './tasks/shell.ts';
 import { createWorkspace } from './workspace/editorWorkspace.ts';
 
-/** What exists from the activation on, before anything else is loaded. */
+/** The parts that exist from activation on, before anything else is loaded. */
 export interface Shell {
   readonly logger: Output;
   readonly statusBar: StatusBar;

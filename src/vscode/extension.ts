@@ -15,7 +15,7 @@ import { PluginsTree, startsWithWindow } from './plugins/pluginsTree.ts';
 import { StatusBar } from './statusBar.ts';
 import { absoluteOf } from './workspace/fileUris.ts';
 
-/** For the suites inside the extension host. */
+/** For the test suites inside the extension host. */
 export interface TestApi {
   readonly ready: Promise<void>;
   /** Available once `ready` has resolved. */
@@ -38,7 +38,9 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   }
   const pluginsTree = new PluginsTree(async () => (await load('the program plugins'))?.pluginRows());
   const notifications = new LazyTree<NotificationNode>(NOTIFICATIONS_VIEW, () => {
-    void load('the Notifications view').catch((error: unknown) => shell.logger.error('the view is empty', error));
+    void load('the Notifications view').catch((error: unknown) =>
+      shell.logger.error('the Notifications view could not be loaded', error),
+    );
   });
   windowListener = listen(() => load('a program that attaches'));
   const logger = createOutput();
@@ -84,7 +86,9 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
       { webviewOptions: { retainContextWhenHidden: playsSound() } },
     ),
   );
-  void offerServer(context).catch((error: unknown) => logger.error('the MCP server is not offered', error));
+  void offerServer(context).catch((error: unknown) =>
+    logger.error('the MCP server for notifications could not be offered', error),
+  );
   if (testing) return createTestApi(load('the tests'), () => alive.size);
   const recover = async () => {
     if (startsWithWindow()) await load('a program plugin');
@@ -95,12 +99,12 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   return undefined;
 }
 
-/** A hidden view has no page otherwise, and the page plays the sound. */
+/** The page plays the sound, so it must be retained while the view is hidden. */
 function playsSound(): boolean {
   return vscode.workspace.getConfiguration('earshot').get('attention.sound') === true;
 }
 
-/** On the first run VS Code opens the secondary side bar without any view in it, unless the user starts with it hidden. */
+/** Shows the chat on the first run, when VS Code opens the secondary side bar empty; not if it is hidden by default. */
 async function showOnce({ globalState }: vscode.ExtensionContext): Promise<void> {
   const visibility = vscode.workspace.getConfiguration('workbench').get('secondarySideBar.defaultVisibility');
   if (visibility === 'hidden' || globalState.get('chatShown') === true) return;
@@ -115,13 +119,13 @@ export async function deactivate(): Promise<void> {
   await (await windowListener?.catch(() => undefined))?.close();
 }
 
-/** Programs can attach to the window from now on; the first one loads everything. */
+/** Opens the socket by which outside programs attach to the window; the first program loads everything. */
 async function listen(load: () => Promise<Composed | undefined>): Promise<WindowListener | undefined> {
   const { listenForPrograms } = await import('./plugins/windowListening.ts');
   return listenForPrograms(async () => (await load()) !== undefined);
 }
 
-/** The MCP server by which other agents of the editor get notifications. */
+/** Offers the MCP server by which other agents in VS Code get notifications. */
 async function offerServer(context: vscode.ExtensionContext): Promise<void> {
   const { offerNotificationsServer } = await import('./listening/notificationsServer.ts');
   context.subscriptions.push(...offerNotificationsServer(context));

@@ -1,4 +1,4 @@
-// The commands of the first minutes: the walkthrough, and the tour in the chat.
+// Commands for new users: the walkthrough, and the tour in the chat.
 import * as vscode from 'vscode';
 import { type Chat } from './chat/chatController.ts';
 import { type ChatView } from './chat/chatView.ts';

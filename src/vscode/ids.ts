@@ -81,9 +81,9 @@ export const PLUGINS_VIEW = 'earshot.plugins';
 export const HAS_PLUGINS = 'earshot.hasPlugins';
 export const NOTIFICATIONS_CONTAINER = 'earshot-notifications';
 export const NOTIFICATIONS_VIEW = 'earshot.notifications';
-/** The context key with the files that have changes to review. */
-/** The scheme of files as a code block of the chat would make them. */
+/** The scheme of documents with the content that a code block of the chat proposes. */
 export const PROPOSAL_SCHEME = 'earshot-proposal';
+/** The context key with the files that have changes to review. */
 export const CHANGED_FILES = 'earshot.changedFiles';
 /** The context key that is set while the Notifications view is filtered. */
 export const NOTIFICATIONS_FILTERED = 'earshot.notificationsFiltered';

@@ -1,4 +1,4 @@
-// Creates the producers that ship, each with its source in the editor.
+// Creates the built-in producers, each with its source in the editor.
 import { type Clock, type Logger, type Producer } from '../core/ports/ports.ts';
 import { type Snapshots } from '../core/ports/storage.ts';
 import { type Workspace } from '../core/ports/workspace.ts';

@@ -41,7 +41,9 @@ function read() {
   return readSettings((name) => configuration.get(name));
 }
 
-/** Writes to the user settings, or to the workspace's where these have a value of their own; undefined removes the value. */
+/**
+ * Writes to the workspace settings if they contain the setting, otherwise to the user settings; undefined removes it.
+ */
 export async function updateSetting<N extends SettingName>(name: N, value: Settings[N] | undefined): Promise<void> {
   const configuration = vscode.workspace.getConfiguration(SETTINGS_SECTION);
   const { workspaceValue } = configuration.inspect(name) ?? {};

@@ -8,7 +8,7 @@ import { linkIcon, linkLines } from './hub/linkTexts.ts';
 import { COMMANDS } from './ids.ts';
 
 export interface StatusBarState {
-  /** What the shown conversation does. */
+  /** The activity of the shown conversation. */
   readonly activity?: ConversationActivity | undefined;
   readonly others: readonly OtherConversation[];
   /** The shown conversation's name on the hub. */
@@ -56,7 +56,7 @@ export class StatusBar implements Disposable {
 interface OpenRequestText {
   readonly text: string;
   readonly tooltip: string;
-  /** Shows the conversation that waits. */
+  /** Opens the waiting conversation. */
   readonly command?: vscode.Command;
 }
 

@@ -1,18 +1,18 @@
-// Who may reach the web chat: judges the place a request comes from and its token, before anything else is done with it.
+// Access control of the web chat: checks host, origin and token of a request before anything else is done with it.
 //
 // A foreign page cannot know the token, and the token is in a header, which no form and no link can send. The other checks
 // are there so that a foreign page learns nothing at all: `Host` refuses names that were made to point to this machine (DNS
-// rebinding), `Origin` and `Sec-Fetch-Site` refuse requests of other pages.
+// rebinding), `Origin` and `Sec-Fetch-Site` refuse requests from other pages.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type IncomingHttpHeaders } from 'node:http';
 
 export interface AccessRules {
   readonly token: string;
-  /** Besides this machine's own names. */
+  /** Allowed in addition to this machine's own names. */
   readonly hosts: readonly string[];
 }
 
-/** `page`: the document itself, which a link may open. `part`: what only the page asks for. */
+/** `page`: the document itself, which a link may open. `part`: everything that only the page itself requests. */
 export type Wanted = 'page' | 'part';
 
 export interface Refusal {
@@ -20,10 +20,10 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** Names that nobody can make point elsewhere. The port may be any: it is another one where it is forwarded. */
+/** Names that always mean this machine. Any port is allowed, since a forwarded port may have another number. */
 const OWN_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Why a request from there is refused; undefined if it is not. */
+/** Why a request is refused because of its host or origin; undefined if it is not. */
 export function refusePlace(headers: IncomingHttpHeaders, wanted: Wanted, rules: AccessRules): Refusal | undefined {
   const { host = '', origin } = headers;
   if (!isKnownHost(host, rules))
@@ -63,7 +63,7 @@ function isSameHost(allowed: string, host: string): boolean {
   return one === other || one === nameOf(other);
 }
 
-/** The host without its port; undefined if it is no host. */
+/** The host without its port; undefined if it is not a host. */
 function nameOf(host: string): string | undefined {
   return /^(\[[\da-f:]+\]|[\w.-]+)(?::\d{1,5})?$/.exec(host.toLowerCase())?.[1];
 }

@@ -1,4 +1,4 @@
-// The conversations of the web chat: follows those that a page shows with a subscription each, and knows what the others do.
+// The conversations of the web chat: subscribes to each one that a page shows, and tracks the activity of the others.
 import {
   type ConversationActivity,
   type ConversationView,
@@ -17,7 +17,7 @@ import {
 } from './followedConversation.ts';
 
 const ALL = 'all';
-/** Enough to know what a conversation does. */
+/** Enough to derive the activity of a conversation. */
 const WATCHED_EVENTS = ['turn_started', 'turn_ended', 'title_set'];
 
 interface OtherState {
@@ -28,7 +28,7 @@ interface OtherState {
 
 export interface ConversationsDeps {
   readonly client: Pick<PluginClient, 'request' | 'log'>;
-  /** What others do may have changed. */
+  /** Called when the activity of a conversation may have changed. */
   changed(): void;
 }
 
@@ -53,7 +53,7 @@ export class Conversations {
     await this.list();
   }
 
-  /** Resolves once everything that is in its log is folded. */
+  /** Resolves once all events of its log are folded. */
   async follow(id: string, follower: ConversationFollower): Promise<Result<FollowedConversation>> {
     const known = this.#followed.get(id) ?? this.#begin(id);
     known.conversation.followers.add(follower);
@@ -78,7 +78,7 @@ export class Conversations {
     else this.#followed.get(event.sub_id)?.conversation.receive(event);
   }
 
-  /** A subscription was ended because it was read too slowly, or its conversation was deleted. */
+  /** Subscribes again after a subscription ended: it was read too slowly, or its conversation was deleted. */
   ended({ sub_id: id, seq, message }: HostMessageOf<'error'>): void {
     this.#deps.client.log('warn', `a subscription ended: ${message}`);
     if (id === ALL) {
@@ -108,12 +108,12 @@ export class Conversations {
     });
   }
 
-  /** The user sees it now. */
+  /** Call when the user sees the conversation: its end no longer counts as unread. */
   seen(id: string): void {
     delete this.#others.get(id)?.ended;
   }
 
-  /** All but the shown one that do something or that something happened in. */
+  /** The conversations, except the shown one, that are active, wait for the user or have unread results. */
   others(shown: string | undefined): readonly OtherConversation[] {
     return [...this.#others.keys()].flatMap((id) => {
       const activity = id === shown ? undefined : this.#activityOf(id);

@@ -1,4 +1,4 @@
-// One conversation as the web chat follows it: its projections, the answer being written, and the questions that are open.
+// One conversation as the web chat follows it: its projections, the answer being written, and the open questions.
 import { type LogEvent, readWritten, EVENT_VERSION } from '../protocol/event.ts';
 import { type HostMessageOf } from '../protocol/plugin.ts';
 import { type Folded, Projections } from '../core/conversation/projections/project.ts';
@@ -11,25 +11,25 @@ export type OpenQuestion =
   | { readonly type: 'approval'; readonly id: string; readonly request: ApprovalRequest }
   | { readonly type: 'question'; readonly id: string; readonly request: InquiryRequest };
 
-/** What a page is notified of. */
+/** Receives the changes of a conversation for a page. */
 export interface ConversationFollower {
   appended(folded: Folded): void;
   render(partial: PartialAnswer): void;
   opened(question: OpenQuestion): void;
-  /** It was answered or cancelled. */
+  /** The question was answered or cancelled. */
   closed(question: OpenQuestion): void;
-  /** Running, title, pending or queued messages may be others. */
+  /** The running state, title, pending notifications or queued messages may have changed. */
   changed(): void;
 }
 
 interface OpenAnswer {
   readonly id: string;
   readonly text: { message: string; reasoning: string };
-  /** Pieces were dropped: the complete event has them. */
+  /** Pieces are missing, so no more are shown; the complete event will have the whole text. */
   broken: boolean;
 }
 
-/** The tools that ship and that the page shows more of than their calls. */
+/** The built-in tools of which the page shows more than their calls. */
 const TOOLS: KnownTools = {
   traits: (name) => (name === 'todo' ? { writesTodo: true } : undefined),
   withRestOf: () => undefined,
@@ -62,7 +62,7 @@ export class FollowedConversation {
     return this.#running;
   }
 
-  /** The window that ran the turn is gone. */
+  /** Call when the window that ran the turn is gone. */
   setNotRunning(): void {
     this.#running = false;
     this.#endAnswer();
@@ -73,14 +73,14 @@ export class FollowedConversation {
     return [...this.#questions.values()];
   }
 
-  /** Resolves once the event with this number is folded. */
+  /** Resolves once the event with this number is folded. Does not wait again after it has resolved once. */
   catchUp(seq: number): Promise<void> {
     this.#target = seq;
     if (this.#lastSeq >= seq) this.#caughtUp.resolve();
     return this.#caughtUp.promise;
   }
 
-  /** What the answer has so far, for a page that comes in the middle of it. */
+  /** The unfinished answer so far, for a page that connects while it is being written. */
   get unfinished(): readonly PartialAnswer[] {
     const answer = this.#answer;
     if (answer === undefined) return [];
@@ -114,7 +114,7 @@ export class FollowedConversation {
 
   #logged(seq: number, { data, response }: PluginEvent): void {
     this.#lastSeq = seq;
-    // One of a newer Earshot is left out, as everywhere.
+    // An event of a newer Earshot is ignored, as everywhere.
     const read = readWritten({ ...data, v: EVENT_VERSION });
     if (read.kind === 'event') this.#fold(read.event, response);
     if (this.#target !== undefined && seq >= this.#target) this.#caughtUp.resolve();
@@ -143,7 +143,7 @@ export class FollowedConversation {
     const field = typeof data['message'] === 'string' ? 'message' : 'reasoning';
     const text = data[field];
     if (typeof text !== 'string' || answer.broken) return;
-    // After a reconnect the text so far comes again, as one piece.
+    // After a reconnect the text so far arrives again, as one piece.
     const known = answer.text[field].length;
     if (offset > known) {
       answer.broken = true;
@@ -171,7 +171,7 @@ export class FollowedConversation {
   }
 }
 
-/** Of `resolved`. */
+/** The id of the question that a `resolved` event is about. */
 export function questionId(data: PluginEvent['data']): string {
   return textOf(data['tool_call_id'] ?? data['inquiry_id']);
 }

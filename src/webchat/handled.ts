@@ -1,4 +1,4 @@
-// The messages of the page that the web chat handles; the page shows nothing that needs others.
+// The messages of the page that the web chat handles. The page hides everything that would send others.
 import { type FromPage } from '../protocol/webview.ts';
 
 export const HANDLED = [

@@ -14,7 +14,7 @@ interface Kept {
 
 export interface TakenAttachments {
   readonly attachments?: Given[];
-  /** The message was not accepted. */
+  /** Call if the message was not accepted. */
   returnAttachments(): void;
 }
 
@@ -30,7 +30,7 @@ export class PageAttachments {
     this.#show = show;
   }
 
-  /** The page shows another conversation, or a new chat. */
+  /** Call when the page shows another conversation, or a new chat. */
   showOf(conversation: string | undefined): void {
     this.#conversation = conversation ?? '';
     this.#draw();

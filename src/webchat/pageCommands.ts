@@ -7,18 +7,18 @@ import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { type HandleView } from '../protocol/page/handlesView.ts';
 
-/** Events come in bursts. */
+/** Events come in bursts, so they are collected for this long. */
 const REFRESH_AFTER = 200;
-/** Their output and the time that they have been running have no event. */
+/** Output and running time have no events, so they are polled. */
 const TICK = 3000;
 const SENT_OUTPUT = 2000;
-/** After these a command may have begun or ended. */
+/** Events after which a command may have started or ended. */
 const AFFECTING: ReadonlySet<LogEvent['type']> = new Set(['tool_call_response', 'handle_started', 'turn_ended']);
 
 export interface PageCommandsDeps {
   readonly clock: Clock;
   readonly client: Pick<PluginClient, 'request' | 'log'>;
-  /** Whether somebody sees them. */
+  /** Whether the page is connected, so that somebody may see the commands. */
   isConnected(): boolean;
   show(views: readonly HandleView[]): void;
 }
@@ -56,7 +56,7 @@ export class PageCommands implements Disposable {
     this.#draw(this.#views);
   }
 
-  /** What the user asks the model about a command. */
+  /** The user's message to the model about a command. */
   askAbout(call: string): string | undefined {
     const view = this.#views.find((one) => one.call === call);
     return view && askAboutHandle(view.name, view.detail, view.output.slice(-SENT_OUTPUT));

@@ -1,4 +1,4 @@
-// The handlers of a page for conversations as a whole, the controls below the composer, attachments and background commands.
+// Handlers of a page for the list of conversations, the controls below the composer, attachments and background commands.
 import { type ChatFrontend } from '../core/frontend/chatFrontend.ts';
 import { readContext } from '../core/frontend/contextView.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
@@ -26,11 +26,11 @@ export interface PageControlsDeps {
   /** Shows another conversation, or a new chat. */
   show(conversation: string | undefined): Promise<void>;
   shown(): FollowedConversation | undefined;
-  /** The conversation is gone. */
+  /** Called after the conversation was deleted. */
   forget(conversation: string): void;
   /** Sends a message as the user. */
   send(text: string): Promise<void>;
-  /** Settings or the model may be others now. */
+  /** Called when settings or the model may have changed. */
   chosen(): Promise<void>;
 }
 

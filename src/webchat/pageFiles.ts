@@ -1,4 +1,4 @@
-// The files of the web chat's page: its HTML, and the scripts and style sheets of the extension's folder that it may ask for.
+// The files of the web chat's page: its HTML, and the scripts and style sheets of the extension that it may load.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HANDLED } from './handled.ts';
@@ -17,7 +17,7 @@ export interface PageFilesOptions {
   readonly language: string;
 }
 
-/** Nothing outside the two folders can be named: a name has no separator. */
+/** Serves nothing outside the two folders: a name cannot contain a separator. */
 export function createPageFiles({ root, language }: PageFilesOptions): (path: string) => Promise<PageFile | undefined> {
   return async (path) => {
     if (path === 'index.html') {
@@ -43,7 +43,7 @@ async function readBundle(root: string, language: string): Promise<unknown> {
   return JSON.parse(text) as unknown;
 }
 
-/** All addresses are relative, so that a proxy may serve it under a path of its own. */
+/** All addresses are relative, so that a proxy can serve the page under any path. */
 function html(language: string, bundle: unknown): string {
   return `<!DOCTYPE html>
 <html lang="${/^[\w-]+$/.test(language) ? language : 'en'}">

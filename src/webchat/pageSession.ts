@@ -1,4 +1,4 @@
-// One open page of the web chat: what it shows, what it was sent, and what it asks for. It outlives a lost connection for a while.
+// The state of one open page of the web chat, and the handlers of its messages. Kept for a while without a connection.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, toDisposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
@@ -28,9 +28,9 @@ export interface PageSessionDeps {
   readonly conversations: Conversations;
   readonly options: WebChatOptions;
   settings(): Settings;
-  /** The model that answers now. */
+  /** The current model. */
   model(): WebChatOptions['model'];
-  /** Settings or the model may be others now. */
+  /** Called when settings or the model may have changed. */
   chosen(): Promise<void>;
   /** Unsent texts by conversation; the key is empty for a new chat. */
   readonly drafts: ReadonlyMap<string, string>;
@@ -41,7 +41,7 @@ export class PageSession implements Disposable {
   readonly #deps: PageSessionDeps;
   readonly #frontend: ChatFrontend;
   readonly #sent = new SentLines();
-  /** Cancel the requests that the page shows, by the question's id. */
+  /** Controllers that cancel the requests shown on the page, by the question's id. */
   readonly #open = new Map<string, AbortController>();
   readonly #drafts: Map<string, string>;
   readonly #attachments: PageAttachments;
@@ -49,10 +49,10 @@ export class PageSession implements Disposable {
   readonly #handlers: PageHandlers;
   #sink: LineSink | undefined;
   #shown: FollowedConversation | undefined;
-  /** What the page wants to show; it is shown once it is read. */
+  /** The conversation that the page wants to show; it is shown once its log is read. */
   #wanted: string | undefined;
   #refreshing: Disposable | undefined;
-  /** Serializes what changes the shown conversation, so that two quick messages start only one. */
+  /** Serializes changes of the shown conversation, so that two quick messages start only one. */
   #changing: Promise<void> = Promise.resolve();
   #started: Promise<void> = Promise.resolve();
 
@@ -100,7 +100,7 @@ export class PageSession implements Disposable {
     this.#started = this.show(conversation).catch(() => undefined);
   }
 
-  /** Sends what the page does not have. A second connection of the same page takes the place of the first. */
+  /** Sends the messages that the page has missed. A second connection of a page replaces the first. */
   connect(sink: LineSink, since: number): Disposable {
     this.#sink?.end();
     this.#sink = sink;
@@ -118,7 +118,7 @@ export class PageSession implements Disposable {
     return this.#change(() => this.#show(id));
   }
 
-  /** What others do, or a setting, has changed. */
+  /** Call when the activity of other conversations or a setting has changed. */
   refresh(): void {
     this.#refreshing ??= this.#deps.clock.after(REFRESH_AFTER, () => {
       this.#refreshing = undefined;
@@ -126,7 +126,7 @@ export class PageSession implements Disposable {
     });
   }
 
-  /** Whether the message was one that the web chat handles. */
+  /** Resolves to whether the web chat handles messages of this type. */
   async handle(message: FromPage): Promise<boolean> {
     const handler = (this.#handlers as Partial<Record<FromPage['type'], (message: FromPage) => Promise<void> | void>>)[
       message.type
@@ -234,7 +234,7 @@ export class PageSession implements Disposable {
     const followed = await conversations.follow(id, this.#follower);
     if (!followed.ok) {
       this.#wanted = undefined;
-      // Without a text of its own the new chat keeps what is in the composer.
+      // Without a draft of its own the new chat keeps the text in the composer.
       this.#frontend.show(undefined, [], this.#drafts.get(''));
       this.#refreshNow();
       this.#notice(followed.failure.message);
@@ -265,7 +265,7 @@ export class PageSession implements Disposable {
     if (this.#shown !== undefined) await use(await withdrawQueued(this.#deps.client, this.#shown, id));
   }
 
-  /** Whether the message starts a turn or is queued depends on what runs now. */
+  /** Starts a turn, or queues the message while a turn is running. */
   async #send(text: string, how: 'queue' | 'reply', taken: TakenAttachments = this.#attachments.take()): Promise<void> {
     const { client } = this.#deps;
     const message = { content: text, ...(taken.attachments && { attachments: taken.attachments }) };
@@ -320,7 +320,7 @@ export class PageSession implements Disposable {
     const controller = new AbortController();
     this.#open.get(question.id)?.abort();
     this.#open.set(question.id, controller);
-    // Answers go to Earshot; the request is cancelled here when it says that somebody has answered.
+    // The page sends its answer to Earshot; this request is cancelled when Earshot reports that it was answered.
     const asked =
       question.type === 'approval'
         ? this.#frontend.approve(question.request, controller.signal)

@@ -1,21 +1,23 @@
-// Queued messages of a conversation that a page withdraws or moves. A plugin cannot queue attachments again: those stay.
+// Withdraws and moves queued messages for a page. Not those with attachments, which a plugin cannot queue again.
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import { type FollowedConversation } from './followedConversation.ts';
 
 type Client = Pick<PluginClient, 'request'>;
 type Followed = Pick<FollowedConversation, 'id' | 'state'>;
 
-/** Resolves to its text. Rejects with the reason if it was delivered or has attachments. */
+/** Resolves to the text of the message. Rejects with the reason if it was delivered or has attachments. */
 export async function withdrawQueued(client: Client, followed: Followed, id: string): Promise<string> {
   const { content, attachments = [] } = followed.state.pending.queuedMessages.find((one) => one.id === id) ?? {
     content: '',
   };
-  if (attachments.length > 0) throw new Error('A queued message with attachments can be changed in VS Code only.');
+  if (attachments.length > 0) throw new Error('A queued message with attachments can only be changed in VS Code.');
   await client.request('withdraw_queued', { conversation: followed.id, queued_id: id });
   return content;
 }
 
-/** Withdraws the message and the one before it, and all after them, and queues them again in the new order. */
+/**
+ * Moves a queued message up by one: withdraws it, the one before it and all after it, and queues them in the new order.
+ */
 export async function raiseQueued(
   client: Client,
   followed: Followed,
@@ -28,10 +30,10 @@ export async function raiseQueued(
   if (place < 1 || before === undefined || raised === undefined) return;
   const moved = [raised, before, ...after];
   if (moved.some(({ attachments = [] }) => attachments.length > 0))
-    throw new Error('Queued messages with attachments can be moved in VS Code only.');
+    throw new Error('Queued messages with attachments can only be moved in VS Code.');
   const texts: string[] = [];
   for (const one of moved) {
-    // Delivered meanwhile: it stays where it is.
+    // A message that was delivered meanwhile cannot be withdrawn and is not queued again.
     const text = await withdrawQueued(client, followed, one.id).catch(() => undefined);
     if (text !== undefined) texts.push(text);
   }

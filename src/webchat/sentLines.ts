@@ -1,7 +1,7 @@
 // The messages that a page was sent since its last snapshot, so that it can continue after a lost connection.
 import { type ToPage } from '../protocol/webview.ts';
 
-/** Beyond this a new snapshot costs less. */
+/** Beyond this size a new snapshot is cheaper. */
 const MOST_CHARACTERS = 4_000_000;
 
 export class SentLines {
@@ -16,7 +16,7 @@ export class SentLines {
     if (message.type !== 'snapshot' && this.#characters > MOST_CHARACTERS) this.#clear();
   }
 
-  /** The lines after this number; undefined if some of them are not there any more. */
+  /** The lines after this number; undefined if some of them are no longer stored. */
   after(number: number): readonly string[] | undefined {
     const [first] = this.#lines;
     if (first === undefined || number < first.number) return undefined;

@@ -1,4 +1,4 @@
-// The web chat: joins the server, the pages that are open and the conversations that they show.
+// The web chat: connects the server, the open pages and the conversations that they show.
 import { type Disposable, toDisposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
 import { realClock } from '../node/realClock.ts';
@@ -16,7 +16,7 @@ import { createPageFiles } from './pageFiles.ts';
 import { PageSession } from './pageSession.ts';
 import { type LineSink, type StreamRequest, WebServer } from './webServer.ts';
 
-/** A page without a connection is kept this long: a reload, a phone that was in a pocket. */
+/** How long a page without a connection is kept, as after a reload or while a phone is locked. */
 const KEPT_MILLISECONDS = 10 * 60_000;
 const MOST_PAGES = 50;
 
@@ -27,7 +27,7 @@ export class WebChat {
   readonly #options: WebChatOptions;
   readonly #conversations: Conversations;
   readonly #server: WebServer;
-  /** The least recently connected first. */
+  /** In the order of their last connection, the oldest first. */
   readonly #pages = new Map<string, { readonly session: PageSession; leaving?: Disposable }>();
   #settings: Settings;
   #model: WebChatOptions['model'];
@@ -78,7 +78,7 @@ export class WebChat {
   #openStream({ page, previous, since, conversation }: StreamRequest, sink: LineSink): Disposable {
     const known = this.#pages.get(page) ?? this.#adopt(previous);
     if (known === undefined && !this.#hasRoom()) {
-      // It tries again, ever more slowly.
+      // The page tries again at increasing intervals.
       sink.end();
       return { dispose: () => undefined };
     }
@@ -93,7 +93,7 @@ export class WebChat {
       if (isOpen) connected = session.connect(sink, known === undefined ? 0 : since);
     };
     if (known === undefined && /^\w{1,100}$/.test(conversation)) session.start(conversation);
-    // Nothing before it is shown: an empty chat in between would take away what the user is typing.
+    // Not before the conversation is shown: an empty chat in between would discard what the user is typing.
     session.started.then(connect).catch((error: unknown) => this.#client.log('error', describeError(error)));
     return toDisposable(() => {
       isOpen = false;
@@ -104,7 +104,9 @@ export class WebChat {
     });
   }
 
-  /** After a reload. A page that is still connected keeps its state: the new one is its copy in another tab. */
+  /**
+   * The state from before a reload. If that page is still connected, it keeps its state: the new one is a copied tab.
+   */
   #adopt(previous: string) {
     const known = this.#pages.get(previous);
     if (known === undefined || known.session.isConnected) return undefined;
@@ -126,7 +128,7 @@ export class WebChat {
     });
   }
 
-  /** Pages that nobody sees make room. Those that are open are never closed for others, which would come back at once. */
+  /** Drops the oldest page without a connection if there are too many. A connected page would reconnect at once. */
   #hasRoom(): boolean {
     if (this.#pages.size < MOST_PAGES) return true;
     const [oldest] = [...this.#pages].find(([, { session }]) => !session.isConnected) ?? [];
@@ -158,7 +160,7 @@ export class WebChat {
     this.#readSettings().catch((error: unknown) => this.#client.log('error', describeError(error)));
   }
 
-  /** Settings and the model have no event. Never rejects. */
+  /** Reads settings and model, for which there are no events. Never rejects. */
   #readSettings(): Promise<void> {
     this.#reading ??= Promise.all([this.#client.request('read_config', {}), this.#client.request('list_models', {})])
       .then(
@@ -175,7 +177,7 @@ export class WebChat {
   }
 }
 
-/** Hosts that the extension has named, and those of the settings as they are now. */
+/** Allows the hosts that the extension has passed, and those of the current settings. */
 class Rules implements AccessRules {
   readonly token: string;
   readonly #named: readonly string[];

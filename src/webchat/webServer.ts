@@ -15,11 +15,11 @@ import { type PageFile } from './pageFiles.ts';
 
 /** A message may contain a text of 1,000,000 characters. */
 const LONGEST_BODY = 8 * 1024 * 1024;
-/** A page that reads nothing is disconnected; it comes back and gets a new snapshot. */
+/** A page that has not read this much is disconnected; it reconnects and gets a new snapshot. */
 const MOST_WAITING = 16 * 1024 * 1024;
-/** Proxies close what is silent for long. */
+/** An empty line is sent at this interval, since proxies close silent connections. */
 const BEAT_MILLISECONDS = 15_000;
-/** A request that is sent slowly holds a connection no longer than this. A stream is an answer and has no limit. */
+/** Limits how long a slowly sent request can hold a connection. A stream is a response and has no limit. */
 const SENT_WITHIN = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 5000 };
 const MOST_CONNECTIONS = 500;
 
@@ -31,22 +31,24 @@ export interface LineSink {
 
 export interface StreamRequest {
   readonly page: string;
-  /** The page that was loaded there before; empty: none. */
+  /** The page that was loaded in this tab before; empty: none. */
   readonly previous: string;
   /** The number of the last message that the page has. */
   readonly since: number;
-  /** What the page showed last; empty: a new chat. */
+  /** The conversation that the page showed last; empty: a new chat. */
   readonly conversation: string;
 }
 
 export interface WebServerDeps {
   readonly rules: AccessRules;
-  /** The user may have allowed the host meanwhile. Resolves once `rules` has it. */
+  /**
+   * Called before a host is refused, which the user may have allowed meanwhile. Resolves once `rules` is up to date.
+   */
   refreshRules(): Promise<void>;
   file(path: string): Promise<PageFile | undefined>;
-  /** The disposable is disposed when the page is gone. */
+  /** The result is disposed when the connection is closed. */
   openStream(request: StreamRequest, sink: LineSink): Disposable;
-  /** The reason if the message is refused. */
+  /** Resolves to the reason if the message is refused. */
   receive(page: string, message: unknown): Promise<string | undefined>;
   report(error: unknown): void;
 }
@@ -116,10 +118,10 @@ export class WebServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { rules } = this.#deps;
     const url = URL.parse(request.url ?? '', 'http://127.0.0.1');
-    // With two slashes it would name another host.
+    // A path that begins with two slashes would name another host.
     if (url?.host !== '127.0.0.1') return refuse(response, 404, 'There is no such file.');
     const path = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
-    // Also of a refused host: the window that asks must know that its address leads here.
+    // Also for a refused host: the window that probes must learn that its address leads here.
     if (path === WEB_CHAT_PROBE) response.setHeader('x-earshot', proof(url, rules));
     const refusal = await this.#refusePlace(request.headers, path === 'index.html' ? 'page' : 'part');
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.reason);
@@ -154,7 +156,7 @@ export class WebServer {
   }
 
   #openStream(request: StreamRequest, response: ServerResponse): void {
-    // Proxies must not collect it.
+    // Proxies must not buffer the stream.
     response.writeHead(200, { ...HEADERS, 'content-type': 'application/x-ndjson', 'x-accel-buffering': 'no' });
     response.flushHeaders();
     this.#streams.add(response);
@@ -173,7 +175,7 @@ export class WebServer {
   }
 
   async #receive(page: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A form cannot send it.
+    // A form cannot send this content type.
     if (!/^application\/json(?:;|$)/.test(request.headers['content-type'] ?? '')) {
       return refuse(response, 415, 'Messages are JSON.');
     }
@@ -183,7 +185,7 @@ export class WebServer {
     try {
       message = JSON.parse(body);
     } catch (error) {
-      return refuse(response, 400, `The message is no JSON: ${describeError(error)}`);
+      return refuse(response, 400, `The message is not JSON: ${describeError(error)}`);
     }
     const reason = await this.#deps.receive(page, message);
     if (reason !== undefined) return refuse(response, 400, reason);
@@ -212,14 +214,14 @@ function sendRefusal(
   reason: string,
   more: Readonly<Record<string, string>> = {},
 ): void {
-  // What is left of a body is not read.
+  // The rest of the body is not read, so the connection cannot be used again.
   const close = status === 413 ? { connection: 'close' } : {};
   response
     .writeHead(status, { ...HEADERS, ...more, ...close, 'content-type': 'text/plain; charset=utf-8' })
     .end(`${reason}\n`);
 }
 
-/** For functions that end with it. */
+/** Asynchronous, so that handlers can return it. */
 async function refuse(...refusal: Parameters<typeof sendRefusal>): Promise<void> {
   sendRefusal(...refusal);
 }

@@ -45,7 +45,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   const followed = state.head?.followed === true;
   const actions = useMemo<Actions>(
     () => ({
-      // What is rendered decides which conversation is meant, not what has arrived since.
+      // An answer is for the conversation that is rendered, even if another one has arrived since.
       post: (message) => post(message.type === 'answer_approval' ? { ...message, conversation: rendered } : message),
       offers: (type) => offers?.has(type) ?? true,
       followed,
@@ -78,7 +78,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   const shown = state.head?.conversation;
   useEffect(() => {
     setListing(false);
-    // The host may have stored what was typed since for another conversation.
+    // The host may have stored the text that was typed since then for another conversation.
     if (state.head?.draft === null && draft !== '') {
       post({ type: 'draft', conversation: null, text: '' });
       keepDraft(draft);
@@ -170,8 +170,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   );
 }
 
-/** All of them belong to the turn at the end of the transcript. */
-/** It works by rules and cannot carry out plans. */
+/** The Guide works by rules and cannot carry out plans. */
 function isGuide({ model }: ChatHead): boolean {
   return model.label === strings.guide;
 }
@@ -181,6 +180,7 @@ function endsWithAnswer({ items }: PageState): boolean {
   return last?.type === 'answer' && !last.streaming;
 }
 
+/** Calls that wait for the user. All of them belong to the turn at the end of the transcript. */
 function openCalls(state: PageState, wanted: 'approval' | 'question'): string[] {
   const open: string[] = [];
   for (const chunk of state.items.chunks.toReversed()) {
@@ -192,7 +192,7 @@ function openCalls(state: PageState, wanted: 'approval' | 'question'): string[] 
   return open.reverse();
 }
 
-/** Focuses the request before or after what is at the top of the transcript. */
+/** Scrolls to the request before or after the top of the visible part. */
 function jumpToRequest(page: HTMLElement | null, by: 1 | -1): void {
   const area = page?.querySelector('.scroller');
   const top = area?.getBoundingClientRect().top ?? 0;
@@ -204,7 +204,7 @@ function jumpToRequest(page: HTMLElement | null, by: 1 | -1): void {
 
 const MOST_RECALLED = 100;
 
-/** The newest first. */
+/** The user's requests, the newest first. */
 function earlierRequests(state: PageState): string[] {
   const found: string[] = [];
   for (const chunk of state.items.chunks.toReversed()) {
@@ -216,7 +216,7 @@ function earlierRequests(state: PageState): string[] {
   return found;
 }
 
-/** The host was never reached. */
+/** Shown while the host was never reached. */
 function Refused({ status }: { readonly status: Obstacle }) {
   return (
     <main class="chat">

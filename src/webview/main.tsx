@@ -1,4 +1,4 @@
-// The entry point of the page in VS Code: carries its messages through the editor.
+// The entry point of the page in VS Code: exchanges its messages with the extension.
 import type { FromPage, ToPage } from '../protocol/webview.ts';
 import { startPage } from './page.tsx';
 
@@ -21,7 +21,7 @@ const TO_PAGE = new Set<string>([
   'media',
 ] satisfies ToPage['type'][]);
 
-/** Messages of the editor itself arrive here too; they are ignored. */
+/** Messages of VS Code itself also arrive here; they are ignored. */
 function isToPage(data: unknown): data is ToPage {
   if (typeof data !== 'object' || data === null || !('type' in data)) return false;
   return typeof data.type === 'string' && TO_PAGE.has(data.type);

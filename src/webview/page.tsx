@@ -1,4 +1,4 @@
-// The page: connects the host's messages, the reducer and rendering, and reports errors to the host, whatever carries the messages.
+// The page, for any host: connects messages, reducer and rendering, and reports errors to the host.
 import { render } from 'preact';
 import { describeError } from '../base/errors.ts';
 import type { FromPage, Obstacle, ToPage } from '../protocol/webview.ts';
@@ -11,16 +11,16 @@ import { initialState, reduce } from './state.ts';
 
 const DRAFT_MILLISECONDS = 200;
 
-/** What carries the messages between the page and its host. */
+/** Transports the messages between the page and its host. */
 export interface PageHost {
   post(message: FromPage): void;
   /** Called once; `receive` gets every message of the host, and `changed` is called when `status` has changed. */
   listen(receive: (message: ToPage) => void, changed: () => void): void;
-  /** The messages that the host handles; undefined: all. What needs others is not shown. */
+  /** The messages that the host handles; undefined: all. Controls that need others are hidden. */
   readonly offers?: ReadonlySet<FromPage['type']>;
   /** The page itself shows the conversation's title, since nothing around it does. */
   readonly standsAlone?: boolean;
-  /** What is wrong with the connection. */
+  /** What is wrong with the connection; undefined if nothing is. */
   readonly status?: () => Obstacle | undefined;
 }
 
@@ -41,9 +41,9 @@ export function startPage(host: PageHost): void {
   let root = document.getElementById('root');
   let state = initialState;
   let drawing = false;
-  /** It failed repeatedly: nothing is rendered until the user restarts the page. */
+  /** The page failed repeatedly: nothing is rendered until the user restarts the page. */
   let givenUp = false;
-  /** It has failed, and a restart or the failure page is scheduled. */
+  /** The page has failed, and a restart or the failure page is scheduled. */
   let failing = false;
 
   function draw(): void {
@@ -75,7 +75,7 @@ export function startPage(host: PageHost): void {
     if (failing) return;
     failing = true;
     const next = restarts.next() === 'restart' ? restart : giveUp;
-    // Not during the render that failed.
+    // Later, because this may run during the render that failed.
     requestAnimationFrame(next);
   }
 
@@ -133,7 +133,7 @@ export function startPage(host: PageHost): void {
 
   function receive(message: ToPage): void {
     if (message.type === 'sound') {
-      // The editor keeps messages to a page that is gone for the next one, where the sound would come too late.
+      // VS Code keeps messages for a closed page and gives them to the next one, where the sound would come too late.
       if (state.head !== null) playSound();
       return;
     }

@@ -8,7 +8,7 @@ export function readPartial(text: string): Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {};
 }
 
-/** Closes what is open: a string where it ends, anything else after the last complete value. */
+/** Closes open values: a string at the end of the text, anything else after the last complete value. */
 function complete(text: string): string {
   /** Closing brackets of open values, outermost first. Changes only where `end` changes, so that both agree. */
   const open: string[] = [];

@@ -1,11 +1,11 @@
-// A short sound, made here: no file is loaded.
+// Plays a short sound that is generated here, without a file.
 
 const NOTES = [660, 880];
 const SECONDS = 0.12;
 
 export function playSound(): void {
   const context = new AudioContext();
-  // Suspended until the user has done something on the page.
+  // Browsers suspend it until the user has interacted with the page.
   void context.resume().catch(() => undefined);
   NOTES.forEach((frequency, index) => {
     const tone = context.createOscillator();

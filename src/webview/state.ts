@@ -32,14 +32,14 @@ export interface PageState {
   readonly head: ChatHead | null;
   readonly items: Chunked<PageItem>;
   /**
-   * The position of each id. Shared with later states as long as items are only added, so a position is valid only if
+   * The position of each id. Shared with later states while items are only added, so a position is valid only if
    * the item there has the id.
    */
   readonly places: Map<string, number>;
   /** Announced once to screen readers: whole answers and approvals, never pieces of a stream. */
   readonly announcement: { readonly serial: number; readonly text: string };
   readonly focusRequests: number;
-  /** How often the host asked for the list of conversations. */
+  /** How often the host asked to show the list of conversations. */
   readonly listRequests: number;
   /** The newest answer to `list_conversations`. */
   readonly conversations: ConversationsMessage | null;
@@ -116,7 +116,7 @@ export function reduce(state: PageState, message: ToPage): PageState {
   }
 }
 
-/** Another conversation brings its own text, unless what was typed belongs to it. */
+/** Another conversation brings its own draft, unless the typed text already belongs to it. */
 function draftIn({ head: before, draft }: PageState, head: ChatHead): PageState['draft'] {
   if (before !== null && (before.conversation === head.conversation || head.draft === null)) return draft;
   return { serial: draft.serial + 1, text: head.draft ?? '' };

@@ -1,4 +1,4 @@
-// Titles and icons of tool calls: `Read src/a.ts`, `Run npm test`; unknown tools have their own name.
+// Titles and icons of tool calls: `Read src/a.ts`, `Run npm test`; other tools are shown by their name.
 import type { IconName } from './render/icons.tsx';
 import { strings } from './strings/strings.ts';
 
@@ -45,7 +45,7 @@ export function toolIcon(name: string): IconName {
   return KNOWN.get(name)?.icon ?? 'tools';
 }
 
-/** The name of a tool in words: the `order` of the MCP server `kitchen` is called `kitchen__order` by models. */
+/** The display name of a tool: `kitchen: order` for `kitchen__order`, the tool `order` of the MCP server `kitchen`. */
 export function toolName(name: string): string {
   const end = name.indexOf('__', 1);
   return end === -1 || end + 2 >= name.length ? name : `${name.slice(0, end)}: ${name.slice(end + 2)}`;
@@ -64,7 +64,7 @@ const ACTIONS = new Map([
   ['symbols', strings.verbs.symbols],
 ]);
 
-/** The file at the end of the title, if the call leaves one there. */
+/** The file at the end of the title, if it still exists after the call. */
 export function titlePath(name: string, values: Arguments): string | undefined {
   if (KNOWN.get(name)?.subject !== 'path' || name === 'list_files' || name === 'delete_file' || name === 'move_file')
     return undefined;

@@ -122,7 +122,7 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     if (state.current.following) toEnd();
   }, [items]);
 
-  // After sending, scroll to the message wherever the reader was.
+  // After sending, scrolls to the message, wherever the reader was.
   useLayoutEffect(() => {
     if (sent > 0) follow(true);
     if (sent > 0) toEnd();

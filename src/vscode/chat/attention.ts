@@ -1,4 +1,4 @@
-// Makes sure that the user notices what needs an answer and what has ended while the chat is hidden: badge, toast, sound, system notice.
+// Draws the user's attention to open requests and ended turns: badge, toast, sound, system notice.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
@@ -97,7 +97,7 @@ export class Attention implements Disposable {
     void go().catch(this.#deps.report);
   }
 
-  /** For a user who looks elsewhere. */
+  /** Plays the sound, and shows a system notice while the window is not focused, if these are enabled. */
   #signal(text: string): void {
     const settings = this.#deps.settings();
     if (settings['attention.sound']) this.#deps.frontend.reply({ type: 'sound' });
@@ -111,9 +111,9 @@ function keyOf({ conversation, type, id }: OpenRequest): string {
   return `${conversation} ${type} ${id}`;
 }
 
-/** `subagent`: the name of the subagent that asks; undefined: one of the user's conversations does. */
+/** `subagent` is the name of the subagent that asks; undefined if it is one of the user's conversations. */
 function describeRequest({ type, text: asked }: OpenRequest, subagent: string | undefined): string {
-  // A command says it all.
+  // A command line is clear without the tool's name.
   const text = asked.replace(/^run_command: /, '');
   if (subagent !== undefined) {
     return type === 'approval'

@@ -20,13 +20,13 @@ export interface HandlesControllerDeps {
   /** Sends a message as the user. */
   send(text: string): Promise<void> | void;
   notice(text: string): void;
-  /** What a conversation of this window has used; null: not known. */
+  /** Tokens that a conversation of this window has used; null if unknown. */
   tokensOf(conversation: string): number | null;
 }
 
-/** Commands print in bursts. */
+/** Commands print in bursts, so changes are collected for this long. */
 const REFRESH_AFTER = 200;
-/** For the time that a command has been running. */
+/** How often the displayed running times are updated. */
 const TICK = 5000;
 const SENT_OUTPUT = 2000;
 
@@ -107,7 +107,7 @@ export class HandlesController implements Disposable {
     const all = shown === undefined ? [] : handles.list(shown);
     const listed = all.filter((handle) => !this.#hidden.has(handle));
     const views = await viewHandles(listed, (id) => this.#deps.tokensOf(id));
-    // Another conversation may be shown by now: it is drawn soon.
+    // If another conversation is shown now, its own refresh draws it.
     if (this.#deps.chat.shown !== shown) return;
     this.#shown = shown;
     const drawn = JSON.stringify(views);

@@ -40,7 +40,7 @@ export interface ChatDeps {
   readonly composing: Composing;
   readonly memory: WindowMemory;
   readonly logger: Logger & { show(): void };
-  /** What a call did to files, for its card. */
+  /** Diffs of the files that a call changed, for its card. */
   readDiffs(changes: CallChanges): Promise<readonly FileDiff[]>;
   model(): Model;
   readonly statusBar: Pick<StatusBar, 'update'>;
@@ -54,7 +54,7 @@ export class Chat implements ShownChat, Disposable {
   readonly activities: Activities;
   #shown: string | undefined;
   #refreshing: Disposable | undefined;
-  /** What the window showed last was read and may be overwritten. */
+  /** Set once the stored state of the window was read: from then on it may be overwritten. */
   #restored = false;
   readonly #wakeOffer = new WakeOffer({
     t: vscode.l10n.t,
@@ -97,7 +97,7 @@ export class Chat implements ShownChat, Disposable {
     this.refresh();
   }
 
-  /** Shows the conversation that was shown last, with its pending notifications, and continues those that were running. */
+  /** Shows the conversation that was shown last, and resumes those that were running. */
   async restore(): Promise<void> {
     const [listed, { shown, running }] = await Promise.all([this.#deps.store.list(), this.#deps.memory.read()]);
     this.#restored = true;
@@ -125,7 +125,7 @@ export class Chat implements ShownChat, Disposable {
     );
   }
 
-  /** After a reload the previous extension host may still be closing: its conversation is free in a moment. */
+  /** After a reload the previous extension host may still be closing; it releases the conversation soon. */
   #takeWhenFree(id: string, attempts: number): void {
     if (attempts === 0 || this.#shown !== id || this.#live()?.owned !== false) return;
     const take = async () => {
@@ -163,14 +163,14 @@ export class Chat implements ShownChat, Disposable {
     await this.#change(async () => {
       const before = this.#shown;
       await this.#show(undefined);
-      // Now: closing takes a while, and the user may have moved the focus by then.
+      // Before the other conversation is closed: that takes a while, and the user may move the focus meanwhile.
       this.#deps.frontend.focusComposer();
       if (before !== undefined) await this.#deps.keepAlive.leave(before);
     });
     this.refresh();
   }
 
-  /** It was deleted. */
+  /** Call after the conversation was deleted. */
   forget(id: string): void {
     this.activities.forget(id);
     this.refresh();
@@ -224,7 +224,7 @@ export class Chat implements ShownChat, Disposable {
     failed: ({ message }) => this.#deps.logger.error(`the chat page failed: ${message}`),
   };
 
-  /** Fires after each update of the head; the shown conversation may be another one. */
+  /** Fires after each update of the head; the shown conversation may have changed. */
   get onDidRefresh(): Emitter<void>['event'] {
     return this.#onDidRefresh.event;
   }
@@ -270,7 +270,7 @@ export class Chat implements ShownChat, Disposable {
     return next;
   }
 
-  /** Undefined: a new chat, or with `start` a new conversation that takes over what was typed in it. */
+  /** Undefined: a new chat, or with `start` a new conversation that takes over the draft of the new chat. */
   async #show(id: string | undefined, start = false): Promise<void> {
     const { earshot, frontend, composing } = this.#deps;
     if (id === undefined && !start) {
@@ -279,7 +279,7 @@ export class Chat implements ShownChat, Disposable {
       frontend.show(undefined, [], draft);
       return;
     }
-    // Recovery may ask for an approval while it opens: the chat must show this conversation by then.
+    // Opening may recover a request for approval, so the chat must already show this conversation.
     const target = id ?? this.#deps.ids.ulid();
     const draft = id === undefined ? undefined : await composing.show(target);
     this.#shown = target;
@@ -302,7 +302,7 @@ export class Chat implements ShownChat, Disposable {
     await earshot.returnMessages(target);
   }
 
-  /** The page may be behind: whether the message starts a turn or is queued depends on what runs now. */
+  /** Decides by the current state whether to start a turn or queue the message; the page may be out of date. */
   async #send(text: string, how: 'queue' | 'interrupt'): Promise<void> {
     const { earshot, frontend, composing } = this.#deps;
     await this.#change(async () => {

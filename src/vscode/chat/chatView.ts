@@ -13,14 +13,14 @@ export interface ChatViewDeps {
   readonly extension: vscode.Uri;
   readonly frontend: ChatFrontend;
   readonly handlers: Omit<FromPageHandlers, 'ready'>;
-  /** Whether a person can see the page now. */
+  /** Called with whether the user can see the page. */
   onDidChangeVisible(visible: boolean): void;
   readonly logger: Logger;
 }
 
 export class ChatView implements vscode.WebviewViewProvider, Disposable {
   readonly #deps: ChatViewDeps;
-  /** Belongs to the current view; VS Code creates a new one whenever it is shown again. */
+  /** Disposables of the current view; VS Code creates a new view whenever it is shown again. */
   #held: DisposableStore | undefined;
   #view: vscode.WebviewView | undefined;
 
@@ -31,7 +31,7 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
   readonly #onDidShow = new vscode.EventEmitter<void>();
   #badge: vscode.ViewBadge | undefined;
 
-  /** The user sees the view. */
+  /** Whether the user can see the view. */
   get visible(): boolean {
     return this.#view?.visible === true;
   }
@@ -101,7 +101,7 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     });
   }
 
-  /** In the title of the view. */
+  /** Shows the title of the conversation next to the name of the view. */
   setTitle(title: string): void {
     if (this.#view !== undefined && this.#view.description !== title) this.#view.description = title;
   }

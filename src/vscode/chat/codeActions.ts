@@ -1,7 +1,7 @@
-// What the buttons of a code block do in the editor: insert, apply after a preview, run in a terminal.
+// Actions of a code block's buttons: insert into the editor, apply after a preview, run in a terminal.
 import * as vscode from 'vscode';
 
-/** The editor that was active last; the chat takes the focus from it. */
+/** The editor that was active before the chat got the focus, or else any visible one. */
 function targetEditor(): vscode.TextEditor | undefined {
   const shown = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
   if (shown === undefined) {
@@ -26,17 +26,17 @@ interface Proposal {
   readonly text: string;
 }
 
-/** Code blocks that are shown as differences; a button in the title of the editor applies them. */
+/** Code blocks that are shown as a diff; a button in the title of the diff editor applies them. */
 export class Proposals {
   readonly #open = new Map<string, Proposal>();
-  /** Makes a document of the proposed content of a file. */
+  /** Stores the proposed content of a file. Resolves to the URI of a document with it. */
   readonly #store: (path: string, content: string) => Promise<vscode.Uri>;
 
   constructor(store: (path: string, content: string) => Promise<vscode.Uri>) {
     this.#store = store;
   }
 
-  /** Shows what the file would be with the code in place of the selection, or else of everything. */
+  /** Shows a diff in which the code replaces the selection, or the whole file if nothing is selected. */
   async show(code: string): Promise<void> {
     const editor = targetEditor();
     if (editor === undefined) return;
@@ -55,7 +55,7 @@ export class Proposals {
     await vscode.commands.executeCommand('vscode.diff', document.uri, proposed, title, { preview: true });
   }
 
-  /** Changes the file, unsaved, unless it has changed since it was compared. */
+  /** Applies the code without saving the file, unless the file has changed since the diff was shown. */
   async apply(): Promise<void> {
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
     const key = tab?.input instanceof vscode.TabInputTextDiff ? tab.input.modified.toString() : '';
@@ -78,7 +78,10 @@ export class Proposals {
 
 const TERMINAL = 'Earshot';
 
-/** The user chose it for this very text, so it runs; not in a terminal in which a program may take it for input. */
+/**
+ * Runs the text without asking: the user chose it. Other terminals are not used, since a program may be reading input
+ * there.
+ */
 export function runInTerminal(text: string): void {
   const own = vscode.window.terminals.find(({ name, exitStatus }) => name === TERMINAL && exitStatus === undefined);
   const terminal = own ?? vscode.window.createTerminal(TERMINAL);

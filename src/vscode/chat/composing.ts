@@ -21,9 +21,9 @@ const keptSchema = z.array(
     name: z.string(),
     mediaType: z.string().optional(),
     preview: z.string().optional(),
-    /** Of the kind `text`: goes into the message itself. */
+    /** The content of an attachment of kind `text`, which becomes part of the message. */
     text: z.string().optional(),
-    /** Of the kind `resource`. */
+    /** Set for the kind `resource`. */
     resource: z.strictObject({ server: z.string(), uri: z.string(), content: z.string() }).optional(),
   }),
 );
@@ -54,7 +54,7 @@ export class Composing {
     this.#drafts = deps.draftsOf(undefined);
   }
 
-  /** Restores what was typed, attached and returned in this conversation, or in a new chat. Resolves to the text. */
+  /** Restores text, attachments and returned messages of this conversation, or of a new chat. Resolves to the text. */
   async show(conversation: string | undefined): Promise<string> {
     const drafts = this.#deps.draftsOf(conversation);
     const [text, attached, returned] = await Promise.all([
@@ -72,8 +72,8 @@ export class Composing {
   }
 
   /**
-   * A message turned the new chat into this conversation, and what was typed and attached since belongs to it. Undefined: the
-   * conversation could not be stored, so it is a new chat again.
+   * Moves text and attachments to the conversation that the new chat has become with its first message. Undefined: the
+   * conversation could not be stored, so they move back to a new chat.
    */
   async moveTo(conversation: string | undefined): Promise<void> {
     const before = this.#drafts;
@@ -115,7 +115,7 @@ export class Composing {
     return this.#add({ id: path, kind: 'file', name: path });
   }
 
-  /** Text under a name for people; it is part of the message when that is sent. */
+  /** Attaches text with a display name; it becomes part of the message. */
   async attachText(name: string, text: string): Promise<Result<void>> {
     return this.#add({ id: name, kind: 'text', name, text });
   }
@@ -150,19 +150,21 @@ export class Composing {
     void this.#set(kept).catch(report);
   }
 
-  /** Whether these were returned before: the editor may have crashed before the log recorded it. */
+  /** Whether all of these were returned before: the editor may have crashed before the log recorded it. */
   has(texts: readonly QueuedMessage[]): boolean {
     return texts.every(({ id }) => this.#returned.includes(id));
   }
 
-  /** Takes queued messages that no request delivered. The composer marks them until they are sent or cleared. */
+  /**
+   * Puts queued messages that no request delivered into the composer, which marks them until they are sent or cleared.
+   */
   async returnMessages(texts: readonly QueuedMessage[]): Promise<void> {
     const missing = texts.filter((text) => !this.has([text]));
     await this.restoreMessages(missing);
     if (missing.length > 0) await this.#setReturned([...this.#returned, ...missing.map(({ id }) => id)]);
   }
 
-  /** The text in the composer changed; the page may show another conversation than this window by now. */
+  /** Stores the composer's text. `conversation` is the one that the page shows; the window may already show another. */
   async draftChanged(text: string, conversation: string | undefined): Promise<void> {
     if (conversation !== this.#conversation) return this.#deps.draftsOf(conversation).write(text);
     this.#keepText(text);

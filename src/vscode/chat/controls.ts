@@ -19,7 +19,7 @@ export interface ControlsDeps {
 export function createControlsHandlers({ frontend, settings, model, shown }: ControlsDeps): ControlsHandlers {
   return {
     choose_model: async () => vscode.commands.executeCommand(COMMANDS.chooseModel),
-    // The page asks the host to choose.
+    // Only the web chat lists models on its page; here the user chooses in a quick pick.
     list_models: () => undefined,
     pick_model: () => undefined,
     set_api_key: async () => vscode.commands.executeCommand(COMMANDS.setApiKey),
@@ -43,7 +43,7 @@ export async function openSettings(): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.openSettings', `@ext:earshot.${SETTINGS_SECTION}`);
 }
 
-/** One click must not switch off every question. */
+/** Asks for confirmation: one click must not turn off all approvals. */
 async function confirmAll(): Promise<boolean> {
   const approve = vscode.l10n.t('Approve Everything');
   const answer = await vscode.window.showWarningMessage(

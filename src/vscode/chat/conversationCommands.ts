@@ -1,4 +1,4 @@
-// The commands on whole conversations: open, rename, fork, export, delete. They ask the user; the library acts.
+// Commands for whole conversations: open, rename, fork, export, delete. They ask the user, then call the library.
 import * as vscode from 'vscode';
 import { describeFailure, type Result } from '../../base/errors.ts';
 import { type ExportFormat, type Library } from '../../core/library.ts';
@@ -19,12 +19,12 @@ export interface ConversationCommandDeps {
   onDidRemove(id: string): void;
 }
 
-/** What the commands and the list in the panel do with one conversation. */
+/** Actions on one conversation, shared by the commands and the list in the panel. */
 export interface ConversationActions {
   rename(id: string, title: string): Promise<void>;
   fork(id: string): Promise<void>;
   export(id: string): Promise<void>;
-  /** After confirmation. */
+  /** Deletes the conversation after the user has confirmed it. */
   remove(id: string): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export function conversationCommands(deps: ConversationCommandDeps, actions: Con
   } satisfies Partial<CommandHandlers>;
 }
 
-/** Undefined after the failure was shown. */
+/** Shows a failure to the user; then the value is undefined. */
 async function valueOrShowFailure<T>(result: Promise<Result<T>>): Promise<T | undefined> {
   const settled = await result;
   if (settled.ok) return settled.value;

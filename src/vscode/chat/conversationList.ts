@@ -10,9 +10,9 @@ import { type ConversationActions } from './conversationCommands.ts';
 import { type ConversationsHandlers } from './pageHandlers.ts';
 
 const MOST_LISTED = 300;
-/** Texts are searched in this many conversations, the newest first. */
+/** Only this many conversations, the newest ones, are searched for the text. */
 const MOST_SEARCHED = 500;
-/** The page gets what was found so far after this many. */
+/** The page gets intermediate results each time this many conversations were searched. */
 const AT_ONCE = 20;
 
 export interface ConversationListDeps {

@@ -1,4 +1,4 @@
-// Stores the unsent draft of each conversation in files: the webview's own state lives in the browser and may be one reload behind.
+// Stores the unsent draft of each conversation in files, because the webview's own state may be one reload behind.
 import { join } from 'node:path';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
@@ -48,7 +48,7 @@ function createDrafts(deps: DraftDeps): Drafts {
   };
 }
 
-/** One small file; the newest text wins. */
+/** One small file. A text that is replaced before its write begins is never written. */
 export function keepFile({ files, folder, logger }: DraftDeps, name: string): Pick<Drafts, 'read' | 'write'> {
   const path = join(folder, name);
   let newest: string | undefined;

@@ -1,4 +1,4 @@
-// The obstacles shown above the transcript: what keeps the chat from working fully, and the button that helps.
+// Obstacles shown above the transcript: each says what keeps the chat from working fully, and has a button that helps.
 import * as vscode from 'vscode';
 import { type Failure } from '../../base/errors.ts';
 import { type LiveConversation } from '../../core/conversation/liveConversation.ts';
@@ -79,7 +79,7 @@ function elsewhere(live: LiveConversation): Obstacle {
   };
 }
 
-/** As far as the log shows what runs there. */
+/** Says what the other window must finish first, as far as the log shows it. */
 function describeHandOver({ log }: LiveConversation): string {
   const { unanswered, isOpen } = log.state.turn;
   const running = [...new Set(unanswered.map(({ request }) => request.name))].join(', ');

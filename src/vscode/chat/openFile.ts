@@ -6,7 +6,7 @@ import { toUri } from '../workspace/fileUris.ts';
 
 export interface Place {
   readonly path: string;
-  /** From 1. */
+  /** Lines and columns are counted from 1. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
 }

@@ -1,4 +1,4 @@
-// Which part of the window handles which message of the chat page; together they handle all of them.
+// Assigns every message of the chat page to the part of the window that handles it.
 import { type Event } from '../../base/emitter.ts';
 import { type completionsMessages } from '../../protocol/page/completionsView.ts';
 import { type controlsMessages } from '../../protocol/page/controlsView.ts';
@@ -38,6 +38,6 @@ export type ChatHandlers = Omit<
 /** The conversation that the chat shows, for the other parts of the page. */
 export interface ShownChat {
   readonly shown: string | undefined;
-  /** The shown conversation may be another one. */
+  /** Fires after each update of the head; `shown` may have changed. */
   readonly onDidRefresh: Event<void>;
 }

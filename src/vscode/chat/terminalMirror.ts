@@ -5,7 +5,7 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 import { describeHandleState } from '../../core/tools/handleTexts.ts';
 
-/** Output from before the terminal was opened. */
+/** Maximum of output from before the terminal was opened that is shown. */
 const BACKLOG_BYTES = 256 * 1024;
 const AT_ONCE = 64 * 1024;
 
@@ -24,7 +24,7 @@ export class TerminalMirrors implements Disposable {
     );
   }
 
-  /** Keeps the focus where it is. */
+  /** Does not move the focus. */
   show(handle: Handle): vscode.Terminal {
     const known = this.#terminals.get(handle);
     const terminal = known ?? this.#create(handle);
@@ -90,7 +90,7 @@ export class Mirror implements vscode.Pseudoterminal {
       this.#close.fire();
       return;
     }
-    // Line editing supports no arrow keys.
+    // Arrow keys and other escape sequences are not supported.
     if (data.startsWith('\u001b')) return;
     for (const character of data) this.#typed(character);
   }
@@ -137,7 +137,7 @@ export class Mirror implements vscode.Pseudoterminal {
       .catch(this.#report)
       .finally(() => {
         this.#showing = undefined;
-        // Output that came while the last piece was shown.
+        // More output may have arrived while the last piece was shown.
         if (!this.#closed && !this.#isUpToDate) this.#update();
       });
   }
@@ -160,7 +160,7 @@ export class Mirror implements vscode.Pseudoterminal {
     this.#writeNote(`${describeHandleState(this.#handle)}. ${vscode.l10n.t('Press any key to close this terminal.')}`);
   }
 
-  /** A note of Earshot, dimmed and in brackets, so that it differs from the command's output. */
+  /** Writes a note of Earshot, dimmed and in brackets to distinguish it from the command's output. */
   #writeNote(text: string): void {
     this.#write.fire(`\u001b[2m[${text.replace(/\r?\n/g, '\r\n ')}]\u001b[0m\r\n`);
   }

@@ -1,4 +1,4 @@
-// The handlers of what the user does with items of the transcript: resend, retry, code blocks, diffs, queued messages.
+// Handles the user's actions on items of the transcript: resend, retry, code blocks, diffs, queued messages.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure, type Result } from '../../base/errors.ts';
@@ -68,7 +68,7 @@ export class TranscriptActions implements Disposable {
     apply_code: ({ text }) => this.#proposals.show(text),
     run_in_terminal: ({ text }) => runInTerminal(text),
     read_media: async ({ hash }) => {
-      // Only what a card of the shown conversation names.
+      // The page may read only media that a card of the shown conversation refers to.
       const items = this.#deps.earshot.get(this.#deps.shown() ?? '')?.log.state.transcript.items ?? [];
       const isShown = items.some(
         (item) => item.type === 'tool' && item.media?.some((one) => one.hash === hash) === true,
@@ -87,7 +87,10 @@ export class TranscriptActions implements Disposable {
     raise_queued: ({ id }) => this.#onShown((shown) => this.#raise(shown, id)),
   };
 
-  /** Withdraws the message and the one before it, and all after them, and queues them again in the new order. */
+  /**
+   * Moves a queued message up by one: withdraws it, the one before it and all after it, and queues them in the new
+   * order.
+   */
   async #raise(shown: string, id: string): Promise<Result<unknown>> {
     const { earshot } = this.#deps;
     const queued = earshot.get(shown)?.log.state.pending.queuedMessages ?? [];
@@ -97,7 +100,7 @@ export class TranscriptActions implements Disposable {
     const moved: QueuedMessage[] = [];
     for (const one of [raised, before, ...after]) {
       const taken = await earshot.withdrawMessage(shown, one.id);
-      // Delivered meanwhile: it stays where it is.
+      // A message that was delivered meanwhile cannot be withdrawn and is not queued again.
       if (taken.ok) moved.push(taken.value);
     }
     for (const one of moved) {
@@ -113,7 +116,7 @@ export class TranscriptActions implements Disposable {
     const item = live?.log.state.transcript.items.find(({ id }) => id === call);
     const change = (item?.type === 'tool' ? item.changes : undefined)?.find((one) => one.path === path);
     if (change === undefined) {
-      this.#deps.notice(vscode.l10n.t('This change is no longer known.'));
+      this.#deps.notice(vscode.l10n.t('This change is no longer stored.'));
       return;
     }
     const [before, after] = [contentUri(SCHEME, path, change.before), contentUri(SCHEME, path, change.after)];
@@ -128,7 +131,7 @@ export class TranscriptActions implements Disposable {
   }
 }
 
-/** Empty without a hash. */
+/** The document is empty if there is no hash. */
 function contentUri(scheme: string, path: string, hash: string | undefined): vscode.Uri {
   return vscode.Uri.from({ scheme, path: `/${path}`, query: hash ?? '' });
 }

@@ -1,4 +1,5 @@
-// Offers to deliver notifications to a model that may run only at the user's request: one message until nothing is held back.
+// Offers to deliver notifications to a model that may run only at the user's request. Offers it once until nothing is
+// held back.
 import { type HeldReason } from '../../protocol/webview.ts';
 
 export interface WakeOfferDeps {

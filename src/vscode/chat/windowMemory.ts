@@ -23,7 +23,7 @@ export function createWindowMemory(deps: DraftDeps): WindowMemory {
       try {
         if (text !== '') return stateSchema.parse(JSON.parse(text));
       } catch {
-        deps.logger.warn('what the window showed last cannot be read');
+        deps.logger.warn('the stored state of the window cannot be read');
       }
       return { shown: undefined, running: [] };
     },
@@ -31,7 +31,7 @@ export function createWindowMemory(deps: DraftDeps): WindowMemory {
       const text = JSON.stringify(state);
       if (text === written) return;
       written = text;
-      const report = (error: unknown) => deps.logger.error('what the window shows cannot be stored', error);
+      const report = (error: unknown) => deps.logger.error('the state of the window cannot be stored', error);
       void file.write(text).catch(report);
     },
   };

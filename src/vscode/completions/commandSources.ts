@@ -1,4 +1,4 @@
-// The sources of the `/` picker that ship: commands of the chat, prompt files and skills.
+// The built-in sources of the `/` picker: commands of the chat, prompt files and skills.
 import * as vscode from 'vscode';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
@@ -84,7 +84,7 @@ export function promptSource(workspace: Workspace, userFiles: UserFiles | undefi
   };
 }
 
-/** A prompt file of the same name goes before a skill, as when it is sent. */
+/** A skill with the name of a prompt file is not listed: when `/name` is sent, the prompt file is used. */
 export function skillSource(workspace: Workspace, userFiles: UserFiles | undefined): CompletionSource {
   return {
     name: 'skills',

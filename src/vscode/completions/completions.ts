@@ -1,11 +1,11 @@
-// The open list of sources behind the `@` and `/` pickers: each offers entries and acts on the one that was chosen.
+// The extensible list of sources behind the `@` and `/` pickers: each lists entries and acts on the chosen one.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type CompletionsMessage, type CompletionView, type Trigger } from '../../protocol/page/completionsView.ts';
 import { type OfferedCompletion } from '../../protocol/page/windowView.ts';
 
 const MOST_SHOWN = 40;
 
-/** Text that goes with the next message, under a name for people. */
+/** Text that is attached to the next message, with a display name. */
 export interface AttachedText {
   readonly name: string;
   readonly text: string;
@@ -14,14 +14,14 @@ export interface AttachedText {
 export type Completion = Omit<CompletionView, 'source'>;
 
 export interface CompletionSource {
-  /** Unique; also how a choice finds its source again. */
+  /** Unique. The page sends it back with the chosen entry. */
   readonly name: string;
   readonly trigger: Trigger;
-  /** Its entries are files to attach, or have `insert`: front ends outside the editor can use them, too. */
+  /** Front ends outside the editor can use its entries, too: they are files to attach, or have `insert`. */
   readonly isPortable?: true;
-  /** The best first. May reject: then it offers nothing. */
+  /** The best entries first. If it rejects, the source has no entries. */
   list(query: string): Promise<readonly Completion[]>;
-  /** For entries without `insert`. */
+  /** Called for a chosen entry without `insert`. */
   choose?(id: string): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export class Completions {
     return { type: 'completions', trigger, query, items: listed.flat().slice(0, MOST_SHOWN) };
   }
 
-  /** What a front end outside the editor can use. */
+  /** The entries that a front end outside the editor can use. */
   async listPortable(trigger: Trigger, query: string): Promise<readonly OfferedCompletion[]> {
     const { items } = await this.list(trigger, query, ({ isPortable }) => isPortable === true);
     return items.map(({ id: name, label, detail, insert }) => ({
@@ -73,7 +73,7 @@ export class Completions {
   }
 }
 
-/** Whether the characters of the query occur in this order; lower is better, undefined is no match. */
+/** Matches if the characters of the query occur in this order. A lower score is better; undefined means no match. */
 export function matchScore(query: string, text: string): number | undefined {
   const [wanted, candidate] = [query.toLowerCase(), text.toLowerCase()];
   if (wanted === '') return text.length;

@@ -1,4 +1,4 @@
-// Commands of the editor's menus that bring something into the chat: selection, files, problems, terminal text.
+// Commands in VS Code's menus that attach something to the chat: selection, files, problems, terminal text.
 import * as vscode from 'vscode';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
@@ -21,7 +21,7 @@ export function editorCommands({ reveal, attach, attachText, send }: EditorComma
     await reveal();
     for (const uri of chosen) if (uri instanceof vscode.Uri) await attach(uri);
   };
-  const attachOrSay = async (text: AttachedText | undefined) => {
+  const attachOrInform = async (text: AttachedText | undefined) => {
     if (text === undefined) {
       await vscode.window.showInformationMessage(vscode.l10n.t('There is nothing to attach.'));
       return;
@@ -30,11 +30,11 @@ export function editorCommands({ reveal, attach, attachText, send }: EditorComma
     await attachText(text);
   };
   return {
-    [COMMANDS.sendSelection]: () => attachOrSay(selectionText()),
+    [COMMANDS.sendSelection]: () => attachOrInform(selectionText()),
     [COMMANDS.attachFile]: attachChosen,
     [COMMANDS.attachFolder]: attachChosen,
-    [COMMANDS.attachProblems]: () => attachOrSay(problemsText(vscode.window.activeTextEditor?.document.uri)),
-    [COMMANDS.attachTerminal]: async () => attachOrSay(await terminalText()),
+    [COMMANDS.attachProblems]: () => attachOrInform(problemsText(vscode.window.activeTextEditor?.document.uri)),
+    [COMMANDS.attachTerminal]: async () => attachOrInform(await terminalText()),
     [COMMANDS.explainProblem]: async (given: unknown) => {
       await reveal();
       await send(`${vscode.l10n.t('Explain this problem:')}\n${problemIn(given)}`);
@@ -46,7 +46,7 @@ export function editorCommands({ reveal, attach, attachText, send }: EditorComma
   } satisfies Partial<CommandHandlers>;
 }
 
-/** What the lightbulb passed, or else the problem at the cursor. */
+/** The problem that the lightbulb passed, or else those at the cursor. */
 function problemIn(given: unknown): string {
   if (typeof given === 'string') return given;
   const editor = vscode.window.activeTextEditor;

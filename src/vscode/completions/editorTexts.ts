@@ -1,4 +1,4 @@
-// Texts from the editor that the user attaches to a message: selection, problems, last terminal command, changes, symbols.
+// Texts from the editor to attach to a message: selection, problems, last terminal command, changes, symbols.
 import * as vscode from 'vscode';
 import { pathOf } from './workspacePaths.ts';
 import { type AttachedText } from './completions.ts';
@@ -19,7 +19,7 @@ function linesOf(document: vscode.TextDocument, range: vscode.Range, what: strin
   return { name, text: fence(document.getText(range), document.languageId) };
 }
 
-/** Of one file, or of the whole workspace. */
+/** The problems of one file, or of the whole workspace. */
 export function problemsText(uri?: vscode.Uri): AttachedText | undefined {
   const all =
     uri === undefined ? vscode.languages.getDiagnostics() : [[uri, vscode.languages.getDiagnostics(uri)] as const];
@@ -36,7 +36,7 @@ export function describeProblem(uri: vscode.Uri, { range, severity, message, sou
   return `${pathOf(uri)}:${line + 1}:${character + 1}: ${level}: ${message}${source === undefined ? '' : ` (${source})`}`;
 }
 
-/** The last command of the active terminal, as the editor's own tool prints it. */
+/** The last command of the active terminal, as VS Code's own tool prints it. */
 export async function terminalText(): Promise<AttachedText | undefined> {
   if (!vscode.lm.tools.some(({ name }) => name === LAST_COMMAND_TOOL)) return undefined;
   const given = { input: {}, toolInvocationToken: undefined };
@@ -51,7 +51,7 @@ interface GitRepository {
   diff(cached?: boolean): Promise<string>;
 }
 
-/** The repositories that VS Code's own Git extension knows. */
+/** The repositories that VS Code's own Git extension has open. */
 export async function gitRepositories(): Promise<readonly GitRepository[]> {
   const git = vscode.extensions.getExtension<{ getAPI(version: 1): { repositories: GitRepository[] } }>('vscode.git');
   if (git === undefined) return [];
@@ -64,7 +64,7 @@ export async function changesText(): Promise<AttachedText | undefined> {
   return text === '' ? undefined : { name: vscode.l10n.t('Uncommitted changes'), text: fence(text, 'diff') };
 }
 
-/** Where it is; the file itself is attached through the workspace's rules. */
+/** Only the location of the symbol; its file is attached separately, under the workspace's rules. */
 export function symbolText({ location, name }: vscode.SymbolInformation): AttachedText {
   const place = `${pathOf(location.uri)}:${location.range.start.line + 1}`;
   return { name: vscode.l10n.t('Symbol {0}', name), text: place };

@@ -1,4 +1,4 @@
-// The sources of the `@` picker that ship: files, folders, symbols, selection, problems, terminal, changes.
+// The built-in sources of the `@` picker: files, folders, symbols, selection, problems, terminal, changes.
 import * as vscode from 'vscode';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type AttachedText, bestMatches, type Completion, type CompletionSource, matchScore } from './completions.ts';

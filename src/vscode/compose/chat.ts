@@ -80,11 +80,11 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
     new HandlesController({
       ...deps,
       chat,
-      mirrors: held.add(new TerminalMirrors(report('a terminal could not be filled'))),
+      mirrors: held.add(new TerminalMirrors(report('output could not be shown in a terminal'))),
       send: (text) => chat.handlers.send({ type: 'send', text }),
       notice: (text) => notice('info', text),
       tokensOf: (id) => {
-        // Counted in the log of the conversation that started it, which is shown.
+        // The log of the parent counts a subagent's tokens, and the parent is the shown conversation.
         const used = chat.shown === undefined ? undefined : earshot.get(chat.shown)?.log.state.usage.usedBySubagent(id);
         return [...(used?.values() ?? [])].reduce((sum, { input, output }) => sum + input + output, 0) || null;
       },
@@ -108,7 +108,7 @@ export function composeView(
   others: ReviewHandlers & PendingHandlers & CompletionsHandlers,
 ) {
   let isVisible = false;
-  /** Other windows and plugins ask whether a person sees a conversation. */
+  /** Publishes which conversation the user can see, for other windows and plugins. */
   const announce = () => views.show(isVisible ? chat.shown : undefined);
   held.add(chat.onDidRefresh(announce));
   held.add(toDisposable(() => views.show(undefined)));

@@ -1,4 +1,4 @@
-// Composes what brings things of the editor into the chat: pickers, menus, lightbulb, commit message.
+// Composes the pickers of the composer, and the commands in menus and the lightbulb that use the chat or the model.
 import * as vscode from 'vscode';
 import { describeFailure, type Result } from '../../base/errors.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
@@ -70,7 +70,7 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
   return { completions, handlers, commands };
 }
 
-/** A value of a prompt or an address of an MCP server. Undefined: cancelled. */
+/** Asks for a value in a prompt or a resource address of an MCP server. Undefined: the user cancelled. */
 async function askForValue({ title, name, about, required }: AskedValue): Promise<string | undefined> {
   return vscode.window.showInputBox({
     title,

@@ -1,4 +1,4 @@
-// Composes commands: their supervisors, and the handles of those in the background.
+// Composes the execution of commands: their supervisors, and the handles of background commands.
 import { type AgentRuns, type RemoteTasks } from '../../core/ports/processes.ts';
 import { Handles } from '../../core/tools/handles.ts';
 import { realClock } from '../../node/realClock.ts';

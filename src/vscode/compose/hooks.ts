@@ -1,4 +1,4 @@
-// Composes the user's hooks: their settings by where they come from, and the approval of those of a workspace.
+// Composes hooks: reads them from user and workspace settings, and asks the user to approve those of a workspace.
 import * as vscode from 'vscode';
 import { printWholePath, printWords } from '../../base/printPath.ts';
 import { type Hooks } from '../../core/ports/hooks.ts';
@@ -30,7 +30,9 @@ export function composeHooks({ context, logger, settings, held }: Window, notice
   });
 }
 
-/** The user's own, then those of the workspace. A value that is not valid is reported with the settings and skipped. */
+/**
+ * The user's hooks, then those of the workspace. An invalid value is skipped here and reported by the settings reader.
+ */
 function readHooks(): readonly ConfiguredHook[] {
   const inspected = vscode.workspace.getConfiguration(SETTINGS_SECTION).inspect('hooks');
   const { globalValue, workspaceValue, workspaceFolderValue } = inspected ?? {};
@@ -44,7 +46,7 @@ function readHooks(): readonly ConfiguredHook[] {
 async function approveHook({ event, command, files }: HookApproval): Promise<boolean> {
   const review = vscode.l10n.t('Review…');
   const message = vscode.l10n.t(
-    'This workspace configures a hook that runs at {0}. It runs after your approval.',
+    'This workspace configures a hook that runs at {0}. It runs only after your approval.',
     event,
   );
   if ((await vscode.window.showInformationMessage(message, review)) !== review) return false;

@@ -1,4 +1,4 @@
-// Composes the hub: when this window takes part in it, and the tools and the producer that use it.
+// Composes the hub: when this window joins it, and the tools that use it.
 import type * as sqliteModule from 'node:sqlite';
 import * as vscode from 'vscode';
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
@@ -42,7 +42,7 @@ export function composeHub({ context, settings, held, logger, report }: Window, 
     report: warn,
   });
   held.add(hub);
-  const refresh = () => void hub.refresh().catch(report('the hub could not be changed'));
+  const refresh = () => void hub.refresh().catch(report('the hub could not be joined or left'));
   held.add(settings.onDidChange(refresh));
   held.add(vscode.workspace.onDidGrantWorkspaceTrust(refresh));
   held.add(vscode.workspace.onDidChangeWorkspaceFolders(refresh));
@@ -54,7 +54,7 @@ export function composeHub({ context, settings, held, logger, report }: Window, 
   };
 }
 
-/** The tools come and go with the hub. */
+/** The tools are registered while the hub is on. */
 export function offerMessageTools(
   { held }: Window,
   { hub, tools }: ReturnType<typeof composeHub>,
@@ -71,7 +71,7 @@ export function offerMessageTools(
   update();
 }
 
-/** The first folder's hub. None without a folder on disk, in an untrusted workspace, or if it is switched off. */
+/** For the hub of the first folder. Undefined without a folder on disk, in an untrusted workspace, or if turned off. */
 function optionsFor(settings: Window['settings']['current'], { trusted }: Workspace): HubOptions | undefined {
   const [folder] = vscode.workspace.workspaceFolders ?? [];
   if (!settings['hub.enabled'] || !trusted || folder?.uri.scheme !== 'file') return undefined;

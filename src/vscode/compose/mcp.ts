@@ -20,10 +20,10 @@ type McpCommand = Extract<CommandId, `earshot.mcp.${string}`>;
 
 export interface ComposedMcp {
   readonly commands: Pick<CommandHandlers, McpCommand>;
-  /** For the ports of Earshot. */
+  /** Ports that are passed to Earshot. */
   readonly ports: { toolsReady(): Promise<void>; moreInstructions(): readonly { name: string; text: string }[] };
   readonly tasks: RemoteTasks;
-  /** Once Earshot is there. */
+  /** Call once, when Earshot has been created. */
   start(earshot: Earshot): void;
   /** Undefined while no server is configured. */
   resources(): ServerResources | undefined;
@@ -51,7 +51,7 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     part.mcp = held.add(new Loaded({ context, logger, settings, memory, earshot, log: part.log, notice }));
     return part.mcp;
   };
-  /** The last server was removed from the configuration. */
+  /** Called when no configured server is left. */
   const unload = async () => {
     const { mcp, log } = part;
     delete part.mcp;

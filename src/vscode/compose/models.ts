@@ -24,7 +24,7 @@ export function composeModels({ context, logger, settings, held, report }: Windo
   } satisfies Partial<CommandHandlers>;
   return {
     ...createModelChooser({ settings: current, keys, memory, languageModels }),
-    /** What front ends outside the editor can choose from. */
+    /** The models that front ends outside the editor can choose from. */
     offered: async () => {
       const { OfferedModels } = await import('../models/offeredModels.ts');
       return (offered ??= new OfferedModels(deps));

@@ -1,4 +1,4 @@
-// Composes what the user does with notifications: the Notifications view, its commands, and the handlers of the drawer.
+// Composes the UI of notifications: the Notifications view, its commands, and the handlers of the drawer.
 import * as vscode from 'vscode';
 import { describeFailure } from '../../base/errors.ts';
 import { type Earshot } from '../../core/earshot.ts';

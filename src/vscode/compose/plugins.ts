@@ -1,4 +1,4 @@
-// Composes program plugins: loaded after the chat, since nobody waits for them.
+// Composes program plugins. They are loaded after the chat, since nobody waits for them.
 import { type Earshot } from '../../core/earshot.ts';
 import { type Frontends } from '../../core/frontend/frontends.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
@@ -64,7 +64,7 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
   const run = (name: keyof PluginsController['commands']) => async (item?: unknown) =>
     (await load()).commands[name](item);
   return {
-    /** Never rejects: Earshot works without them. */
+    /** Never rejects: Earshot also works without plugins. */
     start: () => start().catch(report('program plugins could not be started')),
     rows: (): Promise<PluginRows> => load(),
     commands: {
@@ -84,7 +84,7 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
   };
 }
 
-/** The chat does not go on showing a conversation that a plugin has deleted. */
+/** If a plugin deletes the shown conversation, the chat starts a new one. */
 function libraryOf({ chat }: PluginParts, library: Library): PluginPorts['library'] {
   return {
     rename: (id, title) => library.rename(id, title),

@@ -1,4 +1,4 @@
-// Composes the tools that ship.
+// Composes the built-in tools.
 import { type Tool } from '../../core/ports/ports.ts';
 import { type SubagentStarter } from '../../core/ports/processes.ts';
 import { type UserFiles } from '../../core/ports/userFiles.ts';

@@ -1,4 +1,4 @@
-// What every composing function gets: the window that the extension runs in.
+// The window that the extension runs in, as passed to every composing function.
 import type * as vscode from 'vscode';
 import { type DisposableStore } from '../../base/disposable.ts';
 import { type Output } from '../output.ts';

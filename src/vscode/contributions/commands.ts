@@ -16,7 +16,7 @@ import {
 interface CommandContribution {
   readonly title: string;
   readonly icon?: string;
-  /** False: it needs the entry that it was chosen for. */
+  /** False: the command needs the item that it is called for, so the Command Palette does not list it. */
   readonly inPalette?: false;
 }
 
@@ -102,7 +102,7 @@ interface MenuItem {
 
 export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
   'view/title': [
-    // In a narrow side bar VS Code hides the first ones.
+    // In a narrow side bar VS Code hides the first of these.
     { command: COMMANDS.openSettings, when: inChat, group: 'navigation@1' },
     { command: COMMANDS.showConversations, when: inChat, group: 'navigation@2' },
     { command: COMMANDS.newChat, when: inChat, group: 'navigation@3' },
@@ -205,7 +205,7 @@ function paletteExclusions(): readonly MenuItem[] {
   );
 }
 
-/** Keys that VS Code and its built-in extensions leave free on every system, where they hold. */
+/** Keys that VS Code and its built-in extensions do not use in these contexts, on any system. */
 export const keybindings: readonly object[] = [
   { command: COMMANDS.openChat, key: 'ctrl+alt+e', mac: 'cmd+alt+e' },
   { command: COMMANDS.newChat, key: 'ctrl+alt+x', mac: 'cmd+alt+x', when: `focusedView == ${CHAT_VIEW}` },

@@ -1,4 +1,4 @@
-// package.json with everything that is generated from the code: commands, menus, settings and views; its texts are in package.nls.json.
+// Generates the contributions in package.json (commands, menus, settings, views) and their texts in package.nls.json.
 import {
   AGENTS_CONTAINER,
   AGENTS_VIEW,
@@ -22,7 +22,7 @@ interface Manifest {
   readonly capabilities: { readonly untrustedWorkspaces: object };
 }
 
-/** The text of package.json, with the generated parts replaced. */
+/** The content of package.json, with the generated parts replaced. */
 export function withContributions(text: string): string {
   const manifest = JSON.parse(text) as Manifest;
   const { capabilities } = manifest;
@@ -37,12 +37,12 @@ export function withContributions(text: string): string {
   return print(generated);
 }
 
-/** The text of package.nls.json: what package.json calls by key. */
+/** The content of package.nls.json: the texts that package.json refers to by key. */
 export function contributedTexts(): string {
   return print(extractTexts(contributions()).texts);
 }
 
-/** The text of package.nls.de.json; `german` translates by the English text. A text that is not translated stays English. */
+/** The content of package.nls.de.json. `german` has the translations by English text; a missing one stays English. */
 export function translatedTexts(german: Readonly<Record<string, string>>): string {
   const { texts } = extractTexts(contributions());
   return print(Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, german[text] ?? text])));

@@ -16,9 +16,9 @@ interface SettingContribution {
   /** Not read from an untrusted workspace. */
   readonly restricted?: true;
   readonly markdownDescription: string;
-  /** For each choice. */
+  /** One for each value of an enum. */
   readonly enumDescriptions?: readonly string[];
-  /** What the schema cannot say. */
+  /** JSON Schema that cannot be derived from the setting's schema. */
   readonly schema?: object;
 }
 
@@ -52,12 +52,12 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   'attention.toast': {
     scope: 'window',
     markdownDescription:
-      'Show a message when an approval or a question waits, or a turn has ended, and the chat is hidden.',
+      'Show a message when an approval or a question is waiting, or a turn has ended, while the chat is hidden.',
   },
   'attention.sound': {
     scope: 'window',
     markdownDescription:
-      'Play a short sound when an approval or a question waits, or a turn has ended. Reload the window after changing it: only then a hidden chat plays it, too.',
+      'Play a short sound when an approval or a question is waiting, or a turn has ended. Reload the window after changing this setting, so that a hidden chat plays the sound, too.',
   },
   'attention.systemNotice': {
     scope: 'machine',
@@ -77,7 +77,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   idleTimeout: {
     scope: 'window',
     markdownDescription:
-      'Seconds without any data from the endpoint after which a request is aborted. A local model may need long for its first token.',
+      'Seconds without any data from the endpoint after which a request is aborted. A local model may need a long time for its first token.',
   },
   'approvals.mode': {
     scope: 'machine',
@@ -100,17 +100,17 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   'agents.depth': {
     scope: 'window',
     markdownDescription:
-      'How deep subagents may start subagents of their own: with 1 only your conversations start them, with 0 nobody does. At most 4 run at once for one of your conversations; their tokens count to its limits.',
+      'How many levels of subagents are allowed: with 1 only your conversations can start them, with 0 nobody can. At most 4 run at once for one of your conversations; their tokens count towards its limits.',
   },
   'limits.tokens': {
     scope: 'window',
     markdownDescription:
-      'Asks before a conversation continues each time it has used this many tokens, as counted by the endpoint. 0: no limit.',
+      'Asks you before a conversation continues, each time it has used this many tokens, as counted by the endpoint. 0: no limit.',
   },
   'limits.cost': {
     scope: 'window',
     markdownDescription:
-      'Asks before a conversation continues each time it has cost this much, in the currency of the prices in `#earshot.models#`. 0: no limit.',
+      'Asks you before a conversation continues, each time it has cost this much, in the currency of the prices in `#earshot.models#`. 0: no limit.',
   },
   'notifications.enable': {
     scope: 'resource',
@@ -167,7 +167,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   'notifications.producers': {
     scope: 'resource',
     markdownDescription:
-      'Turns sources of notifications off immediately: with `{"terminals": false}` terminals are not watched. Nothing of a source that is off is recorded; to record notifications without delivering them, use `#earshot.notifications.kinds#`.',
+      'Turns sources of notifications off immediately: with `{"terminals": false}` terminals are not watched. A source that is off records nothing; to record notifications without delivering them, use `#earshot.notifications.kinds#`.',
     schema: { properties: producerProperties() },
   },
   'notifications.tasks': {
@@ -200,7 +200,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Names of MCP servers whose word you trust: tools that such a server marks as read-only are treated like reading a file, in `#earshot.approvals.mode#` and in Plan mode. Tools of other servers are treated like commands, whatever the servers say.',
+      'Names of MCP servers whose read-only hints you trust: tools that such a server marks as read-only are treated like reading a file, in `#earshot.approvals.mode#` and in Plan mode. Tools of other servers are treated like commands, whatever the servers say.',
   },
   'mcp.timeout': {
     scope: 'window',
@@ -246,7 +246,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'window',
     restricted: true,
     markdownDescription:
-      'Commands of yours that run at moments of a turn: `user_prompt`, `before_tool`, `after_tool`, `turn_end` and `notification`. For example `{"before_tool": [{"matcher": "run_command", "command": ["./guard.sh"], "timeout": 10}]}`. A hook reads JSON from stdin and answers as hooks of Claude Code do: exit code 2 refuses with the reason on stderr; `additionalContext` is added for the model. It can refuse and add, and approves nothing. Hooks run in the workspace folder, never in an untrusted workspace; those that a workspace configures run only after you have approved their command and files.',
+      'Your own commands that run at certain points of a turn: `user_prompt`, `before_tool`, `after_tool`, `turn_end` and `notification`. For example `{"before_tool": [{"matcher": "run_command", "command": ["./guard.sh"], "timeout": 10}]}`. A hook reads JSON from stdin and answers as hooks of Claude Code do: exit code 2 refuses with the reason on stderr; `additionalContext` is added for the model. It can refuse and add context, but never approve. Hooks run in the workspace folder, never in an untrusted workspace; those that a workspace configures run only after you have approved their command and files.',
     schema: { properties: hookProperties(), additionalProperties: false },
   },
   'hub.enabled': {
@@ -270,7 +270,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Agent under which programs act that connect to the hub and never register: `name`, `name:role` or `name:role:module`. Empty: such programs are refused.',
+      'Agent that represents programs which connect to the hub without registering: `name`, `name:role` or `name:role:module`. Empty: such programs are refused.',
     schema: { type: 'string' },
   },
   'hub.allowedOrigins': {
@@ -294,13 +294,13 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Name that joins machines: the same on each of them, 1 to 32 of `a-z`, `0-9`, `_` and `-`. Without it `#earshot.hub.server#` is not used.',
+      'Name shared by all joined machines: the same on each of them, 1 to 32 characters of `a-z`, `0-9`, `_` and `-`. Without it `#earshot.hub.server#` is not used.',
   },
   'hub.machine': {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Name of this machine among those joined by `#earshot.hub.server#`, 1 to 32 of `a-z`, `0-9`, `_` and `-`. Empty: its host name.',
+      'Name of this machine among those joined by `#earshot.hub.server#`, 1 to 32 characters of `a-z`, `0-9`, `_` and `-`. Empty: its host name.',
   },
   'hub.credentials': {
     scope: 'machine',
@@ -340,7 +340,7 @@ function schemaOf(name: SettingName): object {
   } = z.toJSONSchema(settingSchemas[name], {
     io: 'input',
     override: ({ jsonSchema }) => {
-      // Names of a fixed set are contributed as properties.
+      // A fixed set of names is contributed as `properties` instead.
       if (jsonSchema.propertyNames !== undefined && typeof jsonSchema.propertyNames === 'object') {
         if (jsonSchema.propertyNames.enum !== undefined) jsonSchema.additionalProperties = false;
         delete jsonSchema.propertyNames;

@@ -1,4 +1,4 @@
-// The walkthrough of the first minutes: four steps, each with a button that does it.
+// The walkthrough for new users: four steps, each with a button that performs it.
 import { COMMANDS } from '../ids.ts';
 
 const media = { svg: 'media/walkthrough.svg', altText: 'A chat that is notified of a changed file' };

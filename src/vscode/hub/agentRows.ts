@@ -1,4 +1,4 @@
-// What the hub lists, as the Agents view shows it: joined with the conversations of this window.
+// Reads agents and threads of the hub for the Agents view, and adds the state of this window's conversations.
 import { type Notification } from '../../protocol/notification.ts';
 import { type HubMessage, type HubThread } from '../../protocol/hub.ts';
 import {
@@ -14,7 +14,7 @@ import { CONVERSATION_MODULE } from '../../hub/agents/conversationAgents.ts';
 import { type UserAgent, type UserAgentRow, USER_ROLE } from '../../hub/agents/userAgent.ts';
 import { type WindowHub } from './windowHub.ts';
 
-/** The page gets this much of a message; agents read the rest. */
+/** The page gets this much of a message; agents can read all of it. */
 const LONGEST_TEXT = 20_000;
 const MOST_AGENTS = 200;
 
@@ -23,13 +23,13 @@ export interface LiveAgent {
   readonly conversation: string;
   readonly title: string;
   readonly activity?: AgentView['activity'];
-  /** It is a subagent: the conversation that started it. */
+  /** For a subagent: the conversation that started it. */
   readonly parent?: string;
   /** Notifications that its model has not received. */
   readonly pending: readonly Notification[];
 }
 
-/** By the agent's name. */
+/** The conversations of this window, by their names as agents. */
 export type LiveAgents = () => ReadonlyMap<string, LiveAgent>;
 
 /** The conversations of this window that have a name on the hub. */
@@ -53,7 +53,7 @@ export function liveAgents(
   );
 }
 
-/** What the view shows now, with one thread open. Rejects while the hub cannot be reached. */
+/** The state of the view, with one thread open. Rejects while the hub cannot be reached. */
 export async function readAgents(agent: UserAgent, wanted: string | null, live: LiveAgents): Promise<AgentsState> {
   const { agents, threads, health } = await agent.overview();
   const me = agent.name ?? '';
@@ -77,7 +77,7 @@ export async function readAgents(agent: UserAgent, wanted: string | null, live: 
   };
 }
 
-/** The user first, then conversations of this window with their subagents, then all that are connected. */
+/** The user first, then conversations of this window with their subagents, then connected agents, then the rest. */
 function viewAgents(agents: readonly UserAgentRow[], me: string, live: LiveAgents): AgentView[] {
   const here = live();
   const names = new Map([...here].map(([name, { conversation }]) => [conversation, name]));
@@ -120,7 +120,7 @@ function kindOf(row: UserAgentRow, me: string, isHere: boolean): AgentView['kind
   return module === CONVERSATION_MODULE ? 'window' : 'other';
 }
 
-/** `shown`: its messages are being read now. */
+/** A shown thread has nothing unread: showing it marks its messages as read. */
 function viewThread(thread: HubThread, shown: boolean): ThreadView {
   const {
     thread_id: id,

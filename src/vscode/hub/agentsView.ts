@@ -17,9 +17,9 @@ import {
 import { pageHtml } from '../chat/pageHtml.ts';
 import { type LiveAgents, readAgents } from './agentRows.ts';
 
-/** Who is connected has no event. */
-const LOOK_EVERY = 5000;
-/** Messages come in bursts. */
+/** The hub has no event for agents that connect or disconnect, so it is polled. */
+const POLL_EVERY = 5000;
+/** Events come in bursts, so they are collected for this long. */
 const REFRESH_AFTER = 100;
 
 export interface AgentsViewDeps {
@@ -33,7 +33,7 @@ export interface AgentsViewDeps {
     user(): UserAgent | undefined;
   };
   readonly live: LiveAgents;
-  /** Something that `live` shows may have changed. */
+  /** Fires when the result of `live` may have changed. */
   readonly onDidChangeLive: Event<unknown>;
   openConversation(id: string): Promise<void>;
 }
@@ -44,9 +44,9 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   #user: { readonly agent: UserAgent; readonly held: DisposableStore } | undefined;
   #view: vscode.WebviewView | undefined;
   #thread: string | null = null;
-  /** The next refresh because something has changed, and the next look at what has no event. */
+  /** The next refresh after an event, and the next poll. */
   #soon: Disposable | undefined;
-  #look: Disposable | undefined;
+  #poll: Disposable | undefined;
   #refreshing: Promise<void> = Promise.resolve();
 
   constructor(deps: AgentsViewDeps) {
@@ -93,7 +93,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
 
   dispose(): void {
     this.#soon?.dispose();
-    this.#look?.dispose();
+    this.#poll?.dispose();
     this.#held?.dispose();
     this.#user?.held.dispose();
   }
@@ -130,7 +130,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
     await this.#refresh();
   }
 
-  /** `evenHidden`: the badge shows it. */
+  /** `evenHidden` also refreshes a hidden view, for its badge. */
   #refreshSoon(evenHidden = false): void {
     this.#soon ??= this.#refreshAfter(REFRESH_AFTER, evenHidden);
   }
@@ -142,16 +142,16 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
     });
   }
 
-  /** One after the other, so that an older state never replaces a newer one. */
+  /** Refreshes run one after the other, so that an older state never replaces a newer one. */
   #refresh(): Promise<void> {
-    for (const timer of [this.#soon, this.#look]) timer?.dispose();
+    for (const timer of [this.#soon, this.#poll]) timer?.dispose();
     this.#soon = undefined;
     this.#refreshing = this.#refreshing.then(async () => {
       const state = await this.#read();
       this.#post({ type: 'agents', state });
       this.#showUnread(state);
-      this.#look?.dispose();
-      this.#look = this.#refreshAfter(LOOK_EVERY);
+      this.#poll?.dispose();
+      this.#poll = this.#refreshAfter(POLL_EVERY);
     });
     return this.#refreshing;
   }
@@ -167,7 +167,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
     const none = { me: agent?.name ?? '', agents: [], threads: [], thread: null, machines: null };
     if (agent === undefined) return { hub: this.#deps.hub.isOn ? 'connecting' : 'off', ...none };
     try {
-      // What is read counts as read by the user, who must see it for that.
+      // Reading a thread marks it as read by the user, so no thread is read while the view is hidden.
       return await readAgents(agent, this.#view?.visible === true ? this.#thread : null, this.#deps.live);
     } catch (error) {
       this.#deps.logger.info(`the Agents view waits for the hub: ${describeError(error)}`);

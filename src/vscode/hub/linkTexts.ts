@@ -1,4 +1,4 @@
-// What people read about the server that joins the hubs of several machines: what has not reached the others, why, and what to do.
+// UI texts about the server that joins the hubs of several machines: what was not sent, why, and what to do.
 import { type HubState } from '../../hub/client/hubState.ts';
 import { type LinkHealth } from '../../protocol/hub.ts';
 import { type Obstacle } from '../../protocol/webview.ts';
@@ -6,10 +6,10 @@ import { type Obstacle } from '../../protocol/webview.ts';
 /** `vscode.l10n.t`. */
 export type Translate = (text: string, ...values: (string | number)[]) => string;
 
-/** Times of messages are the authors': beyond this they confuse. */
+/** Messages have the time of their author's clock: the user is warned if it differs more than this. */
 const CLOCK_TOLERANCE = 60_000;
 
-/** For the status bar item; undefined: nothing is wrong. */
+/** The icon of the status bar item; undefined if nothing is wrong. */
 export function linkIcon(link: LinkHealth | undefined): string | undefined {
   if (link === undefined || isFine(link)) return undefined;
   return link.server.state === 'connecting' ? '$(debug-disconnect)' : '$(warning)';
@@ -22,7 +22,7 @@ export function linkLines(link: LinkHealth | undefined, t: Translate): string[] 
   return [headline(link, t), ...unsentLines(link, t)];
 }
 
-/** Above the transcript, where something must be done or messages wait. */
+/** Obstacles above the transcript, if the user must act or messages cannot be sent. */
 export function linkObstacles(link: LinkHealth | undefined, t: Translate): Obstacle[] {
   if (link === undefined || isFine(link)) return [];
   const { server, not_sent: count } = link;
@@ -42,11 +42,11 @@ export interface StateRow {
   readonly label: string;
   readonly description?: string;
   readonly detail?: string;
-  /** What choosing the row does. */
+  /** What choosing the row opens. */
   readonly opens?: 'settings' | 'log';
 }
 
-/** Rows of “Show Hub State”. `pid`: of this process. */
+/** Rows of “Show Hub State”. `pid` is the id of this process. */
 export function stateRows({ link, agents, messages, pid: server }: HubState, pid: number, t: Translate): StateRow[] {
   const here = agents.filter(({ machine }) => machine === undefined);
   const count = { label: agentCount(agents.length, t), description: messageCount(messages, t) };
@@ -100,7 +100,7 @@ function clockRows(ahead: number, t: Translate): StateRow[] {
         ahead > 0
           ? t('$(watch) The clock of this machine is {0} min ahead of the server’s', minutes)
           : t('$(watch) The clock of this machine is {0} min behind the server’s', minutes),
-      detail: t('Nothing is lost, but the times of messages mislead. Correct the clock.'),
+      detail: t('Nothing is lost, but the times of messages are misleading. Correct the clock.'),
     },
   ];
 }
@@ -138,7 +138,7 @@ function unsentLines({ not_sent: count }: LinkHealth, t: Translate): string[] {
   ];
 }
 
-/** The hub's own text, as sentences: its first says what is wrong, the others what to do. */
+/** Splits the hub's error text: its first sentence says what is wrong, the others what to do. */
 function reasonAndStep({ server, stream_full: full }: LinkHealth, t: Translate): [why: string, nextStep: string] {
   if (server.error === undefined) {
     if (!full) return ['', ''];

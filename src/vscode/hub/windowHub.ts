@@ -1,4 +1,4 @@
-// The hub of a window: joins the hub of the first folder while settings and trust allow it, and passes conversations to it.
+// The hub of a window: joins the hub of the first folder if settings and trust allow it, and adds the conversations to it.
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
 import { failed, type Result } from '../../base/errors.ts';
@@ -16,7 +16,7 @@ import { type WindowMembership } from '../../hub/agents/windowMembership.ts';
 import { type HubState } from '../../hub/client/hubState.ts';
 import { type HubMessage, type LinkHealth } from '../../protocol/hub.ts';
 
-/** Where and how this window takes part. Two that print the same are the same. */
+/** Where and how this window joins. Two options are equal if their JSON is. */
 export interface HubOptions {
   /** The folder of the workspace. */
   readonly folder: string;
@@ -35,7 +35,7 @@ export interface HubOptions {
 }
 
 export interface WindowHubDeps {
-  /** Undefined: no folder, not trusted, or switched off. */
+  /** Undefined: no folder, not trusted, or turned off. */
   options(): HubOptions | undefined;
   /** Loads the hub's code, which nothing else needs, and joins. */
   join(options: HubOptions): Promise<WindowMembership>;
@@ -54,7 +54,7 @@ export class WindowHub implements AgentHub, Disposable {
   readonly #onDidReceive: Emitter<IncomingMessage>;
   readonly #onDidChange: Emitter<void>;
   #joined: { readonly membership: WindowMembership; readonly held: DisposableStore } | undefined;
-  /** What the last change wants, printed; empty: no hub. */
+  /** The options of the hub that this window should be on, as JSON; empty: none. */
   #wanted = '';
   #changing: Promise<void> = Promise.resolve();
   #ended = false;
@@ -66,7 +66,7 @@ export class WindowHub implements AgentHub, Disposable {
     this.#onDidChange = new Emitter(report);
   }
 
-  /** Whether conversations are to be agents; the hub may still be joining. */
+  /** Whether this window should be on a hub; it may still be joining. */
   get isOn(): boolean {
     return this.#wanted !== '';
   }
@@ -76,7 +76,7 @@ export class WindowHub implements AgentHub, Disposable {
     return this.#joined?.membership.link.health;
   }
 
-  /** It was switched on or off, a conversation has got its name, or what `link` says has changed for people. */
+  /** Fires when the hub is turned on or off, a conversation gets its name, or `link` changes visibly. */
   get onDidChange(): Event<void> {
     return this.#onDidChange.event;
   }
@@ -85,13 +85,13 @@ export class WindowHub implements AgentHub, Disposable {
     return this.#onDidReceive.event;
   }
 
-  /** What the hub is doing now. Undefined: there is none, or nobody serves it at this moment. */
+  /** The current state of the hub. Undefined: there is no hub, or nobody serves it at this moment. */
   async readState(): Promise<HubState | undefined> {
     await this.#changing;
     return this.#joined?.membership.readState();
   }
 
-  /** After settings, folders or trust changed. Resolves once this window has joined or left. */
+  /** Call after settings, folders or trust changed. Resolves once this window has joined or left. */
   refresh(): Promise<void> {
     const options = this.#ended ? undefined : this.#deps.options();
     const wanted = options === undefined ? '' : JSON.stringify(options);
@@ -115,12 +115,12 @@ export class WindowHub implements AgentHub, Disposable {
     });
   }
 
-  /** Those of this window that are agents, or will be. */
+  /** Conversations of this window that are agents, or will be once the hub is joined. */
   get conversations(): readonly string[] {
     return [...this.#members].map(({ conversation }) => conversation.id);
   }
 
-  /** The user as an agent, from the first call on; undefined while this window is not on a hub. */
+  /** The user as an agent, which joins with the first call; undefined while this window is not on a hub. */
   user(): UserAgent | undefined {
     return this.#joined?.membership.user();
   }
@@ -210,7 +210,7 @@ export class WindowHub implements AgentHub, Disposable {
   }
 }
 
-/** While messages flow, how many are on their way changes all the time and says nothing. */
+/** Changes when the user should see a new state. While messages flow, their number always changes and is left out. */
 function linkKey(link: LinkHealth | undefined): string {
   if (link === undefined) return '';
   const { server, not_sent: count, stream_full: full } = link;

@@ -5,7 +5,7 @@ import { type Languages, type NamedSymbol, type SymbolPlace, type TextPosition }
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { toFilePath, toUri } from '../workspace/fileUris.ts';
 
-/** A server may need long to load a large project. */
+/** A server may need a long time to load a large project. */
 const LONGEST_MILLISECONDS = 30_000;
 
 export function createLanguages(): Languages {
@@ -97,12 +97,12 @@ function kindOf(kind: vscode.SymbolKind): string {
   return vscode.SymbolKind[kind].replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 
-/** VS Code ignores the position in a document that is not open. */
+/** Needed before a provider runs: VS Code ignores the position in a document that is not open. */
 async function openDocument(uri: unknown): Promise<void> {
   if (uri instanceof vscode.Uri) await vscode.workspace.openTextDocument(uri);
 }
 
-/** What a provider throws is a failure. It cannot be cancelled; an abort only stops waiting for it. */
+/** An error of the provider becomes a failure. A provider cannot be cancelled; an abort only stops waiting for it. */
 function runProvider<T>(signal: AbortSignal, command: string, ...args: readonly unknown[]): Promise<Result<T>> {
   return new Promise((resolve) => {
     const stop = () => finish(failed('cancelled', 'Cancelled by the user.'));

@@ -9,11 +9,11 @@ import { type FilePath } from '../../core/ports/workspace.ts';
 import { COMMANDS } from '../ids.ts';
 import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
 
-/** Known problems of a file without a tab reach the editor some time after it is shown. */
+/** How long to wait, after a file was shown, until VS Code lists its known problems. */
 const SHOWN_MILLISECONDS = 20_000;
 /** The same for a file without known problems. */
 const UNKNOWN_MILLISECONDS = 5000;
-/** For a server that has reported before; one that is starting may need longer. */
+/** How long to wait for a server that has reported before; one that is starting gets longer. */
 const REPORTS_MILLISECONDS = 10_000;
 const STARTS_MILLISECONDS = 30_000;
 const MOST_PROBLEMS = 30;
@@ -51,7 +51,7 @@ export function createQuickFixes(deps: QuickFixDeps): QuickFixes & Disposable {
   };
 }
 
-/** Waits until language servers have reported on the current content of a file: one that is starting reports nothing yet. */
+/** Waits until language servers have reported on the current content of a file. */
 class ServerReports implements Disposable {
   readonly #clock: Clock;
   readonly #listening: Disposable;
@@ -96,7 +96,7 @@ class ServerReports implements Disposable {
   }
 }
 
-/** VS Code offers fixes only for problems in its own list; some servers report there only on files that are shown. */
+/** VS Code offers fixes only for problems in its own list; some servers add to it only for files that are shown. */
 async function problemsOf(
   { clock, problems }: QuickFixDeps,
   file: FilePath,
@@ -163,7 +163,7 @@ async function actionsAt(uri: vscode.Uri, range: vscode.Range, resolved: number)
   });
 }
 
-/** Queried again, since the result depends on the current content. */
+/** Queries the code actions again, since their edits depend on the current content. */
 async function textsOf(uri: vscode.Uri, range: vscode.Range, title: string): Promise<Result<readonly FixedText[]>> {
   const action = (await actionsAt(uri, range, MOST_RESOLVED)).find((one) => one.title === title);
   if (action === undefined) return failed('gone', `The editor no longer offers “${title}”.`);

@@ -1,4 +1,4 @@
-// Earshot: Install Notifications for Other Agents, and Remove: asks for which, shows the change, then writes it.
+// The commands that install and remove notifications for other agents: choose the agent, show the change, write it.
 import { homedir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import * as vscode from 'vscode';
@@ -36,7 +36,7 @@ export class InstallCommands implements Disposable {
     await this.#deps.approveListen(target.agent);
     const done = isSame(change)
       ? vscode.l10n.t('Notifications for {0} are installed already.', AGENT_NAMES[target.agent])
-      : vscode.l10n.t('{0} gets notifications from its next session on.', AGENT_NAMES[target.agent]);
+      : vscode.l10n.t('{0} gets notifications starting with its next session.', AGENT_NAMES[target.agent]);
     void vscode.window.showInformationMessage(done);
   }
 
@@ -53,7 +53,7 @@ export class InstallCommands implements Disposable {
     void vscode.window.showInformationMessage(done);
   }
 
-  /** An update of the extension has another program. */
+  /** Replaces the installed program after an update of the extension. */
   async refresh(): Promise<void> {
     await (await this.#installer()).refreshProgram();
   }
@@ -71,7 +71,7 @@ export class InstallCommands implements Disposable {
     });
   }
 
-  /** Undefined: nothing was written, and the user knows why. */
+  /** Undefined if nothing was written: the user cancelled it, or the failure was shown. */
   async #change(
     installer: HookInstaller,
     target: HookTarget,
@@ -84,7 +84,7 @@ export class InstallCommands implements Disposable {
     }
     const change = planned.value;
     if (!isSame(change) && !(await this.#confirm(change))) return undefined;
-    // First, so that no settings file names a program that is not there.
+    // The program is copied first, so that no settings file names a missing program.
     const copied = action === 'install' ? await installer.copyProgram() : succeeded(undefined);
     const applied = copied.ok ? await installer.apply(change) : copied;
     if (applied.ok) return change;
@@ -92,11 +92,11 @@ export class InstallCommands implements Disposable {
     return undefined;
   }
 
-  /** Shows the difference, and asks above it for as long as the user reads it. */
+  /** Shows the diff, and asks in a quick pick that stays open while the user reads the diff. */
   async #confirm(change: HookChange): Promise<boolean> {
     const { file } = change.target;
     this.#preview = change;
-    // Another name each time: the editor keeps what it has shown.
+    // The fragment distinguishes previews: VS Code may still have the content of an earlier one.
     const [before, after] = ['before', 'after'].map((query) =>
       vscode.Uri.from({ scheme: PREVIEW_SCHEME, path: file, query, fragment: String(change.after.length) }),
     );
@@ -153,7 +153,7 @@ async function choose(
   return (await vscode.window.showQuickPick(items, { title, placeHolder, matchOnDetail: true }))?.target;
 }
 
-/** The beginning of a shell's command line. Without a Node of the user's it is the editor's own. */
+/** How a shell's command line calls Node: `node` if it is on the PATH or on Windows, otherwise the editor's own. */
 async function nodeCommand(): Promise<string> {
   const windows = process.platform === 'win32';
   for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter((one) => one !== '')) {

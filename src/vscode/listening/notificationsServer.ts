@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { NOTIFICATIONS_SERVER } from '../ids.ts';
 import { workspaceFolder } from '../plugins/windowListening.ts';
 
-/** Editors made from VS Code may lack it. */
+/** Offers nothing in forks of VS Code that lack this API. */
 export function offerNotificationsServer(context: vscode.ExtensionContext): vscode.Disposable[] {
   const { lm } = vscode as Partial<typeof vscode>;
   if (typeof lm?.registerMcpServerDefinitionProvider !== 'function') return [];
@@ -19,7 +19,7 @@ export function offerNotificationsServer(context: vscode.ExtensionContext): vsco
         if (folder === undefined) return [];
         const program = context.asAbsolutePath('dist/notifications-mcp.js');
         const args = [program, '--dir', folder, '--agent', 'copilot'];
-        // The editor's own Node: there may be no other.
+        // The editor's own Node, since no other may be installed.
         const environment = { ELECTRON_RUN_AS_NODE: '1' };
         const label = vscode.l10n.t('Earshot Notifications');
         return [new vscode.McpStdioServerDefinition(label, process.execPath, args, environment, packageJSON.version)];

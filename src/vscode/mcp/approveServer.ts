@@ -13,7 +13,7 @@ export class ServerApprovals {
     this.#report = report;
   }
 
-  /** Resolves once the user has decided; stays open if the user puts it off. */
+  /** Resolves to true once the user starts the server, to false on abort. A dismissed question stays open. */
   ask(server: ConfiguredServer, proof: LaunchProof, changed: boolean, signal: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const close = () => resolve(false);
@@ -35,7 +35,7 @@ export class ServerApprovals {
     });
   }
 
-  /** False: nothing is asked for this server. */
+  /** Shows the open question again. False: there is none for this server. */
   async review(server: string): Promise<boolean> {
     const review = this.#open.get(server);
     await review?.();
@@ -46,7 +46,7 @@ export class ServerApprovals {
     const message = changed
       ? vscode.l10n.t('The MCP server “{0}” in {1} has changed since you approved it.', name, source.label)
       : vscode.l10n.t(
-          'This workspace configures the MCP server “{0}” in {1}. It starts after your approval.',
+          'This workspace configures the MCP server “{0}” in {1}. It starts only after your approval.',
           name,
           source.label,
         );

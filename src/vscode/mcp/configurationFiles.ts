@@ -13,24 +13,24 @@ import {
 } from '../../mcp/config/configuration.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 
-/** As the editor and other agents name them. */
+/** The names that VS Code and other agents use. */
 const WORKSPACE_FILES = ['.vscode/mcp.json', '.mcp.json'];
 
 export interface ConfigurationFilesDeps {
   readonly workspace: Workspace;
   readonly files: FileSystem;
-  /** The mcp.json of the user's profile, as the machine says it. */
+  /** The absolute path of mcp.json in the user's profile. */
   readonly profileFile: string;
 }
 
-/** What the user configured comes first: a workspace cannot replace a server of the user. */
+/** The user's servers come first: a workspace cannot replace them. */
 export async function readConfiguration(deps: ConfigurationFilesDeps): Promise<ReadConfiguration> {
   const user = ofSettings('user');
   const workspace = ofSettings('workspace');
   return mergeConfigurations([user, await readProfile(deps), workspace, ...(await readWorkspaceFiles(deps))]);
 }
 
-/** Fires when any of it may have changed. */
+/** Calls `changed` when the configuration may have changed. */
 export function onDidChangeConfiguration(changed: () => void): Disposable {
   const held = new DisposableStore();
   held.add(
@@ -69,7 +69,7 @@ async function readProfile({ files, profileFile }: ConfigurationFilesDeps): Prom
   return readConfigText(Buffer.from(bytes).toString('utf8'), source);
 }
 
-/** Through the door: a link that leads out of the workspace is not read. The model is not shown it. */
+/** Reads through the door, which refuses links out of the workspace. The model does not see the files. */
 async function readWorkspaceFiles({ workspace }: ConfigurationFilesDeps): Promise<ReadConfiguration[]> {
   const all: ReadConfiguration[] = [];
   for (const folder of workspace.folders) {

@@ -34,7 +34,7 @@ export class McpWindow implements Disposable {
   readonly #deps: McpWindowDeps;
   readonly #held = new DisposableStore();
   readonly #approvals: ServerApprovals;
-  /** Servers that the user wants to sign in to now, with what receives the browser. */
+  /** Servers that the user is signing in to, with the receiver of the browser's redirect. */
   readonly #signingIn = new Map<string, DisposableStore>();
   readonly #offered = new Set<string>();
 
@@ -51,7 +51,7 @@ export class McpWindow implements Disposable {
     this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.servers.reconsider()));
   }
 
-  /** What connected servers say about their tools, for the system prompt. */
+  /** The instructions of connected servers, for the system prompt. */
   get instructions(): readonly { readonly name: string; readonly text: string }[] {
     return this.servers.all.flatMap(({ name, instructions }) => {
       if (instructions === undefined) return [];
@@ -143,7 +143,7 @@ export class McpWindow implements Disposable {
     };
   }
 
-  /** Instructions are shown before the first request has them; a server that wants a sign-in is offered once. */
+  /** Shows the user new instructions before a request contains them, and offers each needed sign-in once. */
   #noticeChanges(): void {
     const { notice, memory, logger } = this.#deps;
     for (const server of this.servers.all) {
@@ -155,7 +155,9 @@ export class McpWindow implements Disposable {
       if (instructions !== undefined && !memory.has(key) && !this.#offered.has(key)) {
         this.#offered.add(key);
         notice(`${vscode.l10n.t('The MCP server “{0}” gives the model these instructions:', name)}\n\n${instructions}`);
-        void memory.set(key, true).catch((error: unknown) => logger.error('what was shown could not be stored', error));
+        void memory
+          .set(key, true)
+          .catch((error: unknown) => logger.error('the shown instructions could not be recorded', error));
       }
       if (state !== 'sign_in') this.#offered.delete(`sign_in:${name}`);
       else if (!this.#offered.has(`sign_in:${name}`)) this.#offerSignIn(server);
@@ -167,7 +169,7 @@ export class McpWindow implements Disposable {
     if (this.#signingIn.has(server.name)) return;
     const report = (error: unknown) => this.#deps.logger.error('signing in failed', error);
     const offer = async () => {
-      const message = vscode.l10n.t('The MCP server “{0}” wants you to sign in.', server.name);
+      const message = vscode.l10n.t('The MCP server “{0}” requires you to sign in.', server.name);
       const signIn = vscode.l10n.t('Sign In');
       if ((await vscode.window.showInformationMessage(message, signIn)) === signIn) await this.signIn(server);
     };

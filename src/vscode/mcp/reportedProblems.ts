@@ -1,9 +1,12 @@
-// Remembers which problems of the configuration were reported: it is read again after every change of a file or a setting.
+// Remembers reported problems of the configuration, which is read again after every change of a file or a setting.
 
 export class ReportedProblems {
   #known: ReadonlySet<string> = new Set();
 
-  /** Those that the last reading did not have. One that was solved and is back is reported again. */
+  /**
+   * Returns the problems that the previous call did not contain. One that was solved and occurs again is returned
+   * again.
+   */
   take(problems: readonly string[]): readonly string[] {
     const now = new Set(problems);
     const fresh = [...now].filter((problem) => !this.#known.has(problem));

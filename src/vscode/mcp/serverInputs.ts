@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { type ConfiguredServer } from '../../mcp/config/configuration.ts';
 import { type ServerInput } from '../../protocol/outside/mcp.ts';
 
-/** Undefined: the user gave none. `kept` gets each value, so that it can be masked wherever it is printed. */
+/** Undefined: the user entered none. `kept` gets each value, so that it can be masked in the log. */
 export async function inputValue(
   secrets: vscode.SecretStorage,
   server: ConfiguredServer,
@@ -25,14 +25,14 @@ export async function forgetInputs(secrets: vscode.SecretStorage, server: Config
   for (const { id } of server.inputs) await secrets.delete(secretName(server, id));
 }
 
-/** By where it is configured: another workspace that asks for the same id does not get the value. */
+/** Contains the place of the configuration: another workspace with the same id does not get the value. */
 function secretName({ source, name }: ConfiguredServer, id: string): string {
   return `earshot.mcp.input:${source.folder ?? ''}:${source.label}:${name}:${id}`;
 }
 
 let asking: Promise<unknown> = Promise.resolve();
 
-/** The editor shows one box at a time, and a second one would cancel the first. */
+/** VS Code shows one input box at a time; a second one would cancel the first. */
 function inTurn<T>(ask: () => Promise<T>): Promise<T> {
   const asked = asking.then(ask);
   asking = asked.catch(() => undefined);

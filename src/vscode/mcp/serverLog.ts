@@ -18,7 +18,7 @@ export class ServerLog implements Disposable {
     if (value.length >= SHORTEST) this.#secrets.add(value);
   }
 
-  /** The same secrets; everything that is read or written is masked from then on. */
+  /** Wraps the secrets: every value that is read or written is masked from then on. */
   hiding(secrets: ServerSecrets): ServerSecrets {
     return {
       get: async (key) => {
@@ -45,7 +45,7 @@ export class ServerLog implements Disposable {
     this.#channel.dispose();
   }
 
-  /** Tokens are stored as JSON: each of its texts is a secret. */
+  /** Tokens are stored as JSON: strings in it whose name suggests a secret are masked, too. */
   #hideAll(stored: string): void {
     this.hide(stored);
     try {
@@ -57,7 +57,7 @@ export class ServerLog implements Disposable {
           if (names.test(name) && typeof text === 'string') this.hide(text);
       }
     } catch {
-      // A plain value.
+      // Not JSON but a plain value.
     }
   }
 

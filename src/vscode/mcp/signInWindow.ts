@@ -1,4 +1,4 @@
-// Signs in to MCP servers through the user's browser, which returns to a port of this machine.
+// Signs in to MCP servers through the user's browser, which is redirected to a port of this machine.
 import * as vscode from 'vscode';
 import { type ConfiguredServer } from '../../mcp/config/configuration.ts';
 import { type Disposable } from '../../base/disposable.ts';
@@ -27,7 +27,7 @@ export async function signOut(secrets: vscode.SecretStorage, server: ConfiguredS
   return hadTokens;
 }
 
-/** `isAsked`: the user wants to sign in now; otherwise no browser is opened. Nobody is received once it is disposed. */
+/** `isAsked`: the user wants to sign in now; otherwise no browser is opened. Disposing it closes the port. */
 export async function createSignIn(
   secrets: ServerSecrets,
   isAsked: () => boolean,
@@ -37,7 +37,7 @@ export async function createSignIn(
   const done = vscode.l10n.t('You are signed in. You can close this page and return to the editor.');
   const receiver = isAsked() ? await openSignInReceiver(known, done) : undefined;
   const port = receiver?.port ?? known;
-  // A client is registered with the address that it returns to.
+  // A client is registered with its redirect address, so a new port needs a new client.
   if (port !== known) await secrets.set('client', undefined);
   if (receiver !== undefined) await secrets.set(PORT, String(port));
   let opened = false;

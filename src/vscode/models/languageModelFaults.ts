@@ -8,7 +8,7 @@ type FailedPart = Extract<ModelPart, { type: 'failed' }>;
 
 const ANOTHER = 'or choose another model with Earshot: Choose Model.';
 
-/** `label` is the model's display name; `characters` of its answer had arrived. */
+/** `label` is the model's display name; `characters` is the length of the answer that had arrived. */
 export function explainLanguageModel(error: unknown, label: string, characters: number): FailedPart {
   const reason = textOf(error);
   switch (error instanceof vscode.LanguageModelError ? error.code : '') {
@@ -40,7 +40,7 @@ const RATE = /rate.?limit|too many requests|\b429\b/i;
 const REFUSED = /filter|off.?topic|content.?policy|responsible ai|not allowed to answer/i;
 const NETWORK = /ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|fetch failed|network|net::|socket hang up|\b50[234]\b/i;
 
-/** Of a provider's error only the text arrives. */
+/** VS Code passes on only the text of a provider's error. */
 function explainByText(label: string, reason: string, characters: number): FailedPart {
   if (isOverflow(reason)) {
     return failed({

@@ -40,13 +40,13 @@ export async function* requestParts(
     if (usage !== 'aborted') yield { type: 'finished', ...(usage !== undefined && { usage }) };
   } finally {
     signal.removeEventListener('abort', cancel);
-    // The reader stopped, so cancel; this has no effect on a request that has ended.
+    // Cancels the request if the reader has stopped early; this has no effect on a request that has ended.
     source.cancel();
     source.dispose();
   }
 }
 
-/** The API may not report it; by default images are sent. */
+/** The API may not report this capability; then images are sent. */
 function takesImages(chat: vscode.LanguageModelChat): boolean {
   const { capabilities } = chat as { readonly capabilities?: { readonly supportsImageToText?: unknown } };
   return capabilities?.supportsImageToText !== false;

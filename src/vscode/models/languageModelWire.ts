@@ -39,7 +39,7 @@ async function toChat(
   return vscode.LanguageModelChatMessage.Assistant([...parts, ...message.calls.map(toCall)]);
 }
 
-/** An image that cannot be sent is mentioned, so that the model knows of it. */
+/** An image that cannot be sent is mentioned in text. */
 async function toPicture(
   { hash, mediaType, name }: ImageReference,
   image: ModelRequest['image'],
@@ -50,7 +50,7 @@ async function toPicture(
   return new vscode.LanguageModelTextPart(`\n\n(The image ${name} is not shown: ${why}.)`);
 }
 
-/** Some models join parts without a separator. */
+/** Separates the parts by blank lines, since some models join them without a separator. */
 function texts(parts: readonly string[]): vscode.LanguageModelTextPart[] {
   return parts.map((part, index) => new vscode.LanguageModelTextPart(index === 0 ? part : `\n\n${part}`));
 }

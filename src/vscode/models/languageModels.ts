@@ -8,7 +8,7 @@ import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/
 /** Marks a model of VS Code in the setting `earshot.model`: `vscode:vendor/id`. */
 export const LANGUAGE_MODEL_PREFIX = 'vscode:';
 
-/** Until the model has reported its own. */
+/** In tokens; used until the model has reported its own. */
 const CONTEXT_WINDOW = 32_000;
 
 export interface LanguageModelOptions {

@@ -1,4 +1,5 @@
-// Chooses the model that answers: the one in the settings, created again only when they change; otherwise the Guide. Finds others by name.
+// Creates the current model from the settings, or the Guide without one, and other models by name. Keeps each until its
+// settings change.
 import { type Model, type Ports } from '../../core/ports/ports.ts';
 import { type EndpointMemory } from '../../models/endpointMemory.ts';
 import { createGuideModel } from '../../models/guide/guide.ts';
@@ -15,7 +16,7 @@ export function createModelChooser(deps: {
 }): { model(): Model; readonly models: NonNullable<Ports['models']> } {
   const { keys, memory } = deps;
   const guide = createGuideModel();
-  /** Those in use, each with the settings that it was created from. */
+  /** The created models, each with the settings that it was created from. */
   const created = new Map<string, { readonly settings: string; readonly model: Model }>();
   const get = (model: string): Model | undefined => {
     const { baseUrl, models } = deps.settings();

@@ -188,7 +188,7 @@ async function askForKey(deps: ModelCommandDeps, baseUrl: string): Promise<boole
   const listed = await listEndpointModels(deps, baseUrl);
   if (listed.ok) {
     const count = listed.value.length;
-    // Not awaited: it resolves when the user closes it.
+    // Not awaited: it resolves only when the user closes the message.
     const text = vscode.l10n.t('Connected to {0}: {1} models.', endpointName(baseUrl), count);
     const shown = vscode.window.showInformationMessage(text);
     void Promise.resolve(shown).catch(deps.report);

@@ -1,4 +1,5 @@
-// The models that front ends outside the editor offer: the Guide, those of VS Code, of this machine and of the configured endpoint.
+// Lists models for front ends outside the editor: the Guide, and those of VS Code, this machine and the configured
+// endpoint.
 import * as vscode from 'vscode';
 import { findLocalEndpoints, listModels } from '../../models/endpoints.ts';
 import { endpointLabel } from '../../models/profile.ts';
@@ -18,7 +19,7 @@ interface Offer {
 
 export class OfferedModels {
   readonly #deps: ModelCommandDeps;
-  /** By id, as they were listed last. */
+  /** The last list, by id. */
   #offers: ReadonlyMap<string, Offer> = new Map();
 
   constructor(deps: ModelCommandDeps) {
@@ -56,7 +57,7 @@ export class OfferedModels {
     }));
   }
 
-  /** False: it was not in the last list. */
+  /** False if the model was not in the last list. */
   async choose(id: string): Promise<boolean> {
     const offer = this.#offers.get(id);
     if (offer === undefined) return false;
@@ -64,7 +65,7 @@ export class OfferedModels {
     return true;
   }
 
-  /** If it does not answer, the model of the settings alone. */
+  /** If the endpoint does not answer, only the model of the settings. */
   async #ofEndpoint(baseUrl: string, model: string): Promise<readonly Offer[]> {
     const listed = await listModels(baseUrl, await this.#deps.keys.get(baseUrl));
     const names = listed.ok ? listed.value.slice(0, MOST_OF_AN_ENDPOINT).map(({ id }) => id) : [];

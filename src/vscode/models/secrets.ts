@@ -1,4 +1,5 @@
-// Where API keys come from: the editor's secret storage for this endpoint, else the environment. Never the settings.
+// Reads API keys from the editor's secret storage for the endpoint, or else from the environment; never from the
+// settings.
 import { type SecretStorage } from 'vscode';
 
 const OPENAI = 'https://api.openai.com';

@@ -1,4 +1,4 @@
-// A tree view that exists from the activation on; its content is loaded when it is shown first.
+// A tree view that exists from activation on and loads its content when it is first shown.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 
@@ -15,7 +15,7 @@ export class LazyTree<Node> implements vscode.TreeDataProvider<Node>, Disposable
   readonly #load: () => void;
   #content: TreeContent<Node> | undefined;
 
-  /** `load` leads to `attach` some time later. */
+  /** `load` must lead to a call of `attach` later. */
   constructor(id: string, load: () => void) {
     this.#load = load;
     this.view = vscode.window.createTreeView<Node>(id, { treeDataProvider: this });

@@ -50,7 +50,7 @@ export async function chooseKindToMute(settings: Settings): Promise<Mute | undef
   });
   const chosen = await vscode.window.showQuickPick(items, {
     title: vscode.l10n.t('Mute Kind'),
-    placeHolder: vscode.l10n.t('Select the kind of notification that the model must not get'),
+    placeHolder: vscode.l10n.t('Select the kind of notification to mute'),
     matchOnDescription: true,
   });
   return chosen && { by: 'kind', kind: chosen.muted };

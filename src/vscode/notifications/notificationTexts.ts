@@ -1,4 +1,4 @@
-// Notifications in words, in the user's language.
+// UI texts about notifications, in the user's language.
 import * as vscode from 'vscode';
 import { type ListedNotification, type ListedState } from '../../core/frontend/notificationList.ts';
 import { kindLabel } from '../../protocol/kindLabels.ts';

@@ -1,4 +1,4 @@
-// The Notifications view: every notification of the shown conversation by state, with search, filters and the tokens used by kind.
+// The Notifications view: notifications of the shown conversation by state, with search, filters and tokens by kind.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
@@ -70,7 +70,7 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
 
   readonly onDidChangeTreeData = this.#onDidChange.event;
 
-  /** The notification of a tree item that a command was chosen for. */
+  /** The notification of a tree item that a command was called with. */
   notificationOf(item: unknown): ListedNotification | undefined {
     const node = item as NotificationNode | undefined;
     return node?.type === 'notification' ? node.notification : undefined;
@@ -233,7 +233,7 @@ function itemOf(notification: ListedNotification, now: number): vscode.TreeItem 
   item.id = id;
   item.iconPath = new vscode.ThemeIcon(icon, colour === undefined ? undefined : new vscode.ThemeColor(colour));
   item.description = describeListed(notification, now);
-  // Plain text: what others wrote must not become links or images.
+  // Plain text: a message written by others must not contain links or images.
   item.tooltip = message;
   item.contextValue = ['notification', state, ...(path === undefined ? [] : ['file'])].join(' ');
   item.accessibilityInformation = { label: `${titleOf(notification)}, ${describeState(state)}, ${item.description}` };

@@ -1,4 +1,4 @@
-// One output channel for each program plugin, made when it first has something to show.
+// One output channel for each program plugin, created with its first output.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { type OutputSink } from '../../plugins/output.ts';

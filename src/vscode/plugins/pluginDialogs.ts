@@ -1,11 +1,11 @@
-// The dialogs of program plugins: approval of a program, approval of an attached one, which to run and with what.
+// Dialogs for program plugins and outside agents: approve a program, allow one to attach, choose one and its arguments.
 import * as vscode from 'vscode';
 import { printPath, printWholePath, printWords } from '../../base/printPath.ts';
 import { type AttachConsent, type ListenConsent, type RunConsent } from '../../plugins/host/consent.ts';
 import { type PluginStatus } from '../../plugins/host/pluginStatus.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 
-/** Shows the command and the hashes. Without a person's own request it does not interrupt: it asks in a notification first. */
+/** Shows the command and the hashes. `unasked`: the user did not start it, so a non-modal message comes first. */
 export async function confirmRun({ name, command, files, approve, unasked }: RunConsent): Promise<boolean> {
   if (unasked) {
     const review = vscode.l10n.t('Review…');
@@ -45,7 +45,7 @@ export async function confirmAttach({ name, version, approve }: AttachConsent): 
 /** Not modal: nobody waits for the answer. */
 export async function confirmListen({ agent, version }: ListenConsent): Promise<boolean> {
   const message = vscode.l10n.t(
-    'The agent “{0}” (version {1}) wants notifications of this workspace: changed files with their differences, problems, tasks. Allow it?',
+    'The agent “{0}” (version {1}) wants notifications of this workspace: changed files with diffs, problems, tasks. Allow it?',
     agent,
     printPath(version),
   );

@@ -1,4 +1,4 @@
-// The settings of program plugins by where they come from: what gives rights counts only from user settings.
+// Reads the settings of program plugins: options that grant rights count only in user settings.
 import * as vscode from 'vscode';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import { pluginNameSchema, type Program, programSchema } from '../../protocol/plugin.ts';
@@ -11,7 +11,7 @@ export interface ReadPrograms {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** A program of the user's settings is taken whole: a workspace can add programs and change none of these. */
+/** A workspace can add programs, but cannot change those of the user settings. */
 export function readPrograms(): ReadPrograms {
   const inspected = configuration().inspect<Record<string, unknown>>('plugins.programs');
   const { globalValue = {}, workspaceValue = {}, workspaceFolderValue = {} } = inspected ?? {};

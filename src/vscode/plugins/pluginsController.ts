@@ -32,11 +32,11 @@ export interface PluginsControllerDeps {
   readonly model: WebChatDeps['model'];
   /** The window's socket; undefined without a folder, or if it cannot be opened. */
   readonly listener: Promise<WindowListener | undefined>;
-  /** What outside agents need besides. */
+  /** Further ports for outside agents. */
   readonly listening: Pick<ListenersDeps, 'store' | 'lock' | 'snapshots' | 'workspace'>;
 }
 
-/** What a command is given: a row of the view, or a name from elsewhere. */
+/** The argument of a command: from a row of the view, or passed by another caller. */
 interface Chosen {
   readonly name: string;
   readonly args?: readonly string[];
@@ -109,7 +109,7 @@ export class PluginsController implements PluginRows, Disposable {
     return (this.#attached?.statuses.length ?? 0) > 0 || this.#webChat.host.statuses.length > 0;
   }
 
-  /** Resolves once programs can attach; what starts with the window may still wait for the user. */
+  /** Resolves once programs can attach; plugins that start with the window may still wait for the user's approval. */
   async start(): Promise<void> {
     const listener = await this.#deps.listener;
     if (listener !== undefined) {
@@ -222,7 +222,7 @@ export class PluginsController implements PluginRows, Disposable {
     if (name !== undefined) await act(name);
   }
 
-  /** Failures are shown: the user has just asked for it. */
+  /** Shows the failure of an action that the user has started. */
   async #show(result: Promise<Result<unknown>>, name: string): Promise<void> {
     const done = await result;
     if (done.ok) return;

@@ -1,4 +1,4 @@
-// The Program Plugins view: a native tree whose rows are loaded with the first look at it.
+// The Program Plugins view: a tree whose rows are loaded when it is first shown.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { HAS_PLUGINS, SETTINGS_SECTION } from '../ids.ts';
@@ -27,14 +27,14 @@ export class PluginsTree implements vscode.TreeDataProvider<vscode.TreeItem>, Di
 
   readonly onDidChangeTreeData = this.#changed.event;
 
-  /** The view is there only while there is something to show. */
+  /** Updates the rows, and hides the view while there are none. */
   refresh(): void {
     const shown = programNames().length > 0 || this.#rows?.hasAttached === true;
     void vscode.commands.executeCommand('setContext', HAS_PLUGINS, shown);
     this.#changed.fire();
   }
 
-  /** The plugins are loaded: their changes are shown from now on. */
+  /** Call when the plugins are loaded: from then on their changes are shown. */
   follow(rows: PluginRows): void {
     this.#rows = rows;
     this.#followed?.dispose();

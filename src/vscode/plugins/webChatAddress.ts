@@ -4,12 +4,12 @@ import { describeError } from '../../base/errors.ts';
 import { keyedHash } from '../../plugins/keyedHash.ts';
 import { WEB_CHAT_PROBE } from '../../protocol/webChat.ts';
 
-/** Proxies answer fast, or a browser would not wait either. */
+/** Milliseconds to wait for an answer. */
 const ANSWERS_WITHIN = 3000;
 
 /**
- * `refused`: the web chat does not accept the host of the address. `missing`: something else answers there that has no such
- * page. `unknown`: a browser may come further than this process, which is not signed in and may be on another machine.
+ * `refused`: the web chat does not accept the host of the address. `missing`: another server answers there and has no
+ * such page. `unknown`: this process cannot tell; a browser that is signed in or on another machine may still reach it.
  */
 type Reach = 'reached' | 'refused' | 'missing' | 'unknown';
 
@@ -18,7 +18,7 @@ export interface Probed {
   readonly detail: string;
 }
 
-/** The answer to a random text proves that it is ours; the token itself is not sent. */
+/** By its answer to a random text the server proves that it has the token; the token itself is not sent. */
 export async function probeWebChat(address: string, token: string): Promise<Probed> {
   const text = randomBytes(18).toString('base64url');
   try {

@@ -1,4 +1,5 @@
-// Earshot: Open Web Chat. Starts the web chat as a plugin of its own and opens its page, wherever the browser is.
+// The command Open Web Chat: starts the web chat as a plugin and opens its page, also if the browser is on another
+// machine.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import * as vscode from 'vscode';
@@ -11,15 +12,15 @@ import { WEB_CHAT, type WebChatOptions } from '../../protocol/webChat.ts';
 import { type Probed, probeWebChat } from './webChatAddress.ts';
 
 interface Addresses {
-  /** On the machine of the extension host. */
+  /** For a browser on the machine of the extension host. */
   readonly local: vscode.Uri;
-  /** Where the browser is. */
+  /** For the user's browser, which may be on another machine. */
   readonly external: vscode.Uri;
 }
 
-/** Until the page is served. */
+/** How long to wait until the page is served. */
 const STARTS_WITHIN = 20_000;
-const LOOK_EVERY = 50;
+const POLL_EVERY = 50;
 
 export interface WebChatDeps extends Pick<PluginHostDeps, 'shared' | 'init' | 'openOutput' | 'isTrusted'> {
   readonly context: vscode.ExtensionContext;
@@ -28,8 +29,8 @@ export interface WebChatDeps extends Pick<PluginHostDeps, 'shared' | 'init' | 'o
 }
 
 /**
- * It has a host of its own, so that no program of the settings, and none that attaches, gets its rights by its name. Port and
- * token stay the same as long as the window lives: an open page reconnects after a restart.
+ * Has its own plugin host, so that no configured or attached program gets its rights by using its name. Port and token
+ * stay the same until the window closes, so that an open page reconnects after a restart.
  */
 export class WebChatController {
   readonly #deps: WebChatDeps;
@@ -45,7 +46,7 @@ export class WebChatController {
     this.host = new PluginHost({
       ...deps,
       programs,
-      // It ships with Earshot: there is nothing to approve.
+      // The program is part of Earshot, so it needs no approval.
       consent: new ProgramConsent({
         approved: { has: async () => true, add: async () => undefined },
         programs,
@@ -58,7 +59,7 @@ export class WebChatController {
     });
   }
 
-  /** Starts it if it does not run, and opens the page. */
+  /** Starts the web chat if it is not running, and opens its page. */
   async open(): Promise<void> {
     const started = await this.#start();
     if (!started.ok) {
@@ -67,9 +68,9 @@ export class WebChatController {
     }
     const { local, external } = started.value;
     const { reach } = await this.#probe(external);
-    // Only in a browser does the extension host run where the address is served.
+    // Only if VS Code itself runs in a browser is this conclusive: then the address is served where this process runs.
     const isMissing = reach === 'missing' && vscode.env.uiKind === vscode.UIKind.Web;
-    // VS Code itself makes an external address of it.
+    // VS Code itself converts the local address to the external one.
     if (!isMissing) await vscode.env.openExternal(this.#link(local));
     const [text, ...links] = isMissing
       ? [missingText(external, local), copying(vscode.l10n.t('Copy Link'), local)]
@@ -83,7 +84,7 @@ export class WebChatController {
     if (chosen !== undefined) await vscode.env.clipboard.writeText(this.#link(chosen.address).toString());
   }
 
-  /** No character of the token is changed when the address is encoded. */
+  /** The token consists of characters that a URI does not encode. */
   #link(address: vscode.Uri): vscode.Uri {
     return address.with({ fragment: this.#token });
   }
@@ -92,7 +93,7 @@ export class WebChatController {
     if (this.#addresses !== undefined && (await this.#isServed())) return succeeded(this.#addresses);
     this.#port ??= await freePort();
     const local = vscode.Uri.parse(`http://127.0.0.1:${this.#port}/`);
-    // Forwards the port where the browser is on another machine, and says how it is reached there.
+    // Forwards the port if the browser is on another machine, and returns the address for it.
     this.#addresses = { local, external: await vscode.env.asExternalUri(local) };
     const ran = await this.host.run(WEB_CHAT);
     if (!ran.ok) return ran;
@@ -100,16 +101,16 @@ export class WebChatController {
   }
 
   async #untilServed(addresses: Addresses): Promise<Result<Addresses>> {
-    for (let waited = 0; waited < STARTS_WITHIN; waited += LOOK_EVERY) {
+    for (let waited = 0; waited < STARTS_WITHIN; waited += POLL_EVERY) {
       if (await this.#isServed()) return succeeded(addresses);
       const [status] = this.host.statuses;
       if (status?.state === 'failed') {
-        // Somebody else may have taken the port.
+        // Another program may have taken the port.
         this.#port = undefined;
         this.#addresses = undefined;
         return failed('plugin', vscode.l10n.t('The web chat could not be started: {0}', status.detail ?? ''));
       }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+      await new Promise((resolve) => setTimeout(resolve, POLL_EVERY));
     }
     return failed('plugin', vscode.l10n.t('The web chat did not start in time.'));
   }

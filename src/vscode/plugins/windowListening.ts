@@ -1,10 +1,10 @@
-// Opens the window's socket, apart from everything that serves it: a chunk of its own, loaded after the activation.
+// Opens the window's socket right after activation, without loading the code that serves it.
 import * as vscode from 'vscode';
 import { hubFolder } from '../../node/hubFolder.ts';
 import { WindowListener } from '../../plugins/host/windowListener.ts';
 import { absoluteOf } from '../workspace/fileUris.ts';
 
-/** Undefined without a folder. `wanted` loads what serves the socket. */
+/** Undefined without a folder. `wanted` loads the code that serves the socket. */
 export async function listenForPrograms(wanted: () => Promise<boolean>): Promise<WindowListener | undefined> {
   const folder = workspaceFolder();
   if (folder === undefined) return undefined;

@@ -39,7 +39,7 @@ export function createBuffers(workspace: Workspace, logger: Logger): Buffers & D
     readBeneath,
     writeBeneath: async (file, from, to) => {
       const uri = contentUri(file);
-      // Deletes the target of a link.
+      // If the file is a link, its target is deleted.
       const target = { path: file.real ?? file.path, absolute: absoluteOf(uri) };
       const edit: FileEdit =
         to === undefined

@@ -68,7 +68,7 @@ interface Asked {
   readonly path: string;
 }
 
-/** Has the path of the file itself, so that the diff editor does not show a rename. */
+/** Keeps the path of the file, so that the diff editor does not show a rename. */
 export function beforeUri(file: vscode.Uri, path: string, list: ChangeList = 'own'): vscode.Uri {
   return uriOf(file, { side: 'before', list, path });
 }
@@ -78,7 +78,7 @@ export function nowUri(file: vscode.Uri, path: string, list: ChangeList): vscode
   return uriOf(file, { side: 'now', list, path });
 }
 
-/** JSON, since names may be invalid text. */
+/** The query is JSON, since file names may be invalid Unicode. */
 function uriOf(file: vscode.Uri, asked: Asked): vscode.Uri {
   return file.with({ scheme: SCHEME, authority: '', query: JSON.stringify(asked) });
 }
@@ -88,7 +88,7 @@ function readQuery(query: string): Asked | undefined {
   return query.startsWith('{') ? (JSON.parse(query) as Asked) : undefined;
 }
 
-/** Stands for a deleted file. */
+/** An empty document in place of a deleted file. */
 export function goneUri(file: vscode.Uri): vscode.Uri {
   return file.with({ scheme: SCHEME, authority: '', query: 'gone' });
 }

@@ -1,4 +1,4 @@
-// The review of changes by the agent, and by others meanwhile: the list on the page, the diff editors, and the handlers of buttons and commands.
+// Reviews changes by the agent, and by others meanwhile: the list on the page, diff editors, buttons and commands.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeFailure, type Result } from '../../base/errors.ts';
@@ -64,7 +64,7 @@ export class ReviewController implements Disposable {
         if (deps.chat.shown !== this.#shown) this.refreshSoon();
       }),
     );
-    // Of before a reload.
+    // Review editors from before a reload are empty.
     void closeReviews().catch((error: unknown) => deps.logger.error('old reviews could not be closed', error));
     const refreshIfListed = (uri: vscode.Uri) => {
       if (this.#listed.has(uri.toString())) this.refreshSoon();
@@ -180,7 +180,7 @@ export class ReviewController implements Disposable {
     this.#deps.frontend.setHead({ changes: viewChanges(files, meanwhile) });
     const uris = await Promise.all(files.map(({ path }) => this.#uriOf(path)));
     const others = await Promise.all(meanwhile.map(({ path }) => this.#uriOf(path)));
-    // All are kept or undone.
+    // Everything was kept or undone, so there is nothing left to review.
     if (files.length === 0 && isSame && this.#listed.size > 0) await closeReviews();
     this.#listed = new Set([...uris, ...others].flatMap((uri) => uri?.toString() ?? []));
     this.#content.refresh();
@@ -195,7 +195,7 @@ export class ReviewController implements Disposable {
   async #uriOf(path: string): Promise<vscode.Uri | undefined> {
     const file = await this.#deps.workspace.resolve(path);
     if (file.ok && !this.#deps.entries.isOdd(path)) return toUri(file.value);
-    // A link out of the workspace, or a name that is not valid text: only for display.
+    // For a link out of the workspace, or a name that is not valid Unicode, the URI is only for display.
     const [folder] = vscode.workspace.workspaceFolders ?? [];
     return folder && vscode.Uri.joinPath(folder.uri, new TextDecoder().decode(new TextEncoder().encode(path)));
   }
@@ -246,7 +246,7 @@ export class ReviewController implements Disposable {
     await act(review, file);
   }
 
-  /** At the line of a CodeLens, or else at the cursor. */
+  /** Acts on the change at the line of a CodeLens, or else at the cursor. */
   async #onHunk(
     given: unknown,
     act: (review: Review, file: ReviewedFile, index: number) => Promise<Result<Reviewed>>,

@@ -1,9 +1,9 @@
-// *Keep* and *Undo* above each changed part of a file in the editor.
+// The CodeLenses *Keep* and *Undo* above each changed part of a file.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { COMMANDS } from '../ids.ts';
 
-/** Lines of a document at which changed parts begin, from 0. */
+/** The lines, counted from 0, at which changed parts begin, by the URI of the document. */
 type Parts = ReadonlyMap<string, readonly number[]>;
 
 export class ReviewLenses implements vscode.CodeLensProvider, Disposable {
@@ -17,7 +17,6 @@ export class ReviewLenses implements vscode.CodeLensProvider, Disposable {
 
   readonly onDidChangeCodeLenses = this.#onDidChange.event;
 
-  /** By the URI of the document. */
   update(parts: Parts): void {
     if (parts.size === 0 && this.#parts.size === 0) return;
     this.#parts = parts;

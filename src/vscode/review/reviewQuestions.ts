@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type ReviewedFile } from '../../core/checkpoints/review.ts';
 
-/** True without a question for a single file that Earshot certainly changed. */
+/** Does not ask if it is a single file that Earshot certainly changed. */
 export async function confirmUndo(files: readonly ReviewedFile[]): Promise<boolean> {
   const appeared = files.filter((file) => file.appeared);
   if (files.length === 1 && appeared.length === 0) return true;
@@ -24,7 +24,7 @@ export async function confirmUndo(files: readonly ReviewedFile[]): Promise<boole
   return (await vscode.window.showWarningMessage(question, { modal: true, detail }, undo)) === undo;
 }
 
-/** Before a file that others changed is restored to its content from before the command. */
+/** Asks before a file that others changed is restored to its content from before the command. */
 export async function confirmUndoMeanwhile({ path, kind }: ReviewedFile): Promise<boolean> {
   const restore = kind === 'created' ? vscode.l10n.t('Delete') : vscode.l10n.t('Restore');
   const question =

@@ -99,7 +99,7 @@ async function showEntry({ entry }: Row): Promise<void> {
   else await vscode.window.showTextDocument(uri, options);
 }
 
-/** In groups: restored files, files with conflicts, files that others changed. */
+/** The rows in groups: restored files, files with conflicts, files that others changed. */
 function rowsOf({ entries, othersUnknown }: RestorePlan): Row[] {
   const separator = (label: string): Row => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const group = (label: string, rows: readonly RestoreEntry[]): Row[] =>

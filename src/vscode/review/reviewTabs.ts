@@ -1,4 +1,4 @@
-// Closes editors of all changes: they show the files of the moment when they were opened, and none after a reload.
+// Closes the editors that list all changes: their lists are not updated, and are empty after a reload.
 import * as vscode from 'vscode';
 
 export function reviewTitle(): string {

@@ -16,7 +16,7 @@ export const editorBuffers: EditorBuffers = {
       if (path !== undefined) listener(path);
     };
     return vscode.Disposable.from(
-      // Also fires without a change of the text: when it is saved, reverted, or becomes dirty.
+      // Also fires without a change of the text: when a document is saved, reverted, or becomes dirty.
       vscode.workspace.onDidChangeTextDocument(({ document }) => changed(document)),
       vscode.workspace.onDidCloseTextDocument(changed),
     );

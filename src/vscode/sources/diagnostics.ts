@@ -18,7 +18,7 @@ import { addressesOf, isTypescript, TypescriptPull } from './typescriptPull.ts';
 
 /** Larger documents are not opened to be checked. */
 const LARGEST = 2_000_000;
-/** A checkout changes thousands of files: they are reported together. */
+/** Changed files are collected for this long, since a checkout changes thousands. */
 const GATHER_MILLISECONDS = 50;
 const MOST_ASKED = 20;
 const LONGEST_LAG_MILLISECONDS = 5000;
@@ -35,10 +35,10 @@ export class DiagnosticsSource implements Problems, Disposable {
   readonly #held = new DisposableStore();
   readonly #onDidChange: Emitter<ProblemsChange>;
   readonly #typescript: TypescriptPull;
-  /** Changed on disk, and not reported yet. */
+  /** Files that changed on disk and are not reported yet. */
   readonly #touched: vscode.Uri[] = [];
   #touchTimer: Disposable | undefined;
-  /** By the document's address. */
+  /** Documents that are kept open, by address. */
   #kept: ReadonlyMap<string, vscode.Uri> = new Map();
 
   constructor(logger: Logger) {
@@ -60,7 +60,7 @@ export class DiagnosticsSource implements Problems, Disposable {
         if (isTypescript(languageId)) this.#typescript.soon();
       }),
     );
-    // Some servers check only documents shown in a tab: for them the tab opens and closes.
+    // Some servers check only documents shown in a tab: for them a tab counts as the document.
     this.#held.add(
       vscode.window.tabGroups.onDidChangeTabs(({ opened, closed }) => {
         this.#fire('closed', uniqueUris(closed));
@@ -100,7 +100,7 @@ export class DiagnosticsSource implements Problems, Disposable {
   #of(file: FilePath, uri: vscode.Uri, open: ReadonlyMap<string, string>): FileProblems {
     const language = open.get(uri.toString());
     const pulled = this.#typescript.of(uri);
-    const watched = language !== undefined && (!isTypescript(language) || this.#typescript.hasLookedAt(uri));
+    const watched = language !== undefined && (!isTypescript(language) || this.#typescript.hasChecked(uri));
     return { file, open: watched, problems: [...toProblems(vscode.languages.getDiagnostics(uri)), ...(pulled ?? [])] };
   }
 
@@ -118,7 +118,7 @@ export class DiagnosticsSource implements Problems, Disposable {
     this.#held.dispose();
   }
 
-  /** Problems of a document depend on files that are not open, which other programs change too. */
+  /** Problems of a document also depend on files that are not open and that other programs change. */
   #watchDisk(): void {
     const watcher = this.#held.add(vscode.workspace.createFileSystemWatcher('**/*'));
     const changed = (uri: vscode.Uri) => {
@@ -128,7 +128,7 @@ export class DiagnosticsSource implements Problems, Disposable {
         const uris = this.#touched.splice(0);
         if (uris.some(({ path }) => MAY_CONCERN_TYPESCRIPT.test(path))) this.#typescript.touched();
         void this.#fireChanged(uris).catch((error: unknown) =>
-          this.#log.error('a changed file was not noticed', error),
+          this.#log.error('a changed file could not be reported', error),
         );
       });
     };
@@ -139,7 +139,7 @@ export class DiagnosticsSource implements Problems, Disposable {
     this.#held.add({ dispose: () => this.#touchTimer?.dispose() });
   }
 
-  /** For a few files the disk is asked for the time: the watcher reports them later. */
+  /** The watcher reports changes late, so for a few files the time of the change is read from the disk. */
   async #fireChanged(uris: readonly vscode.Uri[]): Promise<void> {
     if (uris.length > MOST_ASKED) this.#fire('changed', uris);
     else await Promise.all(uris.map(async (uri) => this.#fire('changed', [uri], await millisecondsSince(uri))));
@@ -161,7 +161,7 @@ export class DiagnosticsSource implements Problems, Disposable {
   }
 }
 
-/** Undefined: it is gone, or its time means nothing, as for a moved or copied file. */
+/** Undefined if the file is gone, or if its time is not that of the change, as for a moved or copied file. */
 async function millisecondsSince(uri: vscode.Uri): Promise<number | undefined> {
   try {
     const ago = Date.now() - (await vscode.workspace.fs.stat(uri)).mtime;

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { type EditorFiles, type FileTouch } from '../../core/ports/sources.ts';
 import { toFilePath } from '../workspace/fileUris.ts';
 
-/** `folders`: other ones than the window's. */
+/** `folders` replaces those of the window. */
 export const createEditorFiles = (folders?: readonly vscode.WorkspaceFolder[]): EditorFiles => ({
   onDidTouch: (listener) => {
     const patterns = folders?.map((folder) => new vscode.RelativePattern(folder, '**/*')) ?? ['**/*'];

@@ -14,12 +14,12 @@ const BEGINNING = /^\u001b\][16]33;C/;
 /** The editor's tool that reads the active terminal. */
 const LAST_COMMAND_TOOL = 'terminal_last_command';
 
-/** Reading begins with the command: earlier output cannot be read later. */
+/** Reads the output of each command from its start, because it cannot be read later. */
 export const editorTerminals = (report: (error: unknown) => void): Terminals => ({
   onDidEnd: (listener) => {
     const outputs = new WeakMap<vscode.TerminalShellExecution, Output>();
     const newest = new WeakMap<vscode.Terminal, vscode.TerminalShellExecution>();
-    /** In order for each terminal: a failure must not be reported after the success that followed it. */
+    /** Keeps the order for each terminal: a failure must not be reported after the success that followed it. */
     const reporting = new WeakMap<vscode.Terminal, Promise<void>>();
     const tasks = new TaskTerminals();
     const isLast = (execution: vscode.TerminalShellExecution, terminal: vscode.Terminal) =>
@@ -33,11 +33,11 @@ export const editorTerminals = (report: (error: unknown) => void): Terminals => 
       const { cwd, commandLine } = execution;
       const reportEnd = async () => {
         if (await tasks.have(terminal)) return;
-        await soon(output?.ended);
+        await inTime(output?.ended);
         const failed = exitCode !== undefined && exitCode !== 0;
         const shown =
           failed && output?.isWhole !== true && isLast(execution, terminal)
-            ? await soon(printedOnScreen(commandLine.value, exitCode))
+            ? await inTime(printedOnScreen(commandLine.value, exitCode))
             : undefined;
         const ended: EndedCommand = {
           terminal: terminal.name,
@@ -73,8 +73,8 @@ class Output {
   }
 
   /**
-   * Where the extension host is reached over a network or a browser, beginning, output and end of a quick command come in one message,
-   * and what was printed is gone before `read` has begun to listen.
+   * False if the beginning is missing: in a remote or browser window, start, output and end of a quick command arrive
+   * in one message, and its output is gone before `read` has begun to listen.
    */
   get isWhole(): boolean {
     return BEGINNING.test(this.#beginning ?? '');
@@ -89,7 +89,7 @@ class Output {
   }
 }
 
-/** Tasks run in terminals of their own and are reported by the tasks producer. */
+/** Recognizes the terminals of tasks, which the tasks producer reports. */
 class TaskTerminals implements vscode.Disposable {
   readonly #processes = new Set<number>();
   readonly #terminals = new WeakSet<vscode.Terminal>();
@@ -118,8 +118,8 @@ async function printedOnScreen(commandLine: string, exitCode: number): Promise<s
   return printedByLastCommand(texts.join(''), commandLine, exitCode);
 }
 
-/** Undefined if it fails, or is not there in time. */
-function soon<T>(promised: Promise<T> | undefined): Promise<T | undefined> {
+/** Undefined if the promise is rejected or not resolved in time. */
+function inTime<T>(promised: Promise<T> | undefined): Promise<T | undefined> {
   const late = pause(LONGEST_WAIT_MILLISECONDS, undefined, { ref: false });
   return Promise.race([promised, late]).catch(() => undefined);
 }

@@ -14,7 +14,7 @@ const AGAIN_MILLISECONDS = [1000, 1500, 2500] as const;
 /** If the server has not checked a document yet, it is asked again with back-off. */
 const FIRST_RETRY_MILLISECONDS = 500;
 const LAST_RETRY_MILLISECONDS = 15_000;
-/** The server is missing or another one is used. */
+/** The answer if VS Code's TypeScript server is missing or another one is used. */
 const NO_SERVER = 'none';
 
 interface Answer {
@@ -32,7 +32,7 @@ export class TypescriptPull implements Disposable {
   readonly #answered: (uri: vscode.Uri) => void;
   readonly #problems = new Map<string, readonly Problem[]>();
   #timer: Disposable | undefined;
-  /** Increases when running requests are outdated. */
+  /** Increased to mark running requests as outdated. */
   #round = 0;
   #wanted: readonly vscode.Uri[] = [];
   /** Documents that the server has answered for since they were opened. */
@@ -49,13 +49,13 @@ export class TypescriptPull implements Disposable {
     this.#answered = answered;
   }
 
-  /** Undefined: it was not asked for, or a tab shows it. */
+  /** Undefined if the server was not asked about the document, or a tab shows it. */
   of(uri: vscode.Uri): readonly Problem[] | undefined {
     return isInTab(uri) ? undefined : this.#problems.get(uri.toString());
   }
 
   /** Whether the server has checked the document, also if it found nothing. */
-  hasLookedAt(uri: vscode.Uri): boolean {
+  hasChecked(uri: vscode.Uri): boolean {
     const address = uri.toString();
     if (!isInTab(uri)) return this.#problems.has(address);
     return this.#answeredFor.has(address) || !this.#hasServer || !this.#isWanted(uri);
@@ -66,7 +66,7 @@ export class TypescriptPull implements Disposable {
     this.#problems.delete(uri.toString());
   }
 
-  /** Files that the documents may depend on have changed on disk. */
+  /** Call when files that the documents may depend on have changed on disk. */
   touched(): void {
     this.#again = AGAIN_MILLISECONDS.length;
     if (this.#timer === undefined && !this.#asking) this.#schedule(AFTER_MILLISECONDS);
@@ -79,7 +79,7 @@ export class TypescriptPull implements Disposable {
     this.soon();
   }
 
-  /** After any change: problems of one document depend on others. */
+  /** Call after any change: problems of one document depend on others. */
   soon(): void {
     this.#round += 1;
     this.#retry = FIRST_RETRY_MILLISECONDS;
@@ -93,7 +93,7 @@ export class TypescriptPull implements Disposable {
 
   readonly #report = (error: unknown) => this.#log.error('asking the TypeScript server failed', error);
 
-  /** Nothing is asked, and no timer runs, while no document is wanted. */
+  /** Sends no request and runs no timer while no document is wanted. */
   #schedule(milliseconds: number): void {
     this.#timer?.dispose();
     this.#timer = undefined;
@@ -128,14 +128,14 @@ export class TypescriptPull implements Disposable {
     return this.#wanted.some((one) => one.toString() === uri.toString());
   }
 
-  /** Resolves to how many documents it has no answer for. */
+  /** Resolves to the number of documents without an answer. */
   async #ask(round: number): Promise<number> {
     let unanswered = 0;
     for (const document of vscode.workspace.textDocuments) {
       const { uri, languageId } = document;
       const address = uri.toString();
       if (!LANGUAGES.has(languageId) || !this.#isWanted(uri)) continue;
-      // For a tab the server reports by itself, but nothing if there are no problems: it is asked whether it has checked.
+      // The server reports problems of documents in tabs itself, but not that there are none: so it is asked once.
       const inTab = isInTab(uri);
       if (inTab && this.#answeredFor.has(address)) continue;
       const problems = await ask(uri);
@@ -154,7 +154,7 @@ export class TypescriptPull implements Disposable {
   }
 }
 
-/** Undefined where it does not know the file yet. */
+/** Undefined if the server has not loaded the file yet. */
 async function ask(file: vscode.Uri): Promise<Problem[] | typeof NO_SERVER | undefined> {
   const problems: Problem[] = [];
   for (const request of REQUESTS) {

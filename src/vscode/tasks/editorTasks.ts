@@ -15,7 +15,7 @@ export class EditorTasks implements Tasks, Disposable {
   readonly #outputs: TaskOutputs;
   readonly #onDidEnd: Emitter<TaskEnd>;
   readonly #runs = new Map<vscode.TaskExecution, TaskRun>();
-  /** The editor reports the end of some tasks twice. */
+  /** Tasks that have ended: VS Code reports the end of some tasks twice. */
   readonly #ended = new WeakSet<vscode.TaskExecution>();
   readonly #report: (error: unknown) => void;
 
@@ -134,7 +134,7 @@ function problemsOf(address: string): TaskProblem[] {
   const path = vscode.workspace.asRelativePath(uri);
   return vscode.languages.getDiagnostics(uri).flatMap(({ range, severity: given, message }) => {
     const severity = SEVERITIES[given];
-    // Hints are no problems.
+    // Hints are not problems.
     if (severity === undefined) return [];
     return [{ path, line: range.start.line + 1, column: range.start.character + 1, severity, message }];
   });

@@ -1,10 +1,10 @@
-// Reads the output of terminals from their first byte, and gives it to the task whose process runs there.
+// Reads the output of terminals from their first byte, and passes it to the task whose process runs there.
 import * as vscode from 'vscode';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { TaskOutput } from '../../producers/tasks/taskOutput.ts';
 
-/** Output that no task has claimed by then is dropped; most commands in terminals are no tasks. */
+/** Output that no task has claimed after this time is dropped; most commands in terminals are not tasks. */
 const CLAIM_MILLISECONDS = 30_000;
 
 /** Reads every execution in a terminal from its start, since output that was not read then is lost. */
@@ -44,7 +44,7 @@ export class TaskOutputs implements Disposable {
     const output = new TaskOutput();
     const timer = this.#clock.after(CLAIM_MILLISECONDS, () => this.#forget(terminal));
     this.#unclaimed.set(terminal, { output, timer });
-    // Once it has ended nothing more is read; it may be claimed until the next begins there.
+    // A command that has ended can be claimed until the next one starts in its terminal.
     void this.#read(execution, output)
       .finally(() => timer.dispose())
       .catch(this.#report);

@@ -1,4 +1,4 @@
-// Changes the editor's buffer of a file by minimal edits; saved only if the buffer had no unsaved changes.
+// Changes the editor's buffer of a file by minimal edits. It is saved only if it had no unsaved changes.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { endingOf } from '../../core/files/difference.ts';
@@ -7,7 +7,7 @@ import { type FilePath, STALE } from '../../core/ports/workspace.ts';
 import { type Refused } from './fileFailures.ts';
 import { saveAsOwn } from './ownSaves.ts';
 
-/** The editor reloads a changed file after a delay. */
+/** How long to wait until the editor has reloaded a changed file. */
 const RELOAD_MILLISECONDS = 2000;
 
 export interface BufferEdit {
@@ -17,7 +17,7 @@ export interface BufferEdit {
   readonly after: string;
 }
 
-/** The editor would normalize mixed line endings. */
+/** Needed to edit a text in a buffer: the editor would normalize mixed line endings. */
 export function hasOneLineEnding(text: string): boolean {
   return endingOf(text) !== 'mixed' && !/\r(?!\n)/.test(text);
 }
@@ -74,7 +74,7 @@ export async function replaceText(document: vscode.TextDocument, text: string): 
 function textEdits(document: vscode.TextDocument, before: string, after: string): vscode.TextEdit[] {
   const ending = endingOf(after) === undefined ? document.eol : endOfLine(after);
   const sameEndings = ending === document.eol;
-  // A buffer has one line ending, so it does not count as a difference of lines.
+  // A buffer has one kind of line ending, which is changed as a whole; so it does not make lines differ.
   const target = sameEndings
     ? after
     : after.replaceAll(/\r?\n/g, document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n');

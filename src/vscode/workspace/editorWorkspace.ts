@@ -1,4 +1,4 @@
-// The editor's files behind the Workspace port: unsaved buffers take precedence over the disk; any file system of VS Code works.
+// The Workspace port, on any file system of VS Code. Unsaved buffers take precedence over the disk.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
@@ -17,7 +17,7 @@ import { attempt } from './fileFailures.ts';
 import { resolveIn } from './filePaths.ts';
 import { contentUri, foldersOf, onDiskOf, toFilePath, toUri } from './fileUris.ts';
 
-/** VS Code does not give longer files to extensions. */
+/** VS Code does not pass larger files to extensions. */
 const LONGEST = 50 * 1024 * 1024;
 
 /** `workspaceFolders`: by default those of the window; tests pass others. */

@@ -1,4 +1,4 @@
-// Applies changes of files together: all are checked before any is made, and if one fails, the earlier ones are rolled back.
+// Applies changes of files together: checks all before making any, and rolls back the earlier ones if one fails.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import {
@@ -51,7 +51,7 @@ export async function applyEdits(
 
 /** Why the edits cannot all be made. Changes nothing. */
 async function checkEdits(edits: readonly FileEdit[]): Promise<Refused | undefined> {
-  /** The content after the earlier edits. */
+  /** The content of each file after the earlier edits. */
   const planned = new Map<string, Uint8Array | undefined>();
   for (const edit of edits) {
     const uri = contentUri(edit.file);

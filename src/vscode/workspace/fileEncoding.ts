@@ -1,4 +1,4 @@
-// Finds the encoding of a file: that of its open document, of the settings, or of its bytes. Only encodings that reproduce the bytes count.
+// Finds the encoding of a file from its open document, the settings or its bytes. It must reproduce the bytes exactly.
 import * as vscode from 'vscode';
 import { decodeAs, decodeBytes, type Encoding, encodeText, hasNul } from '../../base/encodings.ts';
 
@@ -6,7 +6,7 @@ const OURS: ReadonlySet<string> = new Set<Encoding>(['utf8', 'utf8bom', 'utf16le
 
 export interface DecodedFile {
   readonly text: string;
-  /** VS Code's name of it. */
+  /** VS Code's name of the encoding. */
   readonly encoding: string;
 }
 
@@ -42,7 +42,7 @@ export function documentOf(...uris: readonly vscode.Uri[]): vscode.TextDocument 
   return open.find((document) => document.isDirty) ?? open[0];
 }
 
-/** On a case-insensitive disk VS Code also treats both spellings as one name, and keeps the first. */
+/** On a case-insensitive disk VS Code treats both spellings as one document, and keeps the first. */
 function documentKey(uri: vscode.Uri): string {
   const ignoresCase = uri.scheme === 'file' && (process.platform === 'darwin' || process.platform === 'win32');
   return ignoresCase ? uri.toString().toLowerCase() : uri.toString();

@@ -1,4 +1,4 @@
-// Resolves paths in the workspace: relative to its folder, with the folder's name if there are several.
+// Resolves paths in the workspace: relative to its folder, or starting with the folder's name if there are several.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
@@ -28,7 +28,7 @@ export async function resolveIn(
   return resolveInside(onDiskOf(folders), path, options);
 }
 
-/** An address in a virtual file system; one letter and a colon is a drive. */
+/** A URI in a virtual file system. A single letter before the colon is a drive, not a scheme. */
 function asAddress(path: string): vscode.Uri | undefined {
   const address = ADDRESS.test(path) ? vscode.Uri.parse(path) : undefined;
   return address?.scheme === 'file' ? undefined : address;

@@ -6,7 +6,7 @@ import { MOVED, type PinnedPlace, pinPlace } from '../../node/files/pinnedPlace.
 import { onDiskOf, toUri } from './fileUris.ts';
 
 export interface PlaceGuard {
-  /** Changes nothing if the path leads elsewhere by now; also fails if it does so afterwards. */
+  /** Fails without a change if the path leads elsewhere now; also fails if it leads elsewhere after the change. */
   around<T>(change: () => PromiseLike<T>): Promise<Result<T>>;
 }
 

@@ -7,9 +7,9 @@ import { compileGlob } from '../../core/files/globs.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { type Refused } from './fileFailures.ts';
 
-const NO_WRITER = 0o222;
+const WRITE_BITS = 0o222;
 
-/** `there`: the file exists. Creating, moving or deleting a file changes its folder. */
+/** `there`: the file exists. `folder`: its folder is changed, too, as by creating, moving or deleting the file. */
 export async function whyReadOnly(
   file: FilePath,
   uri: vscode.Uri,
@@ -55,7 +55,7 @@ function isSetReadOnly(uri: vscode.Uri): boolean {
 async function mayWrite(path: string): Promise<boolean> {
   try {
     await access(path, constants.W_OK);
-    return ((await stat(path)).mode & NO_WRITER) !== 0 || process.platform === 'win32';
+    return ((await stat(path)).mode & WRITE_BITS) !== 0 || process.platform === 'win32';
   } catch {
     return false;
   }

@@ -1,4 +1,4 @@
-// The ways to change one file, each with its undo: in its buffer, as bytes, moved, deleted.
+// Steps that change one file, each with its undo: edit in the buffer, write bytes, move, delete.
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import {
@@ -14,10 +14,10 @@ import { attempt } from './fileFailures.ts';
 import { type PlaceGuard } from './filePlaces.ts';
 import { saveAsOwn } from './ownSaves.ts';
 
-/** A change that can be made now. `run` fails without having changed anything. */
+/** A change that can be made now. If `run` fails, nothing was changed. */
 export interface FileStep {
   run(): Promise<Result<readonly AppliedEdit[]>>;
-  /** After `run` succeeded. Resolves to whether the former state is restored. */
+  /** Call only after `run` succeeded. Resolves to whether the former state is restored. */
   undo(): Promise<boolean>;
 }
 
@@ -85,8 +85,8 @@ function bufferStep(buffer: BufferEdit, { from }: Write, guard: PlaceGuard, { sa
     const saved = await saveAt(guard, file, document);
     if (saved.ok) return succeeded([{ file, ...before, after: saved.value, unsaved: false }]);
     const isUndone = await undo();
-    // The editor refuses to save over a file that is newer than what it knows of it, also if it has read that text already. Saving
-    // the text before has brought both together.
+    // The editor refuses to save over a file that is newer than its record of it, even if it has already read that
+    // text. The undo saved the former text and so updated the record: a second attempt can succeed.
     return isUndone && again && saved.failure.code === 'not_saved' ? change(false) : saved;
   };
   return { undo, run: () => change(true) };

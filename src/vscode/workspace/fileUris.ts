@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type FilePath } from '../../core/ports/workspace.ts';
 
-/** The address of a file that is not on the local disk; one letter and a colon is a drive. */
+/** The URI of a file that is not on the local disk. A single letter before the colon is a drive, not a scheme. */
 export const ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;
 
 export function absoluteOf(uri: vscode.Uri): string {
@@ -14,12 +14,12 @@ export function toUri(file: FilePath): vscode.Uri {
   return ADDRESS.test(file.absolute) ? vscode.Uri.parse(file.absolute, true) : vscode.Uri.file(file.absolute);
 }
 
-/** The location of its content: two names of one file share one buffer. */
+/** The file that a link leads to: two names of one file share one buffer. */
 export function contentUri(file: FilePath): vscode.Uri {
   return (file.real === undefined ? undefined : uriOf(file.real)) ?? toUri(file);
 }
 
-/** By the folder as VS Code has it open, which may itself be a link. */
+/** Below the folder as VS Code has it open, which may itself be a link. */
 function uriOf(path: string): vscode.Uri | undefined {
   const folders = vscode.workspace.workspaceFolders ?? [];
   const named = foldersOf(folders);
@@ -39,7 +39,7 @@ export function foldersOf(folders: readonly vscode.WorkspaceFolder[]): FilePath[
   });
 }
 
-/** The folders on the local disk, named as among all folders. */
+/** The folders on the local disk, with the names that they have among all folders. */
 export function onDiskOf(folders: readonly vscode.WorkspaceFolder[]): FilePath[] {
   return foldersOf(folders).filter((_, index) => folders[index]?.uri.scheme === 'file');
 }

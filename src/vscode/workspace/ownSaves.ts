@@ -4,7 +4,7 @@ import type * as vscode from 'vscode';
 /** The number of running saves for each document. */
 const saving = new Map<vscode.TextDocument, number>();
 
-/** The editor announces the save before this resolves. */
+/** VS Code fires its save events before this resolves, so their listeners can call `isOwnSave`. */
 export async function saveAsOwn(document: vscode.TextDocument): Promise<boolean> {
   saving.set(document, (saving.get(document) ?? 0) + 1);
   try {

@@ -1,4 +1,4 @@
-// The Agents view: who is there, threads, and one thread to read and write in.
+// The page of the Agents view: agents, threads, and one thread to read and write in.
 import { useState } from 'preact/hooks';
 import type {
   AgentsState,
@@ -22,7 +22,7 @@ export interface AgentsPageProperties {
   readonly post: (message: FromAgentsPage) => void;
 }
 
-/** Markdown of other agents is shown, and opens nothing. */
+/** Actions for the Markdown of other agents: its links and buttons open nothing. */
 const READING = {
   post: () => undefined,
   offers: () => false,
@@ -219,7 +219,7 @@ function ThreadRow({ thread, open }: { readonly thread: ThreadView; readonly ope
   );
 }
 
-/** What has not reached other machines. */
+/** The connection with other machines, and what has not reached them. */
 function Machines({ machines }: { readonly machines: MachinesView | null }) {
   if (machines === null) return null;
   const { state, error, notSent, full } = machines;

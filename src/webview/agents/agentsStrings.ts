@@ -19,7 +19,7 @@ export const agentsStrings = {
     other: t('Agent'),
     remote: t('Agent'),
   } satisfies Record<AgentView['kind'], string>,
-  /** No window has it open. */
+  /** No window has the conversation open. */
   closed: t('Closed conversation'),
   subagent: (parent: string) => (parent === '' ? t('Subagent') : t('Subagent of {0}', parent)),
   on: (machine: string) => t('on {0}', machine),

@@ -1,4 +1,4 @@
-// Mentions in a message of the user: what is being typed after `@`, and the agents that a text names.
+// Mentions in the user's messages: the name being typed after `@`, and the agents that a text mentions.
 
 const LONGEST = 80;
 

@@ -1,4 +1,4 @@
-// Writes a message in a thread or begins one: a text with completed mentions, and the files that it is about.
+// The form that writes a message in a thread or starts one: text with completed mentions, and the files it is about.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { AgentsState, AgentView, FromAgentsPage } from '../../protocol/page/agentsView.ts';
 import { Icon } from '../render/icons.tsx';
@@ -12,7 +12,7 @@ const OPTIONS = 'mention-options';
 interface Properties {
   readonly state: AgentsState;
   readonly thread: string | null;
-  /** A new thread is written to this agent. */
+  /** The agent that a new thread is written to. */
   readonly to: string | undefined;
   readonly returned: { readonly text: string; readonly problem: string } | undefined;
   readonly post: (message: FromAgentsPage) => void;
@@ -25,7 +25,7 @@ export function MessageForm({ state, thread, to, returned, post }: Properties) {
   const [files, setFiles] = useState('');
   const [caret, setCaret] = useState(text.length);
   const [active, setActive] = useState(0);
-  // Before the user can type again: an effect would run after the next frame.
+  // A layout effect sets the focus before the user can type; an effect would run only after the next frame.
   useLayoutEffect(() => {
     field.current?.focus();
     field.current?.setSelectionRange(text.length, text.length);
@@ -153,7 +153,7 @@ export function MessageForm({ state, thread, to, returned, post }: Properties) {
   );
 }
 
-/** Those that begin with it first. */
+/** The matching agents; those whose names begin with the query come first. */
 function offer(agents: readonly AgentView[], query: string): readonly AgentView[] {
   const found = agents.filter(({ name, display }) => `${name} ${display}`.toLowerCase().includes(query));
   const begins = ({ name }: AgentView) => Number(name.startsWith(query));

@@ -1,4 +1,5 @@
-// The line on the card of a call that started a subagent: its state, its last line, its tokens, and the way to its conversation.
+// The line on the card of a call that started a subagent: state, last output, tokens, and a button for its
+// conversation.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { HandleView } from '../../protocol/page/handlesView.ts';
@@ -12,7 +13,7 @@ import { visibleText } from '../render/visibleText.ts';
 const HandlesContext = createContext<readonly HandleView[]>([]);
 export const HandlesProvider = HandlesContext.Provider;
 
-/** Only its way in if it is not a handle any more, as after a restart. */
+/** Has only the button if the subagent is no longer a handle, as after a restart. */
 export function AgentLine({ call, conversation }: { readonly call: string; readonly conversation: string }) {
   const { offers } = useActions();
   const handle = useContext(HandlesContext).find((one) => one.call === call);

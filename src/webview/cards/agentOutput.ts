@@ -1,4 +1,4 @@
-// The output of a subagent as people read it: calls by their titles, answers without the marks that models need.
+// Formats the output of a subagent for the user: calls by their titles, answers without the prefixes for models.
 import { readPartial } from '../partialJson.ts';
 import { toolTitle } from '../toolTitle.ts';
 

@@ -5,7 +5,7 @@ import { formStrings as strings } from './formStrings.ts';
 import { visibleText } from '../render/visibleText.ts';
 
 const LIMIT = 10_000;
-/** More options are a list to open. */
+/** More options are shown as a drop-down list. */
 const MOST_RADIOS = 5;
 
 type Values = Readonly<Record<string, FormValue | null>>;
@@ -215,7 +215,7 @@ function Options({ field, value, sent, set }: FieldProperties) {
   );
 }
 
-/** What was answered, for a form that is over. */
+/** The values of a form that was answered. */
 export function FilledForm({ fields, answer }: { readonly fields: readonly FormField[]; readonly answer: string }) {
   const given = parseAnswer(answer);
   if (given === undefined) return <p class="quiet">{answer === 'cancel' ? strings.cancelled : strings.declined}</p>;

@@ -4,7 +4,7 @@ import { t } from '../strings/l10n.ts';
 export const formStrings = {
   submit: t('Submit'),
   decline: t('Decline'),
-  declineTitle: t('Answer that you do not want to give this'),
+  declineTitle: t('Refuse to provide this information'),
   cancel: t('Cancel'),
   cancelTitle: t('Close the form without an answer'),
   optional: t('optional'),

@@ -5,7 +5,7 @@ import { mediaStrings as strings } from './mediaStrings.ts';
 import { useActions } from '../render/actions.ts';
 
 export function MediaList({ media }: { readonly media: readonly ToolMedia[] }) {
-  // A front end without the bytes has the description in the result.
+  // A host that cannot read media shows only its description in the result.
   if (!useActions().offers('read_media')) return null;
   return (
     <div class="tool-media">
@@ -16,7 +16,7 @@ export function MediaList({ media }: { readonly media: readonly ToolMedia[] }) {
   );
 }
 
-/** Empty until it was read; `null`: it is not stored any more. */
+/** `data` is undefined until it was read, and null if it is no longer stored. */
 function Medium({ media: { hash, media_type: type }, number }: { readonly media: ToolMedia; readonly number: number }) {
   const { readMedia } = useActions();
   const [data, setData] = useState<string | null | undefined>(undefined);

@@ -1,7 +1,7 @@
 // Requests images and sound of results from the host. The host has them by hash, so they never change.
 import type { FromPage } from '../../protocol/webview.ts';
 
-/** As many are kept; the browser keeps what it shows. */
+/** How many are kept here; the browser itself keeps those that are shown. */
 const KEPT = 20;
 
 export class MediaReader {
@@ -12,7 +12,7 @@ export class MediaReader {
     this.#post = post;
   }
 
-  /** In base64; undefined: it is not stored any more. */
+  /** In base64; undefined if it is no longer stored. */
   read(hash: string): Promise<string | undefined> {
     const asked = this.#asked.get(hash);
     if (asked !== undefined) return asked.promise;

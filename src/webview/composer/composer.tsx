@@ -61,7 +61,7 @@ export function Composer(properties: Properties) {
     setCaret(to);
     caretAfterRender.current = to;
   };
-  // Together with the new text: a key that is pressed later finds the caret in its place.
+  // Set together with the new text, so that the next key finds the caret in its place.
   useLayoutEffect(() => {
     const to = caretAfterRender.current;
     caretAfterRender.current = undefined;
@@ -231,7 +231,7 @@ export function Composer(properties: Properties) {
   );
 }
 
-/** Where no images can be dragged from an editor. */
+/** For hosts where files cannot be dropped from an editor. */
 function ImageButton({ attach }: { readonly attach: (files: readonly File[]) => void }) {
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -246,7 +246,7 @@ function ImageButton({ attach }: { readonly attach: (files: readonly File[]) => 
         aria-hidden="true"
         onChange={({ currentTarget }) => {
           attach([...(currentTarget.files ?? [])]);
-          // The same file can be chosen again.
+          // Allows the same file to be chosen again.
           currentTarget.value = '';
         }}
       />

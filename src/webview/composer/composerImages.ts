@@ -5,7 +5,7 @@ import { strings } from '../strings/strings.ts';
 const LARGEST = 10_000_000;
 const TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const PREVIEW_SIZE = 96;
-/** Photos of a phone are larger than models use: beyond this they are made smaller. */
+/** Larger images, such as photos from a phone, are shrunk: models do not use more. */
 const SHRUNK_ABOVE = 4_000_000;
 const LONGEST_SIDE = 2400;
 

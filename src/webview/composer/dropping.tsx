@@ -1,4 +1,4 @@
-// Files dropped anywhere on the page are attached; while they are over it, the page says so.
+// Attaches files that are dropped anywhere on the page, and shows a hint while they are dragged over it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { composerStrings as strings } from '../strings/composerStrings.ts';
 import { Icon } from '../render/icons.tsx';
@@ -12,7 +12,7 @@ export function useDropping(drop: (data: DataTransfer) => void): boolean {
   useEffect(() => {
     const listening = new AbortController();
     const { signal } = listening;
-    // What is dragged within the page is not meant to be attached.
+    // Something dragged within the page is not meant to be attached.
     let ownDrag = false;
     const offered = ({ dataTransfer: data }: DragEvent) =>
       data !== null && !ownDrag && mayDrop(data) ? data : undefined;

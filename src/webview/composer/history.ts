@@ -1,15 +1,17 @@
-// The messages of the conversation for arrow up and down in the composer, as a shell does it.
+// Browses the conversation's messages with arrow up and down in the composer, as in a shell.
 
 export interface Browsing {
   /** Counted from the newest; -1: the draft. */
   readonly place: number;
-  /** What was typed before. */
+  /** The text before browsing began. */
   readonly draft: string;
 }
 
 export const NOT_BROWSING: Browsing = { place: -1, draft: '' };
 
-/** The text to show and the new place; undefined if the key belongs to the text field. `messages`: the newest first. */
+/**
+ * The text to show and the new place; undefined if the text field should handle the key. `messages`: the newest first.
+ */
 export function browse(
   key: 'ArrowUp' | 'ArrowDown',
   text: string,

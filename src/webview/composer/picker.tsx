@@ -15,7 +15,7 @@ interface Token {
   readonly start: number;
 }
 
-/** What is being typed at the caret: `@` after a space or at the start, `/` only as the first character. */
+/** The token being typed at the caret: `@` after a space or at the start, `/` only as the first character. */
 export function tokenAt(text: string, caret: number): Token | undefined {
   const from = Math.max(0, caret - LONGEST_QUERY);
   const before = text.slice(from, caret);
@@ -31,9 +31,9 @@ export interface Picker {
   readonly open: boolean;
   readonly items: readonly CompletionView[];
   readonly active: number;
-  /** Nothing is typed after `@` yet: says that files can also be dropped. */
+  /** Whether to hint that files can also be dropped: while nothing is typed after `@` yet. */
   readonly hintsAtDrop: boolean;
-  /** Whether the key was for the picker. */
+  /** Returns whether the picker has handled the key. */
   onKey(event: KeyboardEvent): boolean;
   choose(index: number): void;
 }
@@ -42,7 +42,7 @@ interface Options {
   readonly text: string;
   readonly caret: number;
   readonly completions: CompletionsMessage | null;
-  /** Replaces a part of the text and puts the caret behind it. */
+  /** Replaces a part of the text and puts the caret after it. */
   readonly replace: (start: number, end: number, text: string) => void;
 }
 

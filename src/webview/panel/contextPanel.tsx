@@ -1,4 +1,4 @@
-// What fills the context window, and what the conversation has used: opens over the transcript from the meter.
+// The panel that the context meter opens: what fills the context window, and what the conversation has used.
 import { useEffect, useRef } from 'preact/hooks';
 import type { ContextView } from '../../protocol/page/controlsView.ts';
 import { formatCost, panelStrings as strings } from '../strings/panelStrings.ts';
@@ -113,7 +113,7 @@ function Row({
   readonly label: string;
   readonly value: string;
   readonly title?: string;
-  /** A part of the row before it. */
+  /** The value is a part of the row before it. */
   readonly share?: boolean;
 }) {
   return (

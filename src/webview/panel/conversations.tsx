@@ -104,7 +104,7 @@ function describeList(count: number, isSearching: boolean, query: string): strin
   return query.trim() === '' ? strings.noConversations : strings.noMatch;
 }
 
-/** From the search field through the rows and back. */
+/** Moves the focus between the search field and the rows, in a circle. */
 function moveFocus(panel: HTMLElement | null, by: 1 | -1): void {
   if (panel === null) return;
   const stops = [...panel.querySelectorAll<HTMLElement>('.search, .conversation-open')];
@@ -238,7 +238,7 @@ function titleOf({ title, problem }: Pick<ConversationView, 'title' | 'problem'>
   return title === '' ? strings.emptyTitle : visibleText(title);
 }
 
-/** Only in a wide panel, and only if something happens elsewhere. */
+/** Shown only in a wide panel, and only if other conversations have an activity. */
 export function ConversationTabs({ head }: { readonly head: ChatHead }) {
   const { post } = useActions();
   if (head.others.length === 0) return null;

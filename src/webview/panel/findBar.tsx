@@ -9,7 +9,7 @@ import { transcriptStrings as strings } from '../strings/transcriptStrings.ts';
 
 const MARK = 'found';
 const MOST_MARKED = 200;
-/** The bar lies over the top of the transcript. */
+/** In pixels; an item this close to the edge does not count as visible, since the bar covers the top. */
 const MARGIN = 40;
 const MOST_FRAMES = 120;
 const STEADY_FRAMES = 10;
@@ -17,7 +17,7 @@ const STEADY_FRAMES = 10;
 interface Properties {
   readonly items: Chunked<PageItem>;
   readonly area: RefObject<HTMLElement | null>;
-  /** Draws the item, which may be in a part of the transcript that is not shown. */
+  /** Renders the item, which may be in a part of the transcript that is not rendered. */
   readonly reveal: (id: string) => void;
   readonly close: () => void;
 }
@@ -38,7 +38,8 @@ export function FindBar({ items, area, reveal, close }: Properties) {
       return;
     }
     reveal(current);
-    // The item may have to be drawn first, and what is above it gets its real height then: until it stays in place.
+    // The item may have to be rendered first, and items above it then get their real height: repeat until it stays in
+    // place.
     let [frame, left, steady] = [0, MOST_FRAMES, 0];
     const step = () => {
       steady = show(area.current, current, query) ? steady + 1 : 0;
@@ -106,16 +107,16 @@ function findItems(items: Chunked<PageItem>, query: string): string[] {
   );
 }
 
-/** Scrolls to the item and marks the text in it. False: it was not in sight before. */
+/** Scrolls to the item and marks the text in it. Returns whether the item was already visible. */
 function show(area: HTMLElement | null, id: string, query: string): boolean {
   const item = area?.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`);
   const frame = area?.getBoundingClientRect();
   if (item === null || item === undefined || frame === undefined) return false;
   const { top, bottom } = item.getBoundingClientRect();
-  const inSight = bottom > frame.top + MARGIN && top < frame.bottom - MARGIN;
-  if (!inSight) item.scrollIntoView({ block: 'center' });
+  const isVisible = bottom > frame.top + MARGIN && top < frame.bottom - MARGIN;
+  if (!isVisible) item.scrollIntoView({ block: 'center' });
   mark(item, query.toLowerCase());
-  return inSight;
+  return isVisible;
 }
 
 function mark(item: HTMLElement, wanted: string): void {

@@ -79,7 +79,7 @@ export function Footer({ head, context }: Properties) {
   );
 }
 
-/** A menu of the page, or a button for the host's own. */
+/** Opens a menu on the page, or the host's own list of models. */
 function ModelButton({ head: { model, models } }: { readonly head: ChatHead }) {
   const { post } = useActions();
   const title = strings.modelTitle(model.label, model.detail);

@@ -1,4 +1,5 @@
-// A button with a menu: arrow keys, Escape, and the focus back on the button. The menu lies over the page and moves nothing.
+// A button with a menu: arrow keys, Escape, and focus returned to the button. The menu is above the page and moves
+// nothing.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from '../render/icons.tsx';
@@ -8,7 +9,7 @@ interface MenuChoice {
   readonly label: string;
   readonly detail?: string;
   readonly icon?: IconName;
-  /** Set for choices of which one is in force. */
+  /** Set if one of the choices is the current one. */
   readonly checked?: boolean;
   readonly run: () => void;
 }
@@ -72,12 +73,12 @@ function Menu({ label, anchor, choices, close }: MenuProperties) {
   const menu = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (menu.current === null || anchor === null) return;
-    // In the top layer nothing around the button clips it.
+    // A popover is in the top layer, where nothing clips it.
     if (!menu.current.matches(':popover-open')) menu.current.showPopover();
     place(menu.current, anchor.getBoundingClientRect());
     const items = itemsOf(menu.current);
     (items.find((item) => item.getAttribute('aria-checked') === 'true') ?? items[0])?.focus();
-    // Choices may come after it was opened.
+    // Choices may arrive after the menu was opened.
   }, [choices.length]);
   useEffect(() => {
     const outside = (event: Event) => {

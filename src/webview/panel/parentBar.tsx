@@ -1,4 +1,4 @@
-// Says of a subagent which conversation started it, and leads there.
+// Shows which conversation started a subagent, with a button that opens it.
 import type { ChatHead } from '../../protocol/webview.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';

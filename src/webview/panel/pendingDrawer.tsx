@@ -1,4 +1,5 @@
-// The drawer above the composer: what the model will be notified of next, with actions on each entry. It takes its room from the
+// The drawer above the composer: what the model will be notified of next, with actions on each entry. It takes its
+// space from the
 // transcript, so the composer stays in place.
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { Mute, NotificationLabel, PendingEntry } from '../../protocol/page/pendingView.ts';
@@ -11,7 +12,7 @@ import { Icon, type IconName } from '../render/icons.tsx';
 import { MenuButton } from './menu.tsx';
 import { visibleText } from '../render/visibleText.ts';
 
-/** Ages are shown by the minute. */
+/** Ages are shown in minutes, so they are updated this often. */
 const TICK = 20_000;
 
 const LEVEL_ICONS = {

@@ -1,4 +1,5 @@
-// The bar above the composer for what needs the user and is out of sight: an approval, a question, an error, or another conversation.
+// The bar above the composer that shows what needs the user but is not visible: approval, question, error, or
+// conversation.
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChatHead } from '../../protocol/webview.ts';
@@ -99,16 +100,16 @@ function useOutOfSight(area: RefObject<HTMLElement | null>, id: string | undefin
     const observer = new IntersectionObserver((entries) => setHidden(entries.at(-1)?.isIntersecting !== true), {
       root: root.querySelector('.scroller'),
     });
-    // The item may be drawn after this, or in a part of the transcript that is not shown.
-    const look = () => {
+    // The item may be rendered later, or be in a part of the transcript that is not rendered.
+    const watch = () => {
       const element = root.querySelector(`[data-item="${CSS.escape(id)}"]`);
       if (element === watched) return;
       observer.disconnect();
       watched = element;
       if (element !== null) observer.observe(element);
     };
-    look();
-    const drawing = new MutationObserver(look);
+    watch();
+    const drawing = new MutationObserver(watch);
     drawing.observe(root, { childList: true, subtree: true });
     return () => {
       observer.disconnect();

@@ -1,4 +1,4 @@
-// The button below a plan: leaves plan mode and sends the model to work.
+// The button below a plan: leaves plan mode and asks the model to carry out the plan.
 import { useEffect, useState } from 'preact/hooks';
 import type { ChatHead } from '../../protocol/webview.ts';
 import { useActions } from '../render/actions.ts';
@@ -16,11 +16,11 @@ export function PlanBar({ head, answered, send }: Properties) {
   const [starting, setStarting] = useState(false);
   const [planned, setPlanned] = useState(false);
   const { mode } = head.controls;
-  // The mode may be chosen after an answer that is no plan.
+  // Plan mode may be chosen after an answer that is not a plan.
   useEffect(() => {
     if (head.running) setPlanned(mode === 'plan');
   }, [head.running, mode]);
-  // Not before the host has changed the mode: the turn would only read.
+  // Sent only once the host has changed the mode: otherwise the turn would only read.
   useEffect(() => {
     if (!starting || mode === 'plan') return;
     setStarting(false);

@@ -1,4 +1,4 @@
-// The title bar of a page that stands alone: the list of conversations, the title and a new chat. VS Code has these around its view.
+// The title bar of a page outside VS Code, whose view has these itself: list of conversations, title and new chat.
 import type { ChatHead } from '../../protocol/webview.ts';
 import { panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';

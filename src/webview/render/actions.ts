@@ -6,7 +6,7 @@ import type { FromPage } from '../../protocol/webview.ts';
 
 export interface Actions {
   post(message: FromPage): void;
-  /** Whether the host handles the message. A button for what it does not handle is not shown. */
+  /** Whether the host handles the message. Buttons for other messages are hidden. */
   offers(type: FromPage['type']): boolean;
   /** Another window owns the conversation. */
   readonly followed: boolean;
@@ -15,7 +15,7 @@ export interface Actions {
   focusComposer(): void;
   /** The file changes of a call. */
   readDiff(call: string): Promise<readonly FileDiff[]>;
-  /** An image or a recording, in base64; undefined: it is not stored any more. */
+  /** An image or a recording, in base64; undefined if it is no longer stored. */
   readMedia(hash: string): Promise<string | undefined>;
 }
 

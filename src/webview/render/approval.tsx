@@ -107,7 +107,7 @@ function Buttons({ always, alwaysServer, sent, answer, modify }: ButtonsProperti
     event.preventDefault();
     reject();
   };
-  // Not `disabled`, which would lose the focus before the card has changed.
+  // `aria-disabled`, because `disabled` would lose the focus before the card has changed.
   return (
     <div class="approval-buttons">
       <button type="button" class="primary" aria-disabled={sent} onClick={() => answer({ action: 'approve' })}>

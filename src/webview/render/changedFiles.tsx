@@ -1,4 +1,4 @@
-// Lists the agent's changes above the composer, to be shown, kept or undone by file and part, and separately those that others made meanwhile.
+// The bar above the composer that lists the agent's changes, to review, keep or undo, and changes by others meanwhile.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ChangedFileView, ChangesView, HunkView } from '../../protocol/page/changesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
@@ -102,7 +102,7 @@ export function ChangedFiles({ changes, running }: Properties) {
   );
 }
 
-/** Each file is decided on separately. */
+/** The user restores each of these files separately. */
 function Meanwhile({ changes, running, post }: RowProperties & { readonly changes: ChangesView }) {
   const [open, setOpen] = useState(true);
   const id = useId();
@@ -278,7 +278,7 @@ interface IconButtonProperties {
   readonly disabled?: boolean;
 }
 
-/** Not `disabled`, which would lose the focus. */
+/** Uses `aria-disabled`, because `disabled` would lose the focus. */
 function IconButton({ icon, label, act, expanded, controls, disabled = false }: IconButtonProperties) {
   return (
     <button

@@ -27,7 +27,7 @@ export const HandleList = memo(function HandleList({ handles }: { readonly handl
     waitingForYou: count(agents, 'waiting'),
     all: handles.length,
   });
-  // What ended last, with its exit code.
+  // The handle that ended last; its detail has the exit code.
   const newest = handles.findLast(({ state }) => state === 'failed' || state === 'stopped');
   const waiting = handles.some(({ state }) => state === 'waiting');
   return (
@@ -108,7 +108,7 @@ function Row({ handle }: { readonly handle: HandleView }) {
   );
 }
 
-/** A subagent waits for this user; what its model reads of it calls them `the user`. */
+/** A waiting subagent gets another text than `detail`, which is also written for models and says `the user`. */
 export function HandleDetail({ handle: { detail, state, agent } }: { readonly handle: HandleView }) {
   return (
     <span>
@@ -118,7 +118,7 @@ export function HandleDetail({ handle: { detail, state, agent } }: { readonly ha
   );
 }
 
-/** Leads to the conversation of a subagent. */
+/** The button that opens the conversation of a subagent. */
 export function OpenAgent({ name, conversation }: { readonly name: string; readonly conversation: string }) {
   const { post } = useActions();
   return (

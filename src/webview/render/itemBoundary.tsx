@@ -8,7 +8,7 @@ import { type Actions, useActions } from './actions.ts';
 import { CopyButton } from './copyButton.tsx';
 import { Icon } from './icons.tsx';
 
-/** A growing item is rendered again after a change, but not for each piece of a long answer. */
+/** A failed item is rendered again when it changes, but not for each piece of a long answer. */
 const MOST_TRIES = 3;
 
 interface Properties {

@@ -1,10 +1,10 @@
-// Finds paths such as `src/menu.ts:12:3` in text and makes them open the editor. Linear: each word is looked at once.
+// Finds paths such as `src/menu.ts:12:3` in text and makes them open the editor. Linear: each word is examined once.
 import type { ComponentChildren } from 'preact';
 import { useActions } from './actions.ts';
 
 const LONGEST = 300;
 const MOST_LINKS = 500;
-/** What surrounds a path. */
+/** Characters that can surround a path. */
 const SEPARATORS = /([\s"'`()<>[\]{},;|]+)/;
 
 /** Names that are surely files: `a.b` in code is more often a property. */
@@ -17,7 +17,7 @@ interface PathPlace {
   readonly column?: number;
 }
 
-/** Undefined if the word is not clearly a path: without a folder it needs a line. */
+/** Undefined if the word is not clearly a path: without a folder it needs a line number. */
 export function readPath(word: string, alone = false): PathPlace | undefined {
   if (word.length > LONGEST || word.includes('://') || word.startsWith('@')) return undefined;
   const [, path = '', line, column] = /^(.*?)(?::(\d{1,7}))?(?::(\d{1,7}))?$/.exec(word) ?? [];
@@ -28,7 +28,7 @@ export function readPath(word: string, alone = false): PathPlace | undefined {
   return { path, ...(row > 0 && { line: row }), ...(row > 0 && place > 0 && { column: place }) };
 }
 
-/** Code that is a path opens it; a name alone is enough there. */
+/** Makes inline code that is a path a link; there a file name without a folder is enough. */
 export function linkPath(text: string): ComponentChildren {
   const place = readPath(text, true);
   return place === undefined ? text : <PathLink place={place}>{text}</PathLink>;

@@ -59,7 +59,7 @@ export function Question({ question }: { readonly question: QuestionView }) {
     event.preventDefault();
     submit();
   };
-  // Spoken and shown in one line: without the marks of code.
+  // For screen readers: without backticks.
   const asked = visibleText(question.text).replaceAll('`', '');
   return (
     <div
@@ -111,7 +111,7 @@ export function Question({ question }: { readonly question: QuestionView }) {
   );
 }
 
-/** Markdown: models write lists and code in questions too. */
+/** Renders Markdown, since models also write lists and code in questions. */
 function QuestionText({ text }: { readonly text: string }) {
   const view = useMemo(() => {
     const stream = createMarkdownStream();

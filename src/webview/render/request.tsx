@@ -134,7 +134,7 @@ function EditField({ item, close }: { readonly item: RequestItem; readonly close
   );
 }
 
-/** Written for the model: folded, and said to be so. */
+/** The text was written for the model, so it is folded and labelled as such. */
 function AutomaticText({ text }: { readonly text: string }) {
   return (
     <details class="automatic">

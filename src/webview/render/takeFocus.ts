@@ -20,7 +20,7 @@ function mayTakeFocus(): 'now' | 'later' | 'never' {
   return active.value === '' && performance.now() - lastKey >= TYPING_MILLISECONDS ? 'now' : 'later';
 }
 
-function isInSight(element: HTMLElement): boolean {
+function isVisible(element: HTMLElement): boolean {
   const area = element.closest('.scroller')?.getBoundingClientRect();
   if (area === undefined) return true;
   const { top, bottom } = element.getBoundingClientRect();
@@ -30,7 +30,7 @@ function isInSight(element: HTMLElement): boolean {
 /**
  * Focuses the element once the user is not typing and no text is unsent, unless the user has used the mouse or moved the
  * focus meanwhile. The element itself must not react to keys; typing there moves the focus to the composer, so that no
- * text is lost. Returns a function that ends it.
+ * text is lost. Returns a function that stops this.
  */
 export function takeFocusWhenIdle(element: HTMLElement, focusComposer: () => void): () => void {
   const held = new AbortController();
@@ -41,8 +41,8 @@ export function takeFocusWhenIdle(element: HTMLElement, focusComposer: () => voi
     waiting.abort();
   };
   const attempt = () => {
-    // What is out of sight has a bar above the composer that takes the focus instead.
-    const may = isInSight(element) ? mayTakeFocus() : 'later';
+    // For an element that is not visible, the bar above the composer takes the focus instead.
+    const may = isVisible(element) ? mayTakeFocus() : 'later';
     // Does not scroll: the reader may be reading elsewhere.
     if (may === 'now') element.focus({ preventScroll: true });
     if (may === 'later') retryLater();
@@ -56,7 +56,7 @@ export function takeFocusWhenIdle(element: HTMLElement, focusComposer: () => voi
     );
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // No message begins with a space: it was meant for a button.
+    // A message does not begin with a space, so the key was meant for a button.
     const writes = event.key.length === 1 && event.key !== ' ' && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (event.target === element && writes) focusComposer();
   };

@@ -43,7 +43,7 @@ export function ToolArguments({ name, values }: Properties) {
   );
 }
 
-/** Changes that need an approval: nothing is folded, nothing is invisible. */
+/** Changes that need approval: shows all lines, and makes invisible characters visible. */
 export function Changes({ files }: { readonly files: readonly FileDiff[] }) {
   const written = files.flatMap(({ path, from, hunks }) => [path, from ?? '', ...hunks.flatMap(({ lines }) => lines)]);
   return (

@@ -21,7 +21,7 @@ import { AskedQuestion, Question } from './question.tsx';
 import { ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
 
-/** Shorter calls have no duration. */
+/** The duration of shorter calls is not shown. */
 const SHOWN_DURATION = 1000;
 
 const STATE_ICONS: Record<ToolState, IconName> = {
@@ -97,8 +97,8 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
 }
 
 /**
- * A click on the path opens it, one beside it the card. Inside a button it cannot be a link of its own: from the keyboard
- * the path in the open card is one.
+ * A click on the path opens the file; a click next to it opens the card. A button cannot contain a link: for the
+ * keyboard there is one in the open card.
  */
 function Title({ title, path }: { readonly title: string; readonly path: string | undefined }) {
   const { post, offers } = useActions();
@@ -117,7 +117,7 @@ function Title({ title, path }: { readonly title: string; readonly path: string 
   );
 }
 
-/** The call waits for the end of its command. */
+/** Whether the call waits for the end of its command. */
 function runsInForeground({ name, state, arguments: args }: ToolItem): boolean {
   return name === 'run_command' && state === 'running' && args['background'] !== true;
 }

@@ -1,4 +1,4 @@
-// Many finished calls of one kind as one row: `Read 32 files, 2 failed`.
+// Groups finished calls of one kind into one row: `Read 32 files, 2 failed`.
 import { useId, useState } from 'preact/hooks';
 import type { PageItem, ToolItem } from '../state.ts';
 import { transcriptStrings as strings } from '../strings/transcriptStrings.ts';
@@ -12,7 +12,7 @@ export type Run =
   | { readonly type: 'one'; readonly item: PageItem }
   | { readonly type: 'group'; readonly items: readonly ToolItem[] };
 
-/** Neighbouring calls of the same tool that have ended, changed nothing and carried nothing. */
+/** Groups neighbouring calls of the same tool that have ended, changed no file and carried no notification. */
 export function groupCalls(items: readonly PageItem[]): Run[] {
   const runs: Run[] = [];
   let open: ToolItem[] = [];

@@ -1,4 +1,4 @@
-// UI strings about notifications: drawer, chips, automatic runs, what needs the user.
+// UI strings about notifications: drawer, chips, automatic runs, requests to the user.
 import type { Level } from '../../protocol/notification.ts';
 import type { HeldReason } from '../../protocol/webview.ts';
 import { t } from './l10n.ts';
@@ -6,7 +6,7 @@ import { t } from './l10n.ts';
 export const notificationStrings = {
   pending: t('Pending notifications'),
   pendingCount: (count: number) => (count === 1 ? t('1 pending notification') : t('{0} pending notifications', count)),
-  /** On the folded drawer, before the first of them. */
+  /** On the folded drawer, before the first notification. */
   pendingBrief: (count: number) => t('{0} pending', count),
   andMore: (count: number) => t('and {0} more', count),
   times: (count: number) => t('{0} times', count),

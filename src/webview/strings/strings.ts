@@ -1,4 +1,4 @@
-// UI strings of the chat page; parts with many of their own have them in a file beside this one or beside the component.
+// UI strings of the chat page. Parts with many strings have a file of their own, here or next to the component.
 import type { FileDiff } from '../../protocol/page/diffView.ts';
 import type { HandleView } from '../../protocol/page/handlesView.ts';
 import type { TodoItem } from '../../protocol/todo.ts';

@@ -1,5 +1,6 @@
-// Carries the page's messages over HTTP: a stream of lines from the web chat's server, and one request for each message to it.
-// Reconnects by itself, and continues with the message after the last one that it has.
+// Transports the page's messages over HTTP: a stream of lines from the web chat's server, and a request for each
+// message to it.
+// Reconnects automatically, and continues after the last message that it has received.
 import type { FromPage, Obstacle, ToPage } from '../../protocol/webview.ts';
 import type { PageHost } from '../page.tsx';
 import { webStrings as strings } from './webStrings.ts';
@@ -74,7 +75,7 @@ export function createWebHost(): PageHost {
 
   const stayConnected = async () => {
     while (!isRefused()) {
-      // A network error and an aborted stream alike: it is tried again.
+      // After a network error or an aborted stream it tries again.
       await follow().catch(() => undefined);
       if (isRefused()) return;
       setStatus('lost');
@@ -114,12 +115,12 @@ export function createWebHost(): PageHost {
     },
     post: (message) => {
       if (!offers.has(message.type) || !isConfirmed(message)) return;
-      // Opening the stream asks for the state.
+      // Opening the stream already requests the state.
       if (message.type === 'ready' && status !== 'connected') return;
       sending = sending
         .then(() => send(message))
         .catch(() => {
-          // What was typed is not lost; everything else is still on the page and can be done again.
+          // Typed text must not be lost; everything else is still on the page and can be done again.
           if (message.type === 'send' || message.type === 'interrupt')
             receive({ type: 'restore_draft', text: message.text });
         });
@@ -127,19 +128,19 @@ export function createWebHost(): PageHost {
   };
 }
 
-/** What the server handles; it writes the list into the page. */
+/** The messages that the server handles, as it has written them into the page. */
 function readOffers(): ReadonlySet<FromPage['type']> {
   const text = document.getElementById('offers')?.textContent ?? '[]';
   return new Set(JSON.parse(text) as FromPage['type'][]);
 }
 
-/** One tap must neither delete a conversation nor switch off every question. */
+/** One tap must neither delete a conversation nor turn off all approvals. */
 function isConfirmed(message: FromPage): boolean {
   if (message.type === 'delete_conversation') return confirm(strings.confirmDelete);
   return message.type !== 'set_approvals' || message.mode !== 'all' || confirm(strings.confirmAll);
 }
 
-/** From the address, which must not keep it: it would be in the history, and in links that the user copies. */
+/** Removes the token from the address, so that neither the history nor copied links contain it. */
 function takeToken(): string {
   const given = location.hash.slice(1);
   if (given !== '') {
@@ -149,7 +150,7 @@ function takeToken(): string {
   return sessionStorage.getItem(TOKEN) ?? '';
 }
 
-/** Each load of the page has its own; the one before the reload says which state to continue with. */
+/** Each load of the page has its own id; the id from before a reload identifies the state to continue with. */
 function pageIds(): { readonly page: string; readonly previous: string } {
   const previous = sessionStorage.getItem(PAGE) ?? '';
   const page = crypto.getRandomValues(new Uint32Array(4)).join('-');

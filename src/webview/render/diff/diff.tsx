@@ -23,7 +23,7 @@ interface Line {
 
 interface Properties {
   readonly files: readonly FileDiff[];
-  /** Nothing is folded, because it needs an approval. */
+  /** Shows all lines, because the user has to approve them. */
   readonly whole?: boolean;
   /** The call that made the changes; absent: they are not made yet. */
   readonly call?: string;

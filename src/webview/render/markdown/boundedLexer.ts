@@ -1,4 +1,4 @@
-// Lexes Markdown with bounds on nesting, tables and work per text; what exceeds them is shown as plain text. `marked` itself
+// Lexes Markdown with bounds on nesting, tables and work per text; text beyond them is shown plain. `marked` itself
 // recurses without a limit and is quadratic for malicious input.
 import { Lexer, type MarkedToken, type Token, Tokenizer, type Tokens } from 'marked';
 
@@ -16,7 +16,7 @@ const MOST_STEPS = 10_000_000;
 const LONGEST_WORD = 500;
 
 const DELIMITERS = new Set('*_~[]<!`\\');
-/** Cheap tests before the expensive ones of the package. */
+/** Cheap tests before the expensive ones of `marked`. */
 const LIST = /^ {0,3}(?:[*+-]|\d{1,9}[.)])(?:[ \t\n]|$)/;
 const QUOTE = /^ {0,3}>/;
 const TABLE_RULE = /^[ \t]*[|:-][ \t|:-]*$/;
@@ -24,7 +24,7 @@ const TABLE_RULE = /^[ \t]*[|:-][ \t|:-]*$/;
 const ITEM_START = /\n(?=(?:[*+-]|\d{1,9}[.)])[ \t])/g;
 const QUOTE_START = /\n(?=>)/g;
 const ADDRESS_START = /^(?:https?:\/\/|ftp:\/\/|www\.)/i;
-/** The package's expression without mail addresses. */
+/** The expression of `marked`, without mail addresses. */
 const TEXT_WITHOUT_MAIL =
   /^(`+(?!`)|~+(?!~)|[^`~])(?:(?=[`~])|(?= {2,}\n)|[\s\S]*?(?:(?=[\\<!\[`*~_]|\b_|[hH][tT][tT][pP][sS]?|[fF][tT][pP]:\/\/|(?<![^\s*_~(])www\.|$)|[^ ](?= {2,}\n)))/;
 

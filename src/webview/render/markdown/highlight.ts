@@ -85,7 +85,7 @@ const languages = {
   xml,
   yaml,
 };
-/** Names and aliases of languages that are loaded when they are needed first. */
+/** Names and aliases of languages that are loaded when they are first needed. */
 const LATER =
   /^(?:c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|css|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|php|powershell|ps1|pwsh|ruby|rb|rust|rs|sql)$/;
 

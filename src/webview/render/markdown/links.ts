@@ -23,7 +23,7 @@ export function linkTarget(href: string): LinkTarget {
   return fileTarget(address);
 }
 
-/** `main.ts:12` looks like a scheme and is not one. */
+/** `main.ts:12` looks like an address with a scheme, but is a path. */
 function isPathWithLine(address: string): boolean {
   return /^[\w.-]*\.\w+:\d+(?::\d+)?$/.test(address);
 }

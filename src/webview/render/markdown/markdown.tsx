@@ -201,7 +201,7 @@ function Link({ href, title, children }: LinkProperties) {
           href={target.url}
           title={title || target.url}
           rel="noreferrer"
-          // A page in a browser must stay; VS Code opens links outside by itself.
+          // In a browser the page must stay open; VS Code itself opens links externally.
           {...(!actions.offers('open_file') && { target: '_blank' })}
         >
           {children}

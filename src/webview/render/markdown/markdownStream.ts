@@ -36,7 +36,7 @@ const MAYBE_FENCE = /^ {0,3}(?:`*|~*)[ \t]*$/;
 interface OpenFence {
   readonly marker: string;
   text: Growing;
-  /** The unfinished line, as long as it can still become the closing fence. */
+  /** The unfinished line, while it can still become the closing fence. */
   line: string;
   /** The part of it that is not shown yet. */
   held: string;
@@ -170,7 +170,7 @@ function feedFence(fence: OpenFence, more: string): boolean {
   return false;
 }
 
-/** The start of a long line is enough to know that it is no fence. */
+/** The start of a long line is enough to know that it is not a fence. */
 function lineStart(line: string): string {
   return line.length > 200 ? line.slice(0, 200) : line;
 }

@@ -1,4 +1,4 @@
-// Grammars that most answers do not need: a file of their own, loaded when one of them is needed first.
+// Grammars that most answers do not need, in a separate file that is loaded when one of them is first needed.
 import c from 'highlight.js/lib/languages/c';
 import cpp from 'highlight.js/lib/languages/cpp';
 import csharp from 'highlight.js/lib/languages/csharp';

@@ -1,4 +1,4 @@
-// The beginning of a Markdown text as a screen reader should read it: without the marks.
+// The beginning of a Markdown text as a screen reader should read it: without Markdown syntax.
 
 const LONGEST = 2000;
 
