@@ -1,4 +1,4 @@
-// An MCP server on stdio that notifies any agent of what happens in a folder: node dist/notifications-mcp.js --dir FOLDER.
+// An MCP server on stdio that notifies an agent of events in a folder: node dist/notifications-mcp.js --dir FOLDER.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';

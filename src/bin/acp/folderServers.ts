@@ -35,8 +35,8 @@ export interface FolderServers {
 }
 
 /**
- * Servers that a workspace configures (`.vscode/mcp.json`, `.mcp.json`) are left out: they start only after the user has
- * seen and approved their command and files, which clients of the protocol cannot show.
+ * Servers that a workspace configures (`.vscode/mcp.json`, `.mcp.json`) are left out: they start only after the user
+ * has seen and approved their command and files, which clients of the protocol cannot show.
  */
 export function createFolderServers(deps: FolderServersDeps): FolderServers {
   const { logger } = deps;
