@@ -154,7 +154,7 @@ export class McpServer implements Disposable {
     return end;
   }
 
-  /** Waits until it is connected, even if the user has to act first. Undefined: it was removed, or the wait aborted. */
+  /** Waits until it is connected, even if the user has to act first. Undefined: it was removed, or `signal` aborted. */
   async whenReady(signal: AbortSignal): Promise<McpSession | undefined> {
     const over = AbortSignal.any([signal, this.#removed.signal]);
     while (!over.aborted) {

@@ -13,8 +13,8 @@ export interface PreparedStart {
 type Become = (state: ServerState, problem?: string) => void;
 
 /**
- * Undefined: the user did not approve it, or it was stopped meanwhile. Rejects if the configuration is wrong. A server of
- * a workspace starts only as it was approved: its files are hashed again after every wait for the user.
+ * Undefined: the user did not approve it, or it was stopped meanwhile. Rejects if the configuration is wrong. A server
+ * of a workspace starts only as it was approved: its files are hashed again after every wait for the user.
  */
 export async function prepareStart(
   host: McpHost,
