@@ -58,13 +58,13 @@ export class JoinedFolder implements SessionFolder {
   readonly traitsOf: UpdateDeps['traitsOf'];
   readonly #deps: JoinedFolderDeps;
   readonly #subscribed = new Set<string>();
-  /** Ended turns that nobody has waited for yet, by turn id. */
+  /** Ends of turns that no prompt has waited for yet, by turn id. */
   readonly #ended = new Map<string, QueryCompleteData>();
-  /** Waits for the ends of turns, by turn id. */
+  /** Prompts that wait for the end of their turn, by turn id. */
   readonly #waiting = new Map<string, (end: QueryCompleteData) => void>();
   /** Questions to the client that are not answered yet, by session and id. */
   readonly #asked = new Map<string, AbortController>();
-  /** By session: how many characters of the answer that is being streamed the client has, for each part. */
+  /** The answer that is being streamed in each session, and how many characters of each part the client has. */
   readonly #shown = new Map<string, { readonly response: string; readonly lengths: Record<Field, number> }>();
 
   constructor(deps: JoinedFolderDeps) {
@@ -207,7 +207,7 @@ export class JoinedFolder implements SessionFolder {
     else waiting(end);
   }
 
-  /** Of an answer, shows only the rest that its pieces have not shown. */
+  /** Shows only the rest of an answer that its pieces have not shown. */
   #log({ conversation, data, response }: WindowEvent): void {
     const event = readEvent(data);
     if (event === undefined) return;

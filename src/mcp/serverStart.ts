@@ -42,7 +42,7 @@ export async function prepareStart(
   }
 }
 
-/** By command and hashes, so that a changed server needs a new approval. */
+/** Approvals are stored by command and hashes, so a changed server needs a new approval. */
 function isApproved({ memory }: McpHost, { source }: ConfiguredServer, proof: LaunchProof): boolean {
   return !source.workspace || memory.has(approvedKey(proof));
 }

@@ -25,7 +25,7 @@ interface Offered extends SearchedTool {
 
 export class ServerTools implements Disposable {
   readonly #deps: ServerToolsDeps;
-  /** By the name that the model uses. */
+  /** Offered tools by the name that the model uses. */
   readonly #offered = new Map<string, Offered>();
   #finding: { readonly key: string; readonly registered: Disposable } | undefined;
 

@@ -57,7 +57,7 @@ export function readRefusal(error: unknown, now: number): Refusal {
   };
 }
 
-/** In milliseconds. The header holds seconds or a date. */
+/** The requested wait in milliseconds. The header has seconds or a date. */
 function retryAfterOf(headers: Headers, now: number): number | undefined {
   const precise = Number(headers.get('retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(precise)) return Math.max(0, precise);

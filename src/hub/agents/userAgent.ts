@@ -44,7 +44,7 @@ interface Messages {
   readonly messages: readonly HubMessage[];
 }
 
-/** What the Agents view shows. */
+/** The data of the Agents view. */
 export interface UserOverview {
   readonly agents: readonly UserAgentRow[];
   readonly threads: readonly HubThread[];
@@ -66,7 +66,7 @@ export interface UserAgentDeps {
   /** The hub's folder. */
   readonly folder: string;
   readonly clock: Clock;
-  /** What the operating system calls the user. */
+  /** The user's name in the operating system. */
   readonly userName: string;
   ulid(): string;
   report(message: string, error?: unknown): void;

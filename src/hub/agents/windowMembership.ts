@@ -1,4 +1,4 @@
-// A window's part in the hub of its folder: it serves the hub if nobody else does, and its conversations are agents there.
+// A window as a member of its folder's hub: serves it if no other process does, and makes its conversations agents.
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';

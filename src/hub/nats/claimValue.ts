@@ -26,7 +26,7 @@ const claimSchema = z.object({
 
 export interface Claim extends z.infer<typeof claimSchema> {
   readonly revision: number;
-  /** By the server's clock. */
+  /** When it was written, by the server's clock. */
   readonly writtenAt: number;
 }
 

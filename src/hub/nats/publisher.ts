@@ -20,7 +20,7 @@ interface Waiting {
   readonly data: Uint8Array;
   /** The `Nats-Msg-Id`. */
   readonly id: string;
-  /** By the monotonic clock, since the machine's clock may jump. */
+  /** When it was published, by the monotonic clock, since the machine's clock may jump. */
   readonly since: number;
   resolve(acknowledged: Acknowledged): void;
   reject(error: Error): void;
@@ -32,7 +32,7 @@ export class Publisher implements Disposable {
   readonly #timeout: number;
   readonly #inbox: string;
   readonly #subscription: Subscription;
-  /** By the last token of the subject that the acknowledgement is sent to; oldest first. */
+  /** Records without an acknowledgement, oldest first. The key is the last token of their reply subject. */
   readonly #waiting = new Map<string, Waiting>();
   #next = 0;
   #unsent: string[] = [];

@@ -99,7 +99,7 @@ export function machinePermissions(name: string, machine: string): Permissions {
   };
 }
 
-/** In the syntax of nats-server's configuration. */
+/** Prints permissions in the syntax of nats-server's configuration. */
 export function printPermissions({ publish, subscribe }: Permissions): string {
   const list = (subjects: readonly string[]) => subjects.map((subject) => `    "${subject}"`).join('\n');
   return `permissions {\n  publish: [\n${list(publish)}\n  ]\n  subscribe: [\n${list(subscribe)}\n  ]\n}`;

@@ -12,7 +12,7 @@ import {
   serverSchemaFor,
 } from '../../protocol/outside/mcp.ts';
 
-/** Where a server is configured. Those of a workspace start only after the user's approval. */
+/** Where a server is configured. Servers of a workspace start only after the user's approval. */
 export interface ConfigSource {
   /** Shown to the user: `.vscode/mcp.json`, `earshot.mcp.servers in the user settings`. */
   readonly label: string;

@@ -57,7 +57,7 @@ async function valueOf(variable: string, deps: VariableDeps): Promise<string> {
   }
 }
 
-/** As in `.mcp.json`: `${NAME}` and `${NAME:-default}`. */
+/** Replaces `${NAME}` and `${NAME:-default}`, as `.mcp.json` files use them. */
 function environmentValue(variable: string, { environment }: VariableDeps): string {
   const [, name = '', preset] = /^([A-Za-z_]\w{0,200})(?::-(.*))?$/s.exec(variable) ?? [];
   if (name === '') return refuse(variable, 'this variable is not known');

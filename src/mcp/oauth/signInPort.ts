@@ -9,7 +9,7 @@ export interface ServerSecrets {
 
 export interface SignIn {
   readonly secrets: ServerSecrets;
-  /** Where the browser returns to. */
+  /** The address that the browser returns to. */
   readonly redirectUrl: string;
   /** The address of a public document that describes this client, for authorization servers that support that. */
   readonly metadataUrl?: string;
