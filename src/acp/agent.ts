@@ -1,4 +1,5 @@
-// Earshot as an agent of the Agent Client Protocol (version 1): sessions are conversations, each folder has its own.
+// Earshot as an agent of the Agent Client Protocol (version 1): each session is a conversation of the
+// folder that it was opened for.
 import { realpath } from 'node:fs/promises';
 import { type Disposable } from '../base/disposable.ts';
 import { describeFailure, type Result } from '../base/errors.ts';
@@ -23,14 +24,14 @@ export interface AcpAgentDeps {
   readonly logger: Logger;
   readonly version: string;
   send(frame: string): void;
-  /** `asks`: the client can answer questions. */
+  /** `asks`: whether the client can answer questions. */
   openFolder(folder: string, listener: FolderListener, asks: boolean): Promise<Result<SessionFolder>>;
 }
 
-/** The protocol's own code for what does not exist. */
+/** The protocol's own error code for a resource that does not exist. */
 const NOT_FOUND = -32002;
 
-/** Characters of a call's output that are shown while it runs; its result has what the model gets. */
+/** The last characters of a call's output that are shown while it runs; its result has the text for the model. */
 const LIVE_OUTPUT = 4000;
 
 type Handlers = { readonly [M in AcpMethod]: (params: AcpParams<M>) => unknown };
@@ -40,12 +41,13 @@ export class AcpAgent implements Disposable {
   readonly #peer: JsonRpcPeer;
   readonly #folders = new Map<string, Promise<SessionFolder>>();
   readonly #sessions = new Map<string, SessionFolder>();
-  /** By session: why it is out of reach. */
+  /** Sessions whose folder was lost, with the reason. */
   readonly #lost = new Map<string, string>();
-  /** Updates of a session are sent in order, although some have to be read from disk. */
+  /** The last queued update of each session: updates are sent in order, although some read files first. */
   readonly #sending = new Map<string, Promise<void>>();
-  /** Calls that the client knows, with the end of their output; those that began before it did are announced first. */
+  /** Running calls that were announced to the client, with the end of their output. */
   readonly #announced = new Map<string, string>();
+  /** Calls that started before they were announced. */
   readonly #early = new Set<string>();
   #asks = false;
 
@@ -80,7 +82,7 @@ export class AcpAgent implements Disposable {
     if (!isMethod(method)) throw new JsonRpcError(METHOD_NOT_FOUND, `unknown method ${method.slice(0, 100)}`);
     const parsed = acpSchemas[method].safeParse(params ?? {});
     if (!parsed.success) throw new JsonRpcError(INVALID_PARAMS, describeIssue(parsed.error));
-    // The table gives each method the parameters that its own schema has let through.
+    // Safe: each handler gets parameters that the schema of its own method has checked.
     return (this.#handlers[method] as (value: unknown) => unknown)(parsed.data);
   }
 
@@ -162,12 +164,12 @@ export class AcpAgent implements Disposable {
     },
   };
 
-  /** Settings hold for all sessions of a folder. */
+  /** Settings apply to all sessions of a folder, so all of them get the update. */
   #updateAll(folder: SessionFolder, update: SessionUpdate): void {
     for (const [session, of] of this.#sessions) if (of === folder) this.#queue(session, async () => [update]);
   }
 
-  /** After the reply that names the session. */
+  /** Sends the commands after the reply that names the session: before it, the client does not know the session. */
   #offerCommands(folder: SessionFolder, session: string): void {
     const list = async () => {
       const availableCommands = await folder.commands();
@@ -196,7 +198,7 @@ export class AcpAgent implements Disposable {
       : new JsonRpcError(SERVER_ERROR, lost);
   }
 
-  /** Two names of one folder are the same: its conversations have one writer. */
+  /** Resolves links first: a folder must not be opened under two names, since its conversations have one writer. */
   async #open(folder: string): Promise<SessionFolder> {
     const place = await realpath(folder).catch(() => folder);
     const known = this.#folders.get(place);
@@ -208,7 +210,7 @@ export class AcpAgent implements Disposable {
   }
 
   async #openFolder(folder: string, place: string): Promise<SessionFolder> {
-    /** Once it is there; its front end is made before it. */
+    /** Set once the folder is open; the front end has to exist before that. */
     const made: { folder?: SessionFolder } = {};
     const client = {
       update: (session: string, update: SessionUpdate) => this.#queue(session, async () => [update]),
@@ -242,7 +244,7 @@ export class AcpAgent implements Disposable {
     return opened;
   }
 
-  /** A question that nobody needs to answer any more is cancelled. */
+  /** Cancels the request at the client when the signal is aborted. */
   #request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
     const { id, answer } = this.#peer.ask(method, params);
     const cancel = () => this.#peer.notify('$/cancel_request', { requestId: id });
@@ -277,7 +279,7 @@ export class AcpAgent implements Disposable {
   }
 }
 
-/** `wanted`: the setting, or why there is none. */
+/** `wanted`: the settings to change, or why the request is not valid. */
 async function change(folder: SessionFolder, wanted: ChangedSettings | string): Promise<SessionSettings> {
   if (typeof wanted === 'string') throw new JsonRpcError(INVALID_PARAMS, wanted);
   unwrap(await folder.set(wanted));

@@ -3,7 +3,7 @@ import { type InquiryRequest } from '../core/ports/ports.ts';
 import { FORM_CANCELLED, FORM_DECLINED, type FormField } from '../protocol/page/form.ts';
 import { elicitationAnswerSchema } from '../protocol/outside/acp.ts';
 
-/** The name of the only field of a question that is no form. */
+/** The name of the only field of a question that is not a form. */
 const ANSWER = 'answer';
 
 export function describeInquiry({ conversation, text, options, several, fields, problem }: InquiryRequest): object {
@@ -20,7 +20,7 @@ export function describeInquiry({ conversation, text, options, several, fields, 
   };
 }
 
-/** What the client answered, in the form in which `InquiryAnswer.answer` is wanted. */
+/** Converts the client's answer to the form that `InquiryAnswer.answer` has. */
 export function readInquiryAnswer({ fields, several }: InquiryRequest, answered: unknown): string | string[] {
   const { action, content } = elicitationAnswerSchema.safeParse(answered).data ?? { action: 'cancel' };
   if (fields !== undefined) {

@@ -1,4 +1,4 @@
-// A folder without an editor as the disk below the door: reads, lists and changes its files directly.
+// The workspace disk for a folder without an editor: reads, lists and changes files directly.
 import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -57,7 +57,7 @@ export function createFolderDisk(folder: string): WorkspaceDisk {
   };
 }
 
-/** A path may lead to another place than when it was checked. */
+/** The failure if a path no longer leads to the place that was checked. */
 async function whyMoved(folders: readonly FilePath[], edits: readonly FileEdit[]) {
   for (const edit of edits) {
     for (const file of edit.type === 'move' ? [edit.file, edit.to] : [edit.file]) {
@@ -68,7 +68,7 @@ async function whyMoved(folders: readonly FilePath[], edits: readonly FileEdit[]
   return undefined;
 }
 
-/** Checks every step before anything is changed. */
+/** The failure if an edit cannot be applied. Checks all edits before anything is changed. */
 async function whyNot(edits: readonly FileEdit[]) {
   const planned = new Map<string, Uint8Array | undefined>();
   for (const edit of edits) {
@@ -111,7 +111,7 @@ function kindOf(entry: Dirent): FolderEntry['kind'] {
   return entry.isFile() ? 'file' : 'other';
 }
 
-/** Rejects for what is there and cannot be read: it must not pass for a place that is free. */
+/** Undefined: there is no file. Rejects if there is one that cannot be read: its path must not count as free. */
 async function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
   try {
     return await readFile(file.absolute);

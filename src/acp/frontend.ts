@@ -1,4 +1,4 @@
-// The client as a front end: streams answers to it, and asks it for permissions and answers.
+// The client as a front end: streams the model's answers to it, and asks it for approvals and answers of the user.
 import { join } from 'node:path';
 import { type AttachedFrontend } from '../core/frontend/frontends.ts';
 import {
@@ -14,13 +14,13 @@ import { describeInquiry, readInquiryAnswer } from './elicitation.ts';
 import { chunk, describeCall, type SessionUpdate, textContent, type UpdateDeps } from './updates.ts';
 
 export interface ClientDeps {
-  /** In the order of the calls. */
+  /** Updates are sent in the order of these calls. */
   update(session: string, update: SessionUpdate): void;
-  /** A call runs. The client may not know of it yet. */
+  /** A tool call has started. It may not have been announced to the client yet. */
   started(session: string, call: string): void;
-  /** A piece of the output of a call that runs. */
+  /** More output of a running call. */
   output(session: string, call: string, text: string): void;
-  /** Aborted: nobody needs the answer any more. */
+  /** Abort the signal if the answer is not needed any more. */
   request(method: string, params: object, signal: AbortSignal): Promise<unknown>;
 }
 
@@ -47,7 +47,7 @@ export class ClientFrontend implements AttachedFrontend {
     }
   }
 
-  /** A client that is gone, or answers nothing that can be read, approves nothing. */
+  /** Rejects the call if the client is gone or its answer is not valid. */
   async approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
     const { conversation, call, reason, note, problem, always, preview } = request;
     const { id, name, arguments: args } = call;
@@ -74,13 +74,13 @@ export class ClientFrontend implements AttachedFrontend {
     return { action: 'reject', by: BY, ...(outcome === 'cancelled' && { reason: 'The question was cancelled.' }) };
   }
 
-  /** A client that supports no forms refuses: nothing is answered. */
+  /** A client without support for forms refuses the request, which counts as an empty or cancelled answer. */
   async ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
     const answered = await this.#ask('elicitation/create', describeInquiry(request), signal);
     return { answer: readInquiryAnswer(request, answered), by: BY };
   }
 
-  /** Rejects only when the signal is aborted; what the client refuses is undefined. */
+  /** Undefined: the client refused, or is gone. Rejects only if the signal is aborted. */
   async #ask(method: string, params: object, signal: AbortSignal): Promise<unknown> {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const abort = () => reject(new Error('aborted'));
@@ -95,7 +95,7 @@ export class ClientFrontend implements AttachedFrontend {
   }
 }
 
-/** What a call would change: one diff for each changed part of a file. */
+/** The changes that a call would make: one diff for each changed part of a file. */
 function describePreview(folder: string, preview: CallPreview | undefined): object[] {
   return (preview?.files ?? []).flatMap((file) => describeHunks(folder, file));
 }

@@ -33,7 +33,7 @@ export interface FolderAgent {
 
 export function createHeadlessFolder(agent: FolderAgent, listener: FolderListener): SessionFolder {
   const { folder, earshot, store, snapshots } = agent;
-  /** Open sessions: the last event that `open` returned. */
+  /** Open sessions, each with the last event that `open` returned. */
   const opened = new Map<string, number>();
   const failures = new Map<string, Failure>();
   const listening: Disposable = earshot.onDidChange(({ conversation, folded }) => {
@@ -100,7 +100,7 @@ export function createHeadlessFolder(agent: FolderAgent, listener: FolderListene
     },
     close: async () => {
       listening.dispose();
-      // Nobody is left who could see what goes on.
+      // No user is left who could see or stop what runs.
       for (const session of opened.keys()) {
         await earshot.stop(session);
         await agent.stopCommands(session);
@@ -121,7 +121,7 @@ function whyFailed(failure: Failure | undefined): Result<never> {
 function draftOf(session: string, { name, level, message }: ClientNotification) {
   return {
     kind: { source: 'client', name },
-    // A client cannot interrupt the model by itself.
+    // A client must not interrupt the model, which a critical notification would do.
     level: level === 'critical' ? ('error' as const) : level,
     message,
     scopes: [scopeOf('conversation', session)],

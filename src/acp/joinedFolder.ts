@@ -46,7 +46,7 @@ interface JoinedFolderDeps extends Pick<UpdateDeps, 'snapshots' | 'effectOf' | '
 
 const GONE = 'The window of VS Code was closed.';
 const NEXT = 'Open it again and resume the session, or start a new session without it.';
-/** Of one request: the rest of the line is small. */
+/** Limit of a prompt in JSON, far below the limit of a line in bytes. */
 const MOST_CHARACTERS = LONGEST_LINE / 4;
 
 type Field = 'message' | 'reasoning';
@@ -58,12 +58,13 @@ export class JoinedFolder implements SessionFolder {
   readonly traitsOf: UpdateDeps['traitsOf'];
   readonly #deps: JoinedFolderDeps;
   readonly #subscribed = new Set<string>();
-  /** Ends of turns by their ids, until somebody waits for them; and who waits. */
+  /** Ends of turns that no prompt has waited for yet, by turn id. */
   readonly #ended = new Map<string, QueryCompleteData>();
+  /** Prompts that wait for the end of their turn, by turn id. */
   readonly #waiting = new Map<string, (end: QueryCompleteData) => void>();
-  /** Questions that the client has and nobody has answered, by session and id. */
+  /** Questions to the client that are not answered yet, by session and id. */
   readonly #asked = new Map<string, AbortController>();
-  /** Of the answer that is being written, by session: how much of each part the client has. */
+  /** The answer that is being streamed in each session, and how many characters of each part the client has. */
   readonly #shown = new Map<string, { readonly response: string; readonly lengths: Record<Field, number> }>();
 
   constructor(deps: JoinedFolderDeps) {
@@ -74,7 +75,7 @@ export class JoinedFolder implements SessionFolder {
     this.traitsOf = deps.traitsOf;
   }
 
-  /** Events of a window come without the key. */
+  /** The window removes the key from its events. */
   keyOf(): string {
     return '';
   }
@@ -86,7 +87,7 @@ export class JoinedFolder implements SessionFolder {
     return { ...settings, models: modelsOf(settings) };
   }
 
-  /** Settings stay with the person: a program that is attached to a window changes none. */
+  /** Only the user changes the settings of a window; a program that is attached to it cannot. */
   async set(changed: ChangedSettings): Promise<Result<void>> {
     const settings = await this.settings();
     const names = Object.keys(changed) as (keyof ChangedSettings)[];
@@ -94,13 +95,13 @@ export class JoinedFolder implements SessionFolder {
     return failed('setting', 'The session runs in a window of VS Code.', 'Change it in that window.');
   }
 
-  /** A window has its own servers. */
+  /** The servers of the client are not used: a window has its own. */
   addServers(servers: readonly ClientServer[]): void {
     const names = servers.map(({ name }) => name).join(', ');
     if (names !== '') this.#deps.warn(`MCP servers of the client are not used in a window of VS Code: ${names}`);
   }
 
-  /** A connection lists none; what is written after a slash is expanded by the window all the same. */
+  /** The window does not list its commands. It still expands what the user writes after a slash. */
   async commands(): Promise<readonly SlashCommand[]> {
     return [];
   }
@@ -206,7 +207,7 @@ export class JoinedFolder implements SessionFolder {
     else waiting(end);
   }
 
-  /** An answer is shown as far as its pieces did not show it. */
+  /** Shows only the rest of an answer that its pieces have not shown. */
   #log({ conversation, data, response }: WindowEvent): void {
     const event = readEvent(data);
     if (event === undefined) return;
@@ -220,7 +221,7 @@ export class JoinedFolder implements SessionFolder {
     this.#deps.listener.event(conversation, event);
   }
 
-  /** Pieces after one that was dropped wait for the complete answer. */
+  /** Ignores pieces after a dropped one: the complete answer brings their text. */
   #showPiece({ conversation, data, partial }: WindowEvent): void {
     if (partial === undefined) return;
     const { response, offset } = partial;
@@ -241,7 +242,7 @@ export class JoinedFolder implements SessionFolder {
     this.#deps.listener.frontend.render(session, part);
   }
 
-  /** The first answer counts, the client's or the window's. */
+  /** The question is open in the window too; the first answer counts. */
   async #ask({ conversation, respond, data }: WindowEvent): Promise<void> {
     const { frontend } = this.#deps.listener;
     const id = String(data['id']);
@@ -285,7 +286,7 @@ export class JoinedFolder implements SessionFolder {
   }
 
   #report(error: unknown): void {
-    this.#deps.report('an answer of the client was not taken by the window', error);
+    this.#deps.report('the window did not accept an answer of the client', error);
   }
 }
 
@@ -293,7 +294,7 @@ function keyOf(session: string, id: string): string {
   return `${session} ${id}`;
 }
 
-/** Undefined for an event that this version does not know. */
+/** Undefined: this version does not know the event. */
 function readEvent(data: Readonly<Record<string, unknown>>): LogEvent | undefined {
   const read = readWritten({ v: 1, ...data });
   return read.kind === 'event' ? read.event : undefined;

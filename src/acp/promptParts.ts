@@ -1,4 +1,4 @@
-// Reads a prompt of a client: its text, and what is attached.
+// Reads a client's prompt: its text and its attachments.
 import { relative, isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type GivenAttachment } from '../core/agent/userText.ts';
@@ -9,7 +9,7 @@ export interface ReadPrompt {
   readonly attachments: readonly GivenAttachment[];
 }
 
-/** Links to files of the folder are attached; other links, and parts that are not known, are named in the text. */
+/** Attaches linked files of the folder. Other links and unknown parts are named in the text. */
 export function readPromptParts(parts: readonly PromptPart[], folder: string): ReadPrompt {
   const texts: string[] = [];
   const attachments: GivenAttachment[] = [];
@@ -31,7 +31,7 @@ export function readPromptParts(parts: readonly PromptPart[], folder: string): R
   return { text: texts.join('\n'), attachments };
 }
 
-/** Undefined for what is no file of the folder. */
+/** Undefined: the address is not that of a file in the folder. */
 function pathIn(folder: string, uri: string): string | undefined {
   if (!URL.canParse(uri) || new URL(uri).protocol !== 'file:') return undefined;
   try {

@@ -11,13 +11,13 @@ import { type UpdateDeps } from './updates.ts';
 /** The failure of a session that the folder does not have. */
 export const NO_CONVERSATION = 'no_conversation';
 
-/** What happens in the sessions of a folder that a client has opened. */
+/** Gets what happens in the sessions that a client has opened in a folder. */
 export interface FolderListener {
-  /** Asks the client, and shows it answers while they are written. */
+  /** Asks the client, and streams answers to it. */
   readonly frontend: ClientFrontend;
-  /** An event of a session's log, in order. */
+  /** Called for each event of a session's log, in order. */
   event(session: string, event: LogEvent): void;
-  /** The folder's conversations are out of reach, for this reason. */
+  /** The conversations of the folder cannot be reached any more. */
   lost(reason: string): void;
 }
 
@@ -43,7 +43,7 @@ export interface SessionSettings extends Changeable {
   readonly models: readonly string[];
 }
 
-/** What a person may write after a slash. */
+/** A command that the user can write after a slash. */
 export interface SlashCommand {
   readonly name: string;
   readonly description: string;
@@ -51,7 +51,7 @@ export interface SlashCommand {
 
 export interface SessionFolder extends Pick<UpdateDeps, 'snapshots' | 'effectOf' | 'traitsOf'> {
   readonly folder: string;
-  /** The key of an open session, which is for the model only; empty where events come without it. */
+  /** The key of an open session, which only the model may see; empty if the events come without it. */
   keyOf(session: string): string;
   settings(): Promise<SessionSettings>;
   set(changed: ChangedSettings): Promise<Result<void>>;
@@ -62,7 +62,7 @@ export interface SessionFolder extends Pick<UpdateDeps, 'snapshots' | 'effectOf'
   list(): Promise<Result<readonly ListedSession[]>>;
   /** Opens a session of the folder. Resolves to its events so far; the listener gets those that follow. */
   open(session: string): Promise<Result<readonly LogEvent[]>>;
-  /** Resolves when the turn has ended. A turn that failed is a failure. */
+  /** Resolves when the turn has ended, with a failure if the turn failed. */
   prompt(
     session: string,
     text: string,

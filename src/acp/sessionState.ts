@@ -1,4 +1,4 @@
-// What a client shows of a session besides its updates: mode and options, with the names that people read.
+// The mode and the options of a session, with the labels that a client shows for them.
 import { APPROVAL_MODES, MODES } from '../protocol/page/controlsView.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type ChangedSettings, type SessionSettings } from './sessionFolder.ts';
@@ -46,12 +46,12 @@ export function optionsOf(settings: SessionSettings): readonly object[] {
   ];
 }
 
-/** The configured model, and those that the settings have options for: all of the same endpoint. */
+/** The configured model and those that have options in the settings; all are models of the same endpoint. */
 export function modelsOf({ model, models }: Pick<Settings, 'model' | 'models'>): readonly string[] {
   return model === '' ? [] : [...new Set([model, ...Object.keys(models)])];
 }
 
-/** The setting to change, or why there is none. */
+/** The settings to change, or why the value is not valid. */
 export function readMode(modeId: string): ChangedSettings | string {
   const mode = MODES.find((one) => one === modeId);
   return mode === undefined ? `modeId: must be one of ${MODES.join(', ')}` : { mode };

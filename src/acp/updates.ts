@@ -13,18 +13,18 @@ export interface UpdateDeps {
   readonly snapshots: Pick<Snapshots, 'get'>;
   effectOf(tool: string): Effect | undefined;
   traitsOf(tool: string): ToolTraits | undefined;
-  /** The conversation's key, which is for the model only. */
+  /** The conversation's key, which only the model may see. */
   key(): string;
 }
 
 export type SessionUpdate = Readonly<Record<string, unknown>> & { readonly sessionUpdate: string };
 
-/** Characters of one side of a diff; a longer file is only named. */
+/** Limit of each side of a diff in characters; no diff is sent for a longer file. */
 const LONGEST_TEXT = 200_000;
 const LONGEST_TITLE = 200;
 const KINDS: Readonly<Record<Effect, string>> = { read: 'read', edit: 'edit', execute: 'execute' };
 
-/** `replay`: the client has not seen what happened; otherwise its own prompts and streamed answers are left out. */
+/** `replay`: the client has not seen the event. Otherwise its own prompts and streamed answers are left out. */
 export async function updatesOf(event: LogEvent, deps: UpdateDeps, replay: boolean): Promise<readonly SessionUpdate[]> {
   switch (event.type) {
     case 'chat_request':
@@ -50,7 +50,7 @@ export function textContent(text: string) {
   return { type: 'content', content: { type: 'text', text } };
 }
 
-/** The end of the output of a call that runs. */
+/** Shows the last output of a running call. */
 export function outputUpdate(toolCallId: string, output: string): SessionUpdate {
   return { ...startedUpdate(toolCallId), content: [textContent(output)] };
 }
@@ -90,7 +90,7 @@ export function describeCall(
   };
 }
 
-/** Notifications stand behind the result exactly as the model got them. */
+/** Notifications follow the result, with the text that the model got except for the key. */
 async function resultUpdate(event: EventOf<'tool_call_response'>, deps: UpdateDeps): Promise<SessionUpdate> {
   const { id, content, is_error: isError, notifications, changes = [] } = event;
   const texts = [content, ...(notifications === undefined ? [] : [maskKey(notifications.text, deps.key())])];
@@ -105,7 +105,7 @@ async function resultUpdate(event: EventOf<'tool_call_response'>, deps: UpdateDe
 
 type Change = NonNullable<EventOf<'tool_call_response'>['changes']>[number];
 
-/** Undefined for what is no text, or too long. */
+/** Undefined: a side is not text, is too long, or its bytes are gone. */
 async function diffOf({ path, before, after }: Change, { snapshots, folder }: UpdateDeps) {
   const textOf = async (hash: string | undefined) => {
     const bytes = hash === undefined ? undefined : await snapshots.get(hash);

@@ -135,13 +135,13 @@ function modelChooser(): (settings: Settings) => Model {
   };
 }
 
-/** A key meant for one provider is not sent to another. */
+/** Sends OpenAI's key only to OpenAI. */
 function keyFor(baseUrl: string): string | undefined {
   const own = process.env['EARSHOT_API_KEY'];
   return own ?? (new URL(baseUrl).origin === OPENAI ? process.env['OPENAI_API_KEY'] : undefined);
 }
 
-/** stdout belongs to the protocol. */
+/** Logs to stderr, since stdout carries the protocol. */
 const logger: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -1,5 +1,4 @@
-// An MCP server on stdio by which another agent joins the hub of a folder: node dist/hub-mcp.js --dir FOLDER.
-
+// An MCP server on stdio that lets another agent join the hub of a folder: node dist/hub-mcp.js --dir FOLDER.
 import { resolve } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
 import { parseArgs } from 'node:util';
@@ -78,7 +77,7 @@ async function main(): Promise<void> {
   await mailbox.close();
 }
 
-/** For the options that print something and end. */
+/** What to print for the options that end the program at once. */
 async function answer(
   { help, socket }: { readonly help?: boolean | undefined; readonly socket?: string | undefined },
   dir: string,
@@ -88,7 +87,7 @@ async function answer(
   return socket === undefined ? folder : useForwardedSocket(realFileSystem, folder, resolve(socket));
 }
 
-/** The client closes our input, or ends us. */
+/** Resolves once the client closes the input, or a signal ends this process. */
 function ended(): Promise<void> {
   return new Promise((resolve) => {
     process.stdin.once('end', resolve);

@@ -1,13 +1,13 @@
-// The hook by which other agents get notifications: Claude's JSON on stdin, `additionalContext` on stdout. Never fails.
+// The hook that notifies other agents: Claude's JSON on stdin, `additionalContext` on stdout. Never fails.
 import { parseArgs } from 'node:util';
 import { agentProcess } from '../node/agentProcess.ts';
 import { runHook } from '../plugins/hook/runHook.ts';
 
-/** The agent waits for it: after that its tool goes on without notifications. */
+/** The agent waits for its hooks. After this time it continues without notifications. */
 const MOST_MILLISECONDS = 3000;
 const MOST_INPUT = 16 * 1024 * 1024;
 
-/** Undefined: it is too long. */
+/** Undefined: the input is too long. */
 async function readInput(): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   if (input !== undefined) await runHook(input, { agent, version: '1', client: () => agentProcess(), write });
 }
 
-// Whatever happens, the agent's tool must not fail because of it.
+// The agent's tool must never fail because of this hook.
 const end = () => process.exit(0);
 setTimeout(end, MOST_MILLISECONDS);
 process.stdout.on('error', end);

@@ -1,4 +1,4 @@
-// An MCP server on stdio that notifies any agent of what happens in a folder: node dist/notifications-mcp.js --dir FOLDER.
+// An MCP server on stdio that notifies an agent of events in a folder: node dist/notifications-mcp.js --dir FOLDER.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -16,7 +16,7 @@ const HELP = `node dist/notifications-mcp.js [--dir FOLDER] [--agent NAME]
 const NAME = /^[a-z0-9_-]{1,32}$/;
 const VERSION = '1';
 
-/** Says when an answer was written. */
+/** Runs a function once the answer to a request was written. */
 class ObservedTransport extends StdioServerTransport {
   readonly #after = new Map<string | number, () => Promise<void>>();
 
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   link.close();
 }
 
-/** The client closes our input, or ends us. */
+/** Resolves once the client closes the input, or a signal ends this process. */
 function ended(): Promise<void> {
   return new Promise((done) => {
     process.stdin.once('end', done);

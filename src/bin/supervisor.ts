@@ -2,7 +2,7 @@
 import { createSupervisor } from '../node/supervision/supervisor.ts';
 import { OWN_NODE_OPTIONS } from '../node/supervision/supervisorFiles.ts';
 
-/** An owner that no longer reads must not keep the process alive. */
+/** Milliseconds after which the process exits even if its owner has not read everything. */
 const EXIT_AFTER = 3000;
 
 const [folder = ''] = process.argv.slice(2);

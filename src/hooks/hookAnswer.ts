@@ -1,9 +1,9 @@
-// Reads what a hook answered: its exit code, and the JSON or text on its output (Claude Code's contract).
+// Interprets a hook's answer: its exit code, and the JSON or text on its output (as Claude Code defines them).
 import { wholeCharacters } from '../base/text.ts';
 import { type HookVerdict } from '../core/ports/hooks.ts';
 import { type HookEvent, hookAnswerSchema } from '../protocol/outside/hooks.ts';
 
-/** The exit code by which a hook refuses; the reason is on stderr. */
+/** The exit code with which a hook refuses; the reason is on stderr. */
 const REFUSED = 2;
 const LONGEST = 10_000;
 
@@ -14,13 +14,13 @@ export interface HookEnd {
 }
 
 export interface HookAnswer extends HookVerdict {
-  /** For the user. */
+  /** A message for the user. */
   readonly message?: string;
-  /** Why the answer counts for nothing. */
+  /** Why the answer is ignored. */
   readonly problem?: string;
 }
 
-/** What it says to approve or change is ignored: only the user's settings and the user approve. */
+/** Ignores approvals and changes of arguments in the answer: only the user and the user's settings approve calls. */
 export function readHookAnswer(event: HookEvent, hook: string, { code, stdout, stderr }: HookEnd): HookAnswer {
   if (code === REFUSED) return { refused: reasonIn(stderr), added: [] };
   if (code !== 0)

@@ -1,10 +1,10 @@
-// Runs one hook: feeds it JSON, collects its bounded output, and ends it with everything that it has started.
+// Runs one hook: writes JSON to its stdin, collects its bounded output, and ends it with all processes that it started.
 import { type Clock } from '../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
 import { COMMAND_MARK, endGroup, ProcessTree, spawnProgram } from '../node/processTree.ts';
 import { type HookEnd } from './hookAnswer.ts';
 
-/** Bytes on stdout and stderr together. */
+/** Characters of stdout and stderr together. */
 const MOST_OUTPUT = 1024 * 1024;
 
 export interface HookStart {
@@ -14,15 +14,15 @@ export interface HookStart {
   readonly input: string;
   readonly seconds: number;
   readonly clock: Clock;
-  /** Identifies everything that it starts. */
+  /** Identifies all processes that the hook starts. */
   readonly mark: string;
   readonly signal: AbortSignal;
 }
 
-/** Fails if it cannot be started, takes too long, or writes too much. Resolves once nothing of it runs. */
+/** Fails if the hook cannot start, takes too long, or writes too much. Resolves once none of its processes runs. */
 export async function runHookProcess(start: HookStart): Promise<Result<HookEnd>> {
   const { program, args, folder, mark, signal } = start;
-  // The model's key is no hook's business.
+  // Hooks must not get the key of the model's endpoint.
   const { EARSHOT_API_KEY: _, ...env } = process.env;
   const child = spawnProgram(program, args, folder, true, { ...env, [COMMAND_MARK]: mark, CLAUDE_PROJECT_DIR: folder });
   const tree = child.pid === undefined ? undefined : new ProcessTree(child.pid, mark);
@@ -57,7 +57,7 @@ export async function runHookProcess(start: HookStart): Promise<Result<HookEnd>>
     timer.dispose();
     signal.removeEventListener('abort', stop);
     process.off('exit', killAtExit);
-    // Also after its own end: what it has started may still run.
+    // Needed even if the hook itself has ended: processes that it started may still run.
     await tree?.end(true);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
   }

@@ -1,4 +1,5 @@
-// The user's hooks: finds those of a moment, asks for the approval of those of a workspace, runs them and joins what they say.
+// The user's hooks: finds the hooks of an event, asks for approval of those that a workspace configures, runs them and
+// merges their answers.
 import { randomUUID } from 'node:crypto';
 import { type Clock } from '../base/clock.ts';
 import { describeError, describeFailure, type Failure } from '../base/errors.ts';
@@ -15,7 +16,7 @@ import { runHookProcess } from './hookProcess.ts';
 export interface ConfiguredHook {
   readonly event: HookEvent;
   readonly hook: Hook;
-  /** The workspace configures it: it runs only after approval. */
+  /** Whether the workspace configures it; such a hook runs only after approval. */
   readonly workspace: boolean;
 }
 
@@ -29,18 +30,18 @@ export interface HooksDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   configured(): readonly ConfiguredHook[];
-  /** Hooks run in it; undefined: no folder is open, so that none runs. */
+  /** The folder that hooks run in. Undefined: no folder is open, and no hook runs. */
   folder(): string | undefined;
   isTrusted(): boolean;
   mode(): string;
   readonly approved: { has(key: string): Promise<boolean>; add(key: string): Promise<void> };
   /** Asks the user whether a hook of the workspace may run from now on. */
   approve(approval: HookApproval): Promise<boolean>;
-  /** For the user: what a hook says, or why one counted for nothing. */
+  /** Shows the user a hook's message, or why a hook had no effect. */
   notice(text: string): void;
 }
 
-/** Claude Code's names, so that hooks written for it work. */
+/** Claude Code's names of the events, so that hooks written for it work. */
 const NAMES: Readonly<Record<HookEvent, string>> = {
   user_prompt: 'UserPromptSubmit',
   before_tool: 'PreToolUse',
@@ -48,7 +49,7 @@ const NAMES: Readonly<Record<HookEvent, string>> = {
   turn_end: 'Stop',
   notification: 'Notification',
 };
-/** Notifications come in bursts; more than these are not passed on. */
+/** Notifications come in bursts: if this many wait for their hooks, further ones get no hooks. */
 const MOST_WAITING = 20;
 
 export function createHooks(deps: HooksDeps): Hooks {
@@ -59,7 +60,7 @@ class HookRunner implements Hooks {
   readonly #deps: HooksDeps;
   readonly #notifying = new Slots(1);
   #waiting = 0;
-  /** Approvals that the user was asked for in this window: nobody is asked twice for the same. */
+  /** Approvals that the user was asked for in this window, so that each question is asked once. */
   readonly #asked = new Set<string>();
   /** Problems that the user was notified of. */
   readonly #reported = new Set<string>();
@@ -134,7 +135,10 @@ class HookRunner implements Hooks {
     }
   }
 
-  /** Hashed before every run: what has changed since the approval is asked for again, and does not run meanwhile. */
+  /**
+   * Hashes the hook's files before every run. Undefined: the hook must not run now. If it was never approved or has
+   * changed since, the user is asked; this call does not wait for the answer.
+   */
   async #approved({ event, hook, workspace }: ConfiguredHook): Promise<Fingerprint | undefined> {
     const folder = this.#deps.folder() ?? '';
     const found = await fingerprintCommand(hook.command, folder, workspace ? undefined : () => Promise.resolve(''));
@@ -158,7 +162,7 @@ class HookRunner implements Hooks {
     if (await this.#deps.approve(approval)) await this.#deps.approved.add(key);
   }
 
-  /** The user is notified once of each problem; the output channel has all. */
+  /** Shows the user each problem once, at most 100 of them; the output channel gets all. */
   #fail(command: string, problem: Failure['message']): void {
     const text = `The hook ${printPath(command)} had no effect: ${problem}`;
     this.#deps.logger.warn(text);
@@ -169,7 +173,7 @@ class HookRunner implements Hooks {
   }
 }
 
-/** `.*` as in the expressions of Claude Code is any characters too. */
+/** Also accepts `.*`, as in the expressions of Claude Code. */
 function fits(matcher: string | undefined, tool: string | undefined): boolean {
   if (matcher === undefined || matcher === '' || tool === undefined) return true;
   return matcher.split('|').some((name) => compileName(name.trim().replaceAll('.*', '*')).matches(tool));

@@ -1,4 +1,4 @@
-// Coalesces updates of one key, such as a thread: the first goes at once, then at most one in each interval.
+// Coalesces updates of one key, such as a thread: the first is pushed at once, then at most one in each interval.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 
@@ -6,7 +6,7 @@ export class Coalescer implements Disposable {
   readonly #clock: Clock;
   readonly #interval: number;
   readonly #push: (key: string) => void;
-  /** Keys that were pushed less than an interval ago; true: again when it ends. */
+  /** Keys that were pushed within the last interval; `again`: push once more when the interval ends. */
   readonly #recent = new Map<string, { again: boolean; timer: Disposable }>();
 
   constructor(clock: Clock, interval: number, push: (key: string) => void) {

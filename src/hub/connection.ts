@@ -1,4 +1,4 @@
-// One client of the hub: its frames in and out, its limits, and which session it is bound to.
+// One client of the hub: its incoming and outgoing frames, its limits, and the session it is bound to.
 import { JsonRpcPeer } from '../base/json/jsonRpc.ts';
 
 export type ConnectionKind = 'unix' | 'webSocket';
@@ -6,9 +6,9 @@ export type ConnectionKind = 'unix' | 'webSocket';
 /** A socket as the hub sees it. */
 export interface Transport {
   readonly kind: ConnectionKind;
-  /** `accepted` is called once the kernel has taken the frame, with an error if it has not. */
+  /** Calls `accepted` once the kernel has accepted the frame, or with an error. */
   send(frame: string, accepted: (error?: Error) => void): void;
-  /** The kernel takes nothing more at the moment: what is sent waits in this process. */
+  /** Whether the kernel accepts nothing more at present, so that frames wait in this process. */
   isBlocked(): boolean;
   /** Stops or continues reading. */
   pause(): void;
@@ -19,17 +19,17 @@ export interface Transport {
   destroy(): void;
 }
 
-/** Pushes that the kernel has not accepted yet. */
+/** Limit of pushes that the kernel has not accepted yet. */
 const MOST_PUSHES = 256;
-/** Requests that are being handled at once; beyond it nothing is read. */
+/** Reading pauses while this many requests are being handled. */
 const MOST_REQUESTS = 256;
-/** Characters of replies that a client does not read. */
+/** Limit of the characters of replies that a client has not read. */
 const MOST_UNREAD = 16 * 1024 * 1024;
 
 export interface ConnectionDeps {
   handle(connection: Connection, method: string, params: unknown): unknown;
   report(error: unknown): void;
-  /** It is gone, or it was dropped for its limits. */
+  /** Called when the client has disconnected, or was dropped because it exceeded a limit. */
   onGone(connection: Connection): void;
 }
 
@@ -62,7 +62,7 @@ export class Connection {
     });
   }
 
-  /** Runs a method. One that only reads waits for the changes that this client asked for before it. */
+  /** Runs a method. A method that only reads waits for earlier changes of the same client. */
   run(method: () => unknown, reads: boolean): unknown {
     if (reads) return this.#changing === 0 ? method() : this.#changed.then(method);
     const changing = Promise.resolve(method());
@@ -81,10 +81,10 @@ export class Connection {
     }
   }
 
-  /** Returns false if it cannot be sent now. `failed` is called if the write fails later. */
+  /** False: the push cannot be sent. Calls `failed` if the write fails later. */
   push(frame: string, failed: () => void): boolean {
     if (this.#gone) return false;
-    // Those of one moment are given to the kernel together, however many they are.
+    // The number alone is no reason: many pushes of one moment are written together.
     if (this.#pushes >= MOST_PUSHES && this.#transport.isBlocked()) {
       this.drop();
       return false;
@@ -99,7 +99,7 @@ export class Connection {
     return true;
   }
 
-  /** Ends the connection; its session keeps its subscriptions. */
+  /** Drops the connection. The session keeps its subscriptions. */
   drop(): void {
     if (this.#gone) return;
     this.gone();
@@ -131,7 +131,7 @@ export class Connection {
     });
   }
 
-  /** Also those that get no reply: a client that sends faster than they are stored must wait. */
+  /** Counts requests, including those without a reply: a client that sends faster than the hub stores must wait. */
   #counted(result: unknown): unknown {
     if (!(result instanceof Promise)) return result;
     this.#underWay += 1;

@@ -1,4 +1,4 @@
-// The agents and sessions that a hub knows. Every change returns how to undo it, for when the disk refuses its record.
+// The agents and sessions of a hub. Every change returns a function that undoes it if its record cannot be written.
 import * as z from 'zod';
 import { type HubRecord, hubRecord } from '../protocol/hub.ts';
 import { type HubSubscription, Subscriptions } from './subscriptions.ts';
@@ -8,7 +8,7 @@ export interface HubAgent {
   readonly role: string;
   readonly module: string;
   readonly display: string;
-  /** Milliseconds since 1970; not kept on disk. */
+  /** Milliseconds since 1970; not stored on disk. */
   lastSeen: number;
 }
 
@@ -16,11 +16,11 @@ export interface HubSession {
   readonly id: string;
   readonly agent: string;
   readonly startedAt: string;
-  /** Of its last connection or heartbeat. */
+  /** The time of its last connection or heartbeat, in milliseconds since 1970. */
   lastSeen: number;
 }
 
-/** The state of a directory up to a length of `hub.jsonl`. */
+/** The state of a directory after the first `length` bytes of `hub.jsonl`. */
 export const directorySnapshot = z.object({
   length: z.int(),
   /** The next id of a subscription. */
@@ -38,7 +38,7 @@ export class Directory {
   readonly sessions = new Map<string, HubSession>();
   readonly subscriptions = new Subscriptions();
 
-  /** Replays what the files say. */
+  /** Applies a record that was read from a file. */
   replay(record: HubRecord): void {
     const at = Date.parse(record.timestamp) || 0;
     switch (record.type) {
@@ -76,7 +76,7 @@ export class Directory {
     }
   }
 
-  /** Everything known, as the shortest records that replay to it. `length`: of the file, of which this is the state. */
+  /** The whole state as a minimal list of records. `length`: the length of the file that has this state. */
   snapshot(length: number): DirectorySnapshot {
     const head = { v: 1, n: 1, event_id: '' } as const;
     const records: HubRecord[] = [];

@@ -1,11 +1,11 @@
-// Who wants to know when the state of the server that joins machines changes: connections that asked for it, and this process itself.
+// Reports changes of the link to other machines: to connections that asked for it, and within this process.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { type LinkHealth } from '../protocol/hub.ts';
 import { Coalescer } from './coalescer.ts';
 import { type Connection } from './connection.ts';
 
-/** People read it: more often does not help. */
+/** Milliseconds between two updates; the user does not need more. */
 const INTERVAL = 500;
 
 export class HealthWatchers implements Disposable {
@@ -27,7 +27,7 @@ export class HealthWatchers implements Disposable {
     else this.#connections.delete(connection);
   }
 
-  /** Cheap: it is called for each record that is published. */
+  /** Must be cheap, since it is called for each published record. */
   changed(): void {
     this.#updates.changed('');
   }

@@ -1,4 +1,4 @@
-// The hub: agents send messages to each other, stored first, then pushed to the sessions that subscribed (WIRE B).
+// The hub: stores the messages that agents send to each other, then pushes them to subscribed sessions (WIRE B).
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
@@ -41,10 +41,11 @@ import {
 const INDEX_FILE = 'index.db';
 /** Milliseconds between two updates of one thread. */
 const THREAD_INTERVAL = 100;
-/** Bytes of `hub.jsonl` after which a start keeps what it has read. */
+/** If a start has to read more bytes of `hub.jsonl` than this, it stores a snapshot of the directory. */
 const SNAPSHOT_AFTER = 64 * 1024;
-const LOOK_FOR_EXPIRED = 3600_000;
-/** Counted for other machines: beyond it nobody needs to know how many exactly. */
+/** Milliseconds between two searches for expired sessions. */
+const EXPIRY_INTERVAL = 3600_000;
+/** Unread messages are counted up to this number for other machines. */
 const MOST_UNREAD = 1000;
 
 export interface HubDeps {
@@ -56,13 +57,13 @@ export interface HubDeps {
   readonly identity?: HubIdentity | undefined;
   /** Joins this hub with those of other machines. */
   readonly join?: ((side: HubSide) => HubLink) | undefined;
-  /** What `health` says of the link has changed. */
+  /** Called when the health of the link has changed. */
   readonly linkChanged?: ((health: LinkHealth | undefined) => void) | undefined;
   ulid(): string;
   report(message: string, error?: unknown): void;
 }
 
-/** What a push says of a message. */
+/** The fields of a message that a push contains. */
 type Announced = Pick<
   HubMessage,
   'message_id' | 'thread_id' | 'author' | 'scopes' | 'refs' | 'cursor' | 'created_at' | 'updated_at'
@@ -87,9 +88,9 @@ export class Hub implements Disposable {
     for (const { file, end, record } of records)
       if (file === HUB_FILE && end > (known?.length ?? 0)) directory.replay(record as HubRecord);
     const unknown = (lengths.get(HUB_FILE) ?? 0) - (known?.length ?? 0);
-    // The hub was killed: who was connected until then is not known.
+    // The hub was killed, so it is not known which sessions were connected: none of them expires now.
     if (unknown > 0) for (const session of directory.sessions.values()) session.lastSeen = deps.clock.now();
-    if (unknown > SNAPSHOT_AFTER) this.#keepDirectory(directory, lengths);
+    if (unknown > SNAPSHOT_AFTER) this.#storeDirectory(directory, lengths);
     this.#last = Math.max(index.lastNumber, records.at(-1)?.record.n ?? 0);
     this.#next = this.#last + 1;
     const updates = this.#held.add(new Coalescer(deps.clock, THREAD_INTERVAL, (key) => this.#pushThread(key)));
@@ -122,7 +123,7 @@ export class Hub implements Disposable {
     this.#expire();
   }
 
-  /** Only for the process that holds the folder's lock. */
+  /** The process must hold the folder's lock. */
   static async open(deps: HubDeps): Promise<Hub> {
     const { files, folder } = deps;
     for (const inner of [MESSAGES_FOLDER, RECEIVED_FOLDER]) await files.makeFolder(join(folder, inner));
@@ -135,9 +136,9 @@ export class Hub implements Disposable {
       const known = readDirectory(index.directory);
       const hubLength = Math.min(known?.length ?? 0, lengths.get(HUB_FILE) ?? 0);
       const found = await read(new Map(lengths).set(HUB_FILE, hubLength));
-      // A file that is shorter than the index knows was replaced or cut: the index is of something else.
-      const isBehind = [...lengths].every(([name, length]) => (found.lengths.get(name) ?? 0) >= length);
-      if (isBehind && applied(index, found, lengths)) return new Hub(deps, index, found, known);
+      // A file that is shorter than its indexed part was replaced or cut, so the index does not belong to it.
+      const isUsable = [...lengths].every(([name, length]) => (found.lengths.get(name) ?? 0) >= length);
+      if (isUsable && applyMissing(index, found, lengths)) return new Hub(deps, index, found, known);
       index.close();
     }
     const found = await read(new Map());
@@ -166,28 +167,29 @@ export class Hub implements Disposable {
 
   /** Resolves once everything is on disk and closed. */
   async close(): Promise<void> {
-    this.#seeLive();
+    this.#touchLive();
     this.dispose();
     await this.#link?.close();
     await this.#context.writer.close();
-    // What the disk refused is undone by then.
+    // Changes whose records could not be written are undone by then.
     await new Promise((resolve) => setImmediate(resolve));
-    this.#keepDirectory(this.#context.directory, this.#context.writer.lengths);
+    this.#storeDirectory(this.#context.directory, this.#context.writer.lengths);
     this.#index.close();
   }
 
-  #seeLive(): void {
+  /** Updates when connected sessions were last seen. */
+  #touchLive(): void {
     const { directory, pushes, clock } = this.#context;
     for (const session of directory.sessions.values()) if (pushes.isLive(session.id)) session.lastSeen = clock.now();
   }
 
-  /** Only while nothing is on its way to the disk: the directory must be what the file says. */
-  #keepDirectory(directory: Directory, lengths: ReadonlyMap<string, number>): void {
+  /** Call it only while no records are being written: the directory must match the file. */
+  #storeDirectory(directory: Directory, lengths: ReadonlyMap<string, number>): void {
     try {
       this.#index.setDirectory(JSON.stringify(directory.snapshot(lengths.get(HUB_FILE) ?? 0)));
     } catch (error) {
-      // The next start takes longer.
-      this.#deps.report('the state of the hub could not be kept', error);
+      // Without it, the next start only takes longer.
+      this.#deps.report('the state of the hub could not be stored', error);
     }
   }
 
@@ -198,12 +200,12 @@ export class Hub implements Disposable {
     try {
       changed = this.#index.apply(stored);
     } catch (error) {
-      // The files have it all; the index is made anew when the hub opens the next time.
+      // The files are complete: the index is rebuilt the next time the hub opens.
       this.#deps.report(`the index cannot be written and is kept in memory: ${describeError(error)}`, error);
       this.#toMemory();
     }
     this.#link?.stored(stored);
-    // In the order of arrival: a client takes what comes later for newer.
+    // In the order of arrival: clients assume that later pushes are newer.
     for (const record of changed) {
       if (record.type === 'message.create') this.#announceCreate(record);
       else if (record.type === 'message.edit' || record.type === 'message.delete') this.#announceChange(record);
@@ -230,7 +232,7 @@ export class Hub implements Disposable {
     };
   }
 
-  /** What was applied a moment ago is not read again. */
+  /** Uses the record itself: the index need not be read for a new message. */
   #announceCreate(record: MessageCreate): void {
     const { n, message_id, author, machine, thread, content, scopes, refs, timestamp } = record;
     const thread_id = thread?.thread_id ?? null;
@@ -311,7 +313,7 @@ export class Hub implements Disposable {
 
   #expire(): void {
     endExpired(this.#context).catch((error: unknown) => this.#deps.report('old sessions could not be ended', error));
-    this.#held.add(this.#deps.clock.after(LOOK_FOR_EXPIRED, () => this.#expire()));
+    this.#held.add(this.#deps.clock.after(EXPIRY_INTERVAL, () => this.#expire()));
   }
 }
 
@@ -319,8 +321,8 @@ function readDirectory(printed: string | undefined): DirectorySnapshot | undefin
   return printed === undefined ? undefined : directorySnapshot.safeParse(parseObject(printed)).data;
 }
 
-/** Brings an index up to date; false if that is impossible. */
-function applied(index: MessageIndex, found: HubFiles, lengths: ReadonlyMap<string, number>): boolean {
+/** Adds the missing records to an index; false if that fails. */
+function applyMissing(index: MessageIndex, found: HubFiles, lengths: ReadonlyMap<string, number>): boolean {
   try {
     const missing = found.records.filter(({ file, end }) => end > (lengths.get(file) ?? 0));
     if (missing.length > 0) index.apply(missing);

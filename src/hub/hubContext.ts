@@ -1,4 +1,4 @@
-// What the hub's methods share: its state, its files, and how a change of the state becomes durable.
+// What the hub's methods share: the state, the files, and committing changes of the state to disk.
 import { type Clock } from '../base/clock.ts';
 import { JsonRpcError, SERVER_ERROR } from '../base/json/jsonRpc.ts';
 import { type HubRecord } from '../protocol/hub.ts';
@@ -12,7 +12,7 @@ import { type MessageIndex } from './messageIndex.ts';
 import { type Pushes } from './pushes.ts';
 import { HUB_FILE } from './readRecords.ts';
 
-/** Under which agent a client acts that never registers. */
+/** The agent for clients that never register. */
 export interface HubIdentity {
   readonly name: string;
   readonly role: string;
@@ -30,7 +30,7 @@ export interface HubContext {
   readonly startedAt: number;
   readonly identity?: HubIdentity | undefined;
   index(): MessageIndex;
-  /** Undefined: this hub is joined with no others. */
+  /** Undefined: this hub is not joined with others. */
   link(): HubLink | undefined;
   ulid(): string;
   /** The arrival number of the next record. */
@@ -39,7 +39,7 @@ export interface HubContext {
   lastNumber(): number;
 }
 
-/** Beginnings of a record: its number is given before it is written. */
+/** The first fields of a record. Its number is assigned before it is written. */
 export function recordHead(context: HubContext): { v: 1; n: number; event_id: string; timestamp: string } {
   return { v: 1, n: context.nextNumber(), event_id: context.ulid(), timestamp: now(context) };
 }
@@ -54,7 +54,7 @@ type Body = HubRecord extends infer R
     : never
   : never;
 
-/** The change is visible to the next request at once, and undone if the disk refuses its records. */
+/** Writes the records of changes that were already made in memory. Undoes the changes if a record cannot be written. */
 export async function commit(context: HubContext, changes: readonly { body: Body; undo: () => void }[]): Promise<void> {
   const written = changes.map(({ body }) => context.writer.append(HUB_FILE, { ...recordHead(context), ...body }));
   const results = await Promise.allSettled(written);
@@ -78,7 +78,7 @@ export interface Caller {
   readonly agent: HubAgent;
 }
 
-/** The session bound to this connection; undefined if there is none. */
+/** The session and agent bound to this connection; undefined if there is none. */
 export function boundCaller(context: HubContext, connection: Connection): Caller | undefined {
   const session = connection.session === undefined ? undefined : context.directory.sessions.get(connection.session);
   const agent = session && context.directory.agents.get(session.agent);

@@ -1,19 +1,19 @@
-// What a hub and the link that joins it with other machines know of each other (WIRE C). `hub/nats/` has the one link there is.
+// The port between a hub and the link that joins it with other machines (WIRE C). `hub/nats/` implements the link.
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
 import { type LinkHealth, type MessageRecord } from '../protocol/hub.ts';
 import { type HubAgent } from './directory.ts';
 import { type StoredRecord } from './hubWriter.ts';
 
-/** The hub, for its link. */
+/** The hub as its link sees it. */
 export interface HubSide {
   readonly folder: string;
   readonly clock: Clock;
   readonly sqlite: typeof sqliteModule;
-  /** How long the file of each author was when the hub opened. */
+  /** The length of each author's file when the hub opened. */
   readonly lengths: ReadonlyMap<string, number>;
   report(message: string, error?: unknown): void;
-  /** Of this machine. */
+  /** The agents of this machine. */
   agents(): readonly HubAgent[];
   agent(name: string): HubAgent | undefined;
   isLive(agent: string): boolean;
@@ -21,11 +21,11 @@ export interface HubSide {
   unread(agent: string): number;
   /** Whether a record is in the index. */
   has(event: string): boolean;
-  /** From which machine an author's newest message came; empty: from this one. Undefined: there is none. */
+  /** The machine that an author's newest message came from. Empty: this machine. Undefined: there is no message. */
   lastMachineOf(author: string): string | undefined;
   /** Stores a record of another machine, then pushes it. Records are stored in the order of the calls. */
   receive(machine: string, record: MessageRecord): Promise<void>;
-  /** What `health` says of the link has changed. */
+  /** The link calls this when its health has changed. */
   healthChanged(): void;
 }
 
@@ -42,13 +42,13 @@ export interface RemoteAgent {
   readonly unread?: number;
 }
 
-/** The link, for its hub. Nothing here waits for the network but `close`, and that not for long. */
+/** The link as its hub sees it. Only `close` waits for the network, and only for a short time. */
 export interface HubLink {
-  /** Records that are on disk and in the index now. */
+  /** Called with records that are now on disk and in the index. */
   stored(records: readonly StoredRecord[]): void;
-  /** An agent of this machine was registered, changed or unregistered. */
+  /** Called when an agent of this machine was registered, changed or unregistered. */
   agentsChanged(): void;
-  /** The name of an agent of this machine on other machines; undefined while that is not decided. */
+  /** The name that other machines use for an agent of this machine; undefined until it is claimed. */
   knownAs(agent: string): string | undefined;
   agents(): readonly RemoteAgent[];
   health(): LinkHealth;

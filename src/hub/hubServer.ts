@@ -1,4 +1,4 @@
-// A hub with its listeners, in the one process that holds the folder's lock.
+// A hub with its listeners, in the process that holds the folder's lock.
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
@@ -29,7 +29,7 @@ export interface HubServerDeps {
   readonly identity?: HubIdentity | undefined;
   /** Joins the hub with those of other machines (`hub/nats/natsLink.ts`). */
   readonly join?: ((side: HubSide) => HubLink) | undefined;
-  /** What `health` says of the link has changed; undefined: there is none. */
+  /** Called when the health of the link has changed; `health` is undefined without a link. */
   readonly linkChanged?: ((health: LinkHealth | undefined) => void) | undefined;
   ulid(): string;
   report(message: string, error?: unknown): void;
@@ -37,7 +37,7 @@ export interface HubServerDeps {
 
 export interface HubServer {
   readonly address: HubAddress;
-  /** Everything is on disk, nothing listens, and the lock is free afterwards. */
+  /** Resolves once everything is on disk, nothing listens any more, and the lock is released. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-// Appends the hub's records to their files: groups share one write and one sync a file, and are applied in order of arrival.
+// Appends the hub's records to their files. Records of a group share one write and one sync for each file, and are
+// applied in the order of arrival.
 import { join } from 'node:path';
 import { describeError } from '../base/errors.ts';
 import { type AppendFile, type FileSystem } from '../node/files/fileSystem.ts';
@@ -6,19 +7,20 @@ import { type HubRecord, type MessageRecord } from '../protocol/hub.ts';
 
 export type AnyRecord = HubRecord | MessageRecord;
 
-/** A record that is on disk, and where its file ends behind it. */
+/** A record that is on disk. */
 export interface StoredRecord {
   readonly file: string;
+  /** The offset in the file after the record's line. */
   readonly end: number;
   readonly record: AnyRecord;
-  /** The record as it is in the file, with the line's end; absent if it was read from there. */
+  /** The record's line in the file, with its line break; absent if the record was read from the file. */
   readonly bytes?: Uint8Array;
 }
 
 export interface HubWriterDeps {
   readonly files: FileSystem;
   readonly folder: string;
-  /** How long each file is already. */
+  /** The present length of each file. */
   readonly lengths: ReadonlyMap<string, number>;
   /** Called for each group once it is on disk, in the order of `n`. Must not throw. */
   apply(records: readonly StoredRecord[]): void;
@@ -38,9 +40,9 @@ const MOST_OPEN = 64;
 export class HubWriter {
   readonly #deps: HubWriterDeps;
   readonly #lengths: Map<string, number>;
-  /** In order of use. */
+  /** Least recently used first. */
   readonly #open = new Map<string, AppendFile>();
-  /** Files whose last write failed: their end is unknown until they are cut back. */
+  /** Files whose last write failed. They may end with a part of it until they are truncated. */
   readonly #unsure = new Set<string>();
   #waiting: Waiting[] = [];
   #committing: Promise<void> | undefined;
@@ -51,12 +53,12 @@ export class HubWriter {
     this.#lengths = new Map(deps.lengths);
   }
 
-  /** How long each file is. */
+  /** The length of each file. */
   get lengths(): ReadonlyMap<string, number> {
     return this.#lengths;
   }
 
-  /** Resolves once the record is on disk and applied. Rejects if the disk refuses; then it is as if it never came. */
+  /** Resolves once the record is on disk and applied. Rejects if it cannot be written; then it has no effect. */
   append(file: string, record: AnyRecord): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the hub is closing'));
     const bytes = new TextEncoder().encode(`${JSON.stringify(record)}\n`);
@@ -66,7 +68,7 @@ export class HubWriter {
     });
   }
 
-  /** Waits for what was appended, then closes the files. */
+  /** Waits until all appended records are written, then closes the files. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#committing;
@@ -75,7 +77,7 @@ export class HubWriter {
   }
 
   async #commit(): Promise<void> {
-    // Records of the same turn of the event loop belong to the first group already.
+    // Lets records of the same tick join the first group.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const group = this.#waiting;
@@ -88,7 +90,7 @@ export class HubWriter {
             await this.#write(file, records);
           } catch (error) {
             failures.set(file, new Error(`${file} cannot be written: ${describeError(error)}`));
-            // If the disk refuses this too, it is done before the next write.
+            // Truncates the file now; if that fails, it is done before the next write.
             await this.#fileFor(file).catch(() => undefined);
           }
         }),
@@ -116,7 +118,7 @@ export class HubWriter {
     this.#lengths.set(name, length + bytes.length);
   }
 
-  /** A file whose last write failed is cut back first, so that what was refused does not return later. */
+  /** Truncates a file whose last write failed, so that a rejected record does not reappear later. */
   async #fileFor(name: string): Promise<AppendFile> {
     const known = this.#open.get(name);
     if (known !== undefined && !this.#unsure.has(name)) {

@@ -1,4 +1,4 @@
-// Who acts over a connection: registering agents, starting, attaching and ending sessions.
+// The identity behind a connection: registers agents, and starts, attaches and ends sessions.
 import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
 import { RESERVED_NAMES } from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
@@ -97,7 +97,7 @@ export async function startSession(
   return describeStart(context, session);
 }
 
-/** A session id is its agent's secret: who knows it may act for it. */
+/** A session id is the secret of its agent: any client that knows it may act for the agent. */
 export function attachSession(
   context: HubContext,
   connection: Connection,
@@ -124,7 +124,7 @@ export async function endSession(
   return { ended: true };
 }
 
-/** The caller's session: the bound one, else that of the hub's configured identity, started if need be. */
+/** The session bound to the connection, or else that of the hub's configured identity, which is started if needed. */
 export async function callerOf(context: HubContext, connection: Connection): Promise<Caller> {
   const bound = boundCaller(context, connection);
   if (bound !== undefined) return bound;
@@ -140,7 +140,7 @@ export async function callerOf(context: HubContext, connection: Connection): Pro
   return caller;
 }
 
-/** Sessions without a connection and a heartbeat for a day. */
+/** Ends sessions that had no connection and no heartbeat for a day. */
 export async function endExpired(context: HubContext): Promise<void> {
   const { directory, pushes, clock } = context;
   const expired = [...directory.sessions.values()].filter(

@@ -41,7 +41,7 @@ export class MessageIndex {
     this.#database = database;
   }
 
-  /** Undefined: the file is missing, damaged or of another layout, and must be made anew. */
+  /** Undefined: the file is missing, damaged or of another layout, and must be created again. */
   static open(sqlite: typeof sqliteModule, path: string): MessageIndex | undefined {
     let database: sqliteModule.DatabaseSync | undefined;
     try {
@@ -70,14 +70,14 @@ export class MessageIndex {
     this.#database.close();
   }
 
-  /** How far each file has been indexed. */
+  /** The indexed length of each file. */
   lengths(): Map<string, number> {
     return new Map(
       this.#all('SELECT name, length FROM files').map((row) => [text(row, 'name'), number(row, 'length')]),
     );
   }
 
-  /** The printed state of the directory, so that `hub.jsonl` need not be read whole; undefined: there is none. */
+  /** The stored snapshot of the directory, with which only the rest of `hub.jsonl` has to be read. */
   get directory(): string | undefined {
     const row = this.#get("SELECT value FROM meta WHERE name = 'directory'");
     return row && text(row, 'value');
@@ -92,7 +92,7 @@ export class MessageIndex {
     return this.#number('last') ?? 0;
   }
 
-  /** All in one transaction; a record that is indexed already changes nothing. Returns those that changed something. */
+  /** Applies all in one transaction. Ignores records that are indexed already. Returns those that changed something. */
   apply(records: readonly StoredRecord[]): AnyRecord[] {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
@@ -161,7 +161,10 @@ export class MessageIndex {
     return true;
   }
 
-  /** By its author only, for whom another machine answers; the same change received a second time changes nothing. */
+  /**
+   * Only the author may change a message; for authors on other machines, their machine has checked that. Ignores a
+   * change that was applied already.
+   */
   #change(record: Exclude<MessageRecord, MessageCreate>): boolean {
     if (this.#run('INSERT OR IGNORE INTO changes VALUES (?)', record.event_id) === 0) return false;
     const { content, structured, deleted } =
@@ -213,8 +216,8 @@ export class MessageIndex {
   }
 
   /**
-   * The thread that a reply started from this message. Two machines may start one each, and their records may arrive in any
-   * order: the lower id is taken everywhere.
+   * The thread that a reply to this message has started. Two machines may each start one, and their records may arrive
+   * in any order, so every machine uses the lower id.
    */
   #threadFrom(message: string): string | null {
     return textOrNull(this.#get('SELECT min(thread_id) AS id FROM threads WHERE root = ?', message) ?? {}, 'id');
@@ -232,7 +235,7 @@ export class MessageIndex {
     return number(this.#get('SELECT count(*) AS count FROM messages WHERE deleted = 0') ?? {}, 'count');
   }
 
-  /** `reader`: the agent for which `is_read` holds. */
+  /** `reader`: the agent that `is_read` refers to. */
   get(id: string, reader: string): HubMessage | undefined {
     const row = this.#get(`${selectMessages} WHERE message_id = ?`, reader, id);
     return row && toMessage(row, reader);
@@ -248,7 +251,7 @@ export class MessageIndex {
     return row && toMessage(row, author);
   }
 
-  /** With `after`: what was created or changed later, in that order. Without: the newest, oldest first. */
+  /** With `after`: messages created or changed after that, in this order. Without: the newest ones, oldest first. */
   list(filter: MessageFilter, reader: string, limit: number, after: number | undefined): MessagePage {
     const { where, values } = conditions(filter, reader);
     if (after === undefined) {

@@ -1,10 +1,11 @@
-// The tables of the message index, the conditions of a list, rows as the protocol's objects, and the cursor that numbers them.
+// The tables of the message index, the conditions of queries, the conversion of rows to objects of the protocol, and
+// cursors.
 import { type HubMessage, type Pair, type ThreadHead } from '../protocol/hub.ts';
 
-/** Another number means another layout: such a file is rebuilt. */
+/** The version of the tables. A file with another one is rebuilt. */
 export const LAYOUT = 2;
 
-/** `machine` is empty for what was written here. `changes`: edits and deletions that were applied. */
+/** `machine` is empty for messages of this machine. `changes` has the edits and deletions that were applied. */
 export const TABLES = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (name TEXT PRIMARY KEY, length INTEGER NOT NULL) WITHOUT ROWID;
@@ -83,7 +84,7 @@ export function toThread(row: Row): ThreadHead {
   };
 }
 
-/** Opaque to clients: an arrival number. */
+/** A cursor is an arrival number; clients treat it as opaque. */
 export function printCursor(n: number): string {
   return `c${n.toString(36)}`;
 }
@@ -106,10 +107,10 @@ export function number(row: Row, column: string): number {
   return Number(row[column]);
 }
 
-/** Characters of the messages in a page: a client that gets more at once than it may leave unread is dropped. */
+/** Limit of a page in characters, far below the limit of unread replies beyond which a client is dropped. */
 const LONGEST_PAGE = 2 * 1024 * 1024;
 
-/** As many as fit into a page, at least one. */
+/** As many rows as fit into a page, but at least one. */
 export function readPage(found: Iterable<Row>, limit: number): { readonly rows: Row[]; readonly more: boolean } {
   const rows: Row[] = [];
   let length = 0;
@@ -121,7 +122,7 @@ export function readPage(found: Iterable<Row>, limit: number): { readonly rows: 
   return { rows, more: false };
 }
 
-/** Of a query for the messages that match. */
+/** The WHERE clause that selects the messages of a filter. */
 export function conditions(filter: MessageFilter, reader: string): { where: string; values: Value[] } {
   const parts: [string, ...Value[]][] = [['1 = 1']];
   const { scope, mention, thread, author, unread } = filter;

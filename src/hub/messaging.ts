@@ -1,4 +1,4 @@
-// Sending, reading, editing and deleting messages, and marking them as read.
+// Sends, reads, edits and deletes messages, and marks them as read.
 import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
 import {
   type HubMessage,
@@ -34,24 +34,25 @@ interface Sent {
   readonly created_at: string;
 }
 
-/** What is on its way to the disk and must not be sent or started a second time. */
 export class Messaging {
   readonly #context: HubContext;
+  /** Messages that are being written, by agent and `client_id`, so that a repeated request does not send them twice. */
   readonly #byClientId = new Map<string, Promise<Sent>>();
+  /** Threads that are being written, by the message that they start from, so that they are not started twice. */
   readonly #startedFrom = new Map<string, ThreadHead>();
 
   constructor(context: HubContext) {
     this.#context = context;
   }
 
-  /** The same `client_id` again from the same agent gets the same answer and makes no second message. */
+  /** A repeated `client_id` of the same agent gets the same answer and creates no second message. */
   async send(caller: Caller, params: Sending): Promise<Sent> {
     const { client_id: client } = params;
     if (client === undefined) return this.#send(caller, params);
     const { name } = caller.agent;
     const key = `${name}\0${client}`;
-    const underWay = this.#byClientId.get(key);
-    if (underWay !== undefined) return underWay;
+    const sending = this.#byClientId.get(key);
+    if (sending !== undefined) return sending;
     const known = this.#context.index().byClientId(name, client);
     if (known !== undefined) return describeSent(known.message_id, known.thread_id ?? undefined, known.created_at);
     const sent = this.#send(caller, params).finally(() => this.#byClientId.delete(key));
@@ -89,7 +90,7 @@ export class Messaging {
     return describeSent(record.message_id, thread?.thread_id, head.timestamp);
   }
 
-  /** The thread named, or that of the message replied to; a reply to a message without one starts it. */
+  /** The named thread, or the thread of the original message. A reply to a message without a thread starts one. */
   #threadFor(author: string, { thread_id: named, reply_to: replyTo, content }: Sending): ThreadHead | undefined {
     const index = this.#context.index();
     if (named !== undefined) {

@@ -1,4 +1,4 @@
-// The hub's methods: the parameters each accepts, and what answers it.
+// The hub's methods: their parameters and their handlers.
 import type * as z from 'zod';
 import { INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
 import * as wire from '../protocol/hub.ts';
@@ -110,7 +110,7 @@ const READS: ReadonlySet<string> = new Set([
   'health',
 ]);
 
-/** Throws `JsonRpcError` for what the caller did wrong. */
+/** Throws `JsonRpcError` if the request is not valid. */
 export function callMethod(deps: MethodDeps, connection: Connection, name: string, params: unknown): unknown {
   const run = METHODS.get(name);
   if (run === undefined) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
@@ -125,7 +125,7 @@ function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
   throw new JsonRpcError(INVALID_PARAMS, `${field}: ${issue?.message ?? 'not valid'}`);
 }
 
-/** Unread messages of an agent are counted up to this. */
+/** Unread messages of an agent are counted up to this number. */
 const MOST_UNREAD = 1000;
 
 function listAgents({ directory, pushes, link, index }: HubContext): { agents: readonly object[] } {
@@ -141,7 +141,7 @@ function listAgents({ directory, pushes, link, index }: HubContext): { agents: r
   return { agents: [...own, ...(link()?.agents() ?? [])] };
 }
 
-/** A session id is its agent's secret: only the caller's own is shown. */
+/** A session id is the secret of its agent, so only the caller's own is shown. */
 function listSessions({ directory, pushes }: HubContext, connection: Connection): { sessions: readonly object[] } {
   const sessions = [...directory.sessions.values()].map(({ id, agent, startedAt, lastSeen }) => ({
     ...(id === connection.session && { session_id: id }),

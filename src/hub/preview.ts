@@ -1,4 +1,4 @@
-// The preview of a message: its first 100 characters, never half of one.
+// The preview of a message: its first 100 characters, without splitting a surrogate pair.
 
 const PREVIEW_LENGTH = 100;
 

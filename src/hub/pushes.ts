@@ -1,10 +1,10 @@
-// Pushes to sessions: over the Unix connection first, over the WebSocket if there is none or writing fails.
+// Pushes to sessions: over the Unix connection, or over the WebSocket if there is none or the write fails.
 import { type Connection, type ConnectionKind } from './connection.ts';
 
 export class Pushes {
   readonly #bound = new Map<string, Partial<Record<ConnectionKind, Connection>>>();
 
-  /** Takes the binding from an older connection of the same kind, which stays open, unbound. */
+  /** An older connection of the same kind loses its binding, but stays open. */
   bind(connection: Connection, session: string): void {
     this.unbind(connection);
     const own = this.#bound.get(session) ?? {};
@@ -40,7 +40,7 @@ export class Pushes {
     return this.#bound.get(session)?.[connection.kind] === connection;
   }
 
-  /** A session without a connection finds what it missed by `message.list`. */
+  /** Does nothing for a session without a connection; its client reads missed messages with `message.list`. */
   push(session: string, frame: string): void {
     const { unix, webSocket } = this.#bound.get(session) ?? {};
     const fallBack = () => void webSocket?.push(frame, () => undefined);

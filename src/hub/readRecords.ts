@@ -1,4 +1,4 @@
-// Reads the hub's files when it opens: whole lines become records, a torn end is cut off and kept, other damage is stepped over.
+// Reads the hub's files when it opens. An incomplete last line is cut off and saved; other damaged lines are skipped.
 import { join } from 'node:path';
 import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type HubRecord, hubRecord, type MessageRecord, messageRecord } from '../protocol/hub.ts';
@@ -10,7 +10,7 @@ export const RECEIVED_FOLDER = 'received';
 
 export interface HubFiles {
   readonly records: readonly StoredRecord[];
-  /** Of every file, after the repair. */
+  /** The length of every file, after repairs. */
   readonly lengths: ReadonlyMap<string, number>;
 }
 
@@ -24,7 +24,7 @@ export function messageFile(agent: string): string {
   return `${MESSAGES_FOLDER}/${agent}.jsonl`;
 }
 
-/** What another machine's agents wrote, apart from what this hub publishes. */
+/** The file with records of another machine, separate from those that this hub publishes. */
 export function receivedFile(machine: string): string {
   return `${RECEIVED_FOLDER}/${machine}.jsonl`;
 }
@@ -35,7 +35,7 @@ export function authorOf(file: string): string | undefined {
   return folder === MESSAGES_FOLDER ? name?.slice(0, -'.jsonl'.length) : undefined;
 }
 
-/** In the order of arrival. `from`: how far each file is known. */
+/** Records in the order of arrival. `from`: the offset in each file to start from. */
 export async function readHubFiles(deps: ReadDeps, from: ReadonlyMap<string, number>): Promise<HubFiles> {
   const { files, folder } = deps;
   const names: string[] = [];
@@ -48,7 +48,7 @@ export async function readHubFiles(deps: ReadDeps, from: ReadonlyMap<string, num
   for (const name of [HUB_FILE, ...names]) {
     const read = await readRecords(deps, name, from.get(name) ?? 0);
     lengths.set(name, read.length);
-    // Arguments go on the stack, which a long file would overflow.
+    // Not as arguments of one `push`: a long file would overflow the stack.
     for (const record of read.records) records.push(record);
   }
   records.sort((a, b) => a.record.n - b.record.n);
@@ -77,7 +77,7 @@ async function readRecords(
   return { records, length: start + whole };
 }
 
-/** Half a line was never acknowledged. It is kept beside the file, so that one can look at it. */
+/** An incomplete line was never acknowledged. It is saved next to the file for inspection. */
 async function cutOff(
   { files, folder, report }: ReadDeps,
   name: string,

@@ -1,4 +1,4 @@
-// Creating, removing and listing a session's subscriptions.
+// Creates, removes and lists a session's subscriptions.
 import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
 import { type Pair } from '../protocol/hub.ts';
 import { type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
@@ -39,7 +39,7 @@ export async function subscribe(
   return { subscription_id: id, session_id: session.id, created_at: createdAt };
 }
 
-/** False the second time, and for another session's. */
+/** `removed` is false if the session does not have this subscription. */
 export async function unsubscribe(
   context: HubContext,
   { session }: Caller,

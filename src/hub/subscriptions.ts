@@ -1,4 +1,4 @@
-// The subscriptions of all sessions, indexed so that matching a message costs as much as it has matches.
+// The subscriptions of all sessions, indexed so that the cost of matching a message depends only on its matches.
 import { type MatchType, type Pair } from '../protocol/hub.ts';
 
 export interface HubSubscription {
@@ -28,18 +28,18 @@ export class Subscriptions {
   readonly #byId = new Map<number, HubSubscription>();
   readonly #bySession = new Map<string, Map<string, HubSubscription>>();
   readonly #byScope = new Map<string, Set<HubSubscription>>();
-  /** A mention subscription stands under its own role, its agent's role and its agent's name. */
+  /** A mention subscription is listed under its own role, its agent's role and its agent's name. */
   readonly #byMention = new Map<string, Set<HubSubscription>>();
   readonly #all = new Set<HubSubscription>();
   readonly #roles = new Map<string, string>();
   #nextId = 1;
 
-  /** Ids rise and are never used twice. */
+  /** Ids increase and are never reused. */
   get nextId(): number {
     return this.#nextId;
   }
 
-  /** Ids below this one were used. */
+  /** Marks all ids below this one as used. */
   skipIds(next: number): void {
     this.#nextId = Math.max(this.#nextId, next);
   }
@@ -61,7 +61,7 @@ export class Subscriptions {
     return this.#byId.get(id);
   }
 
-  /** Whether the session has the same subscription already. */
+  /** Whether the session already has the same subscription. */
   has(session: string, subscription: Pick<HubSubscription, 'scope' | 'mentionRole'>): boolean {
     return this.#bySession.get(session)?.has(criteria(subscription)) === true;
   }
@@ -71,7 +71,7 @@ export class Subscriptions {
     this.#byId.set(subscription.id, subscription);
     const own = this.#bySession.get(subscription.session) ?? new Map<string, HubSubscription>();
     this.#bySession.set(subscription.session, own.set(criteria(subscription), subscription));
-    this.#place(subscription);
+    this.#addToIndex(subscription);
   }
 
   remove(id: number): HubSubscription | undefined {
@@ -81,20 +81,20 @@ export class Subscriptions {
     const own = this.#bySession.get(subscription.session);
     own?.delete(criteria(subscription));
     if (own?.size === 0) this.#bySession.delete(subscription.session);
-    this.#displace(subscription);
+    this.#removeFromIndex(subscription);
     return subscription;
   }
 
-  /** `role` is what the agent registered; a change moves its mention subscriptions. */
+  /** Sets the role that the agent registered with, under which its mention subscriptions match. */
   setRole(agent: string, role: string): void {
     if ((this.#roles.get(agent) ?? '') === role) return;
     const own = [...this.#byId.values()].filter((one) => one.agent === agent && one.mentionRole !== undefined);
-    for (const subscription of own) this.#displace(subscription);
+    for (const subscription of own) this.#removeFromIndex(subscription);
     this.#roles.set(agent, role);
-    for (const subscription of own) this.#place(subscription);
+    for (const subscription of own) this.#addToIndex(subscription);
   }
 
-  /** One match a session, the most specific; of several of one kind the oldest. Never the author's own sessions. */
+  /** At most one match for each session: the most specific, then the oldest. Sessions of the author never match. */
   match({ author, scopes, refs }: Matched): Map<string, Match> {
     const found = new Map<string, Match>();
     const take = (subscriptions: Iterable<HubSubscription> | undefined, type: MatchType) => {
@@ -111,14 +111,14 @@ export class Subscriptions {
     return found;
   }
 
-  #place(subscription: HubSubscription): void {
+  #addToIndex(subscription: HubSubscription): void {
     const { scope, mentionRole } = subscription;
     if (scope !== undefined) addTo(this.#byScope, scopeKey(scope), subscription);
     else if (mentionRole === undefined) this.#all.add(subscription);
     else for (const key of this.#mentionKeys(subscription, mentionRole)) addTo(this.#byMention, key, subscription);
   }
 
-  #displace(subscription: HubSubscription): void {
+  #removeFromIndex(subscription: HubSubscription): void {
     const { scope, mentionRole } = subscription;
     if (scope !== undefined) removeFrom(this.#byScope, scopeKey(scope), subscription);
     else if (mentionRole === undefined) this.#all.delete(subscription);

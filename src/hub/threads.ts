@@ -1,4 +1,4 @@
-// Creating, listing and reading threads.
+// Creates, lists and reads threads.
 import { type HubMessage, type HubThread, type Pair } from '../protocol/hub.ts';
 import { type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
 import { type ThreadSummary } from './messageIndex.ts';
@@ -23,7 +23,7 @@ export async function createThread(
   return { thread_id: thread.thread_id, created_at: thread.created_at };
 }
 
-/** The thread that changed last comes first. */
+/** Most recently changed threads first. */
 export function listThreads(
   context: HubContext,
   { agent }: Caller,

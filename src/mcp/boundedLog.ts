@@ -1,4 +1,4 @@
-// Limits how much a server can write to the log: one that prints all the time would keep the editor busy.
+// Limits how many lines a server can write to the log: a server that prints all the time would keep the editor busy.
 import { type Clock } from '../base/clock.ts';
 
 const MOST_LINES = 500;
@@ -15,6 +15,6 @@ export function boundLog(write: (line: string) => void, clock: Pick<Clock, 'now'
     }
     lines += 1;
     if (lines <= MOST_LINES) write(line);
-    if (lines === MOST_LINES) write('It prints very much: further lines are left out for a while.');
+    if (lines === MOST_LINES) write('It prints too much: further lines are left out for up to 10 s.');
   };
 }

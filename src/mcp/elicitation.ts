@@ -1,4 +1,4 @@
-// Asks the user what a server wants to know during a call: one form with all fields, or whether to open an address.
+// Asks the user a server's questions during a call: one form with all fields, or whether to open a web page.
 import * as z from 'zod';
 import { wholeCharacters } from '../base/text.ts';
 import { readFormAnswer } from '../core/consent/formAnswers.ts';
@@ -51,7 +51,7 @@ const OPEN = 'Open in browser';
 const DECLINE = 'Decline';
 const YES = 'Yes';
 
-/** Never rejects for what the server sent: what cannot be asked is declined. */
+/** Never rejects because of what the server sent: a question that cannot be shown is declined. */
 export async function elicit(
   server: string,
   params: unknown,
@@ -100,7 +100,7 @@ async function confirm(head: string, { ask }: Pick<CallHooks, 'ask'>): Promise<E
   return answer === YES ? { action: 'accept', content: {} } : { action: 'decline' };
 }
 
-/** The whole address is shown: the user decides by it. */
+/** Shows the whole address, which the user needs to decide. */
 async function askToOpen(
   head: string,
   url: string,
@@ -119,7 +119,7 @@ async function askToOpen(
   return (await openExternal(href)) ? { action: 'accept' } : { action: 'cancel' };
 }
 
-/** The page that an elicitation wants to open; undefined: it asks for something else. */
+/** The web page that an elicitation wants to open; undefined: it does not ask for one. */
 export function pageOf(params: unknown): string | undefined {
   const parsed = paramsSchema.safeParse(params);
   return parsed.success && 'url' in parsed.data ? readPage(parsed.data.url) : undefined;
@@ -131,7 +131,7 @@ function readPage(url: string): string | undefined {
   return /^https?:$/.test(protocol) ? href : undefined;
 }
 
-/** Undefined: it cannot be asked for. A default that does not fit is not used. */
+/** Undefined: a form cannot ask for this field. A default that the field does not accept is left out. */
 function fieldOf(name: string, schema: Schema, required: boolean): FormField | undefined {
   const { title, description, format } = schema;
   const options = optionsOf(schema);

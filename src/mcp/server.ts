@@ -1,4 +1,4 @@
-// One configured server and its life: approval, start, connection, loss, reconnection with back-off.
+// One configured server, from its approval to its removal: connects, and reconnects with back-off after a loss.
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
@@ -13,17 +13,17 @@ import { TaskCancels } from './taskCancels.ts';
 
 const FIRST_DELAY = 1000;
 const LAST_DELAY = 60_000;
-/** After so many failures in a row only the user starts it again. */
+/** After this many failures in a row the server is not started again automatically. */
 const MOST_ATTEMPTS = 10;
-/** Its lists are read at most this often, however often it says that they have changed. */
+/** Milliseconds between two reads of its tools, even if it announces changes more often. */
 const LISTED_EVERY = 1000;
-/** A server that stayed connected for this long has recovered. */
+/** Once a server has stayed connected for this long, its earlier failures no longer count. */
 const STEADY_AFTER = 30_000;
 
 export type ServerChange =
   | { readonly type: 'state' }
   | { readonly type: 'tools' }
-  /** Of resources and prompts. */
+  /** The resources or prompts changed. */
   | { readonly type: 'lists' }
   | { readonly type: 'lost'; readonly reason: string }
   | { readonly type: 'ready' }
@@ -43,7 +43,7 @@ export class McpServer implements Disposable {
   #retry: Disposable | undefined;
   #failures = 0;
   #readySince = 0;
-  /** It has been connected, and calls to it fail as lost until it is again. */
+  /** Whether it was connected since it was started; then it is `lost`, not `starting`, while it reconnects. */
   #wasReady = false;
   #watched: readonly string[] = [];
   #instructions: string | undefined;
@@ -70,17 +70,17 @@ export class McpServer implements Disposable {
     return this.#state;
   }
 
-  /** Why it is not connected, for people. */
+  /** Why it is not connected, for the user. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Why it cannot be used, for the model; only while it is not connected. */
+  /** Why it cannot be used, for the model. Read it only while the server is not connected. */
   get absence(): string {
     return describeAbsence(this.#state, this.#problem);
   }
 
-  /** Stays while it is being reconnected. */
+  /** Keeps its value during a reconnection. */
   get tools(): readonly McpTool[] {
     return this.#tools;
   }
@@ -97,12 +97,12 @@ export class McpServer implements Disposable {
     return this.#session?.era;
   }
 
-  /** What it says about its tools, bounded. Stays while it is being reconnected. */
+  /** What the server says about its tools, bounded. Keeps its value during a reconnection. */
   get instructions(): string | undefined {
     return this.#instructions;
   }
 
-  /** Resolves once it is connected, or cannot be now. Does nothing if it is already. */
+  /** Resolves once the attempt to connect has ended. Does nothing if it is connected or connecting. */
   async start(): Promise<void> {
     if (this.#attempt !== undefined || this.#session !== undefined) return;
     if (!this.host.trusted) {
@@ -122,7 +122,7 @@ export class McpServer implements Disposable {
     }
   }
 
-  /** Resolves once nothing of it is left. */
+  /** Resolves once its connection is closed and its process has ended. */
   async stop(): Promise<void> {
     this.#stopTimers();
     this.#attempt?.abort();
@@ -140,7 +140,7 @@ export class McpServer implements Disposable {
   async restart(): Promise<void> {
     const tools = this.#tools;
     await this.stop();
-    // They stay offered while it starts, so that a restart by itself is no change.
+    // Kept while it starts, so that a restart alone does not count as a change of its tools.
     this.#tools = tools;
     await this.start();
   }
@@ -154,7 +154,7 @@ export class McpServer implements Disposable {
     return end;
   }
 
-  /** Waits until it is connected, also for the user. Undefined: it was removed, or the signal was aborted. */
+  /** Waits until it is connected, even if the user has to act first. Undefined: it was removed, or `signal` aborted. */
   async whenReady(signal: AbortSignal): Promise<McpSession | undefined> {
     const over = AbortSignal.any([signal, this.#removed.signal]);
     while (!over.aborted) {
@@ -164,18 +164,18 @@ export class McpServer implements Disposable {
     return undefined;
   }
 
-  /** Changes of these resources are announced, also after a reconnection. */
+  /** Reports changes of these resources, also after a reconnection. */
   async watchResources(uris: readonly string[]): Promise<void> {
     this.#watched = uris;
     await this.#session?.watchResources(uris);
   }
 
-  /** For a call whose answer was lost and may be repeated: resolves to whether it is connected again. */
+  /** For a call that may be repeated after its answer was lost. Resolves to whether the server is connected again. */
   async reconnected(signal: AbortSignal): Promise<boolean> {
     return (await this.#whenConnected(signal, true)) !== undefined;
   }
 
-  /** It is not configured any more. Resolves once nothing of it is left. */
+  /** For a server that is not configured any more. Resolves once its process has ended. */
   async remove(): Promise<void> {
     this.#removed.abort();
     try {
@@ -185,7 +185,7 @@ export class McpServer implements Disposable {
     }
   }
 
-  /** At once: the window closes. */
+  /** Ends its process without waiting, since the window closes. */
   dispose(): void {
     this.#stopTimers();
     this.#attempt?.abort();
@@ -238,10 +238,10 @@ export class McpServer implements Disposable {
   async #adopt(session: McpSession, legacyKey: string, signal: AbortSignal): Promise<void> {
     const { memory, clock } = this.host;
     try {
-      // Remembered by the program's hash: another program, or another version of it, is asked again.
+      // Stored under the hash of the program, so that another version of the program is probed again.
       if (session.pid !== undefined) await memory.set(legacyKey, session.era === 'legacy');
       const tools = await session.listTools();
-      // Stopped meanwhile.
+      // The server was stopped meanwhile.
       if (signal.aborted) {
         await session.close();
         return;
@@ -303,7 +303,7 @@ export class McpServer implements Disposable {
     this.noteFailure(error);
     if (error instanceof SessionError && error.kind === 'sign_in') return this.#become('sign_in', problem);
     this.#become(this.#wasReady ? 'lost' : 'failed', problem);
-    // A wrong configuration does not get right by itself.
+    // A wrong configuration is not fixed by another attempt.
     if (!(error instanceof FailureError)) this.#startLater();
   }
 
@@ -325,7 +325,7 @@ export class McpServer implements Disposable {
     this.#become('sign_in', problem);
   }
 
-  /** A server that is starting is waited for; one that was lost is not, unless `patient`. */
+  /** Waits for a server that is starting; for a lost one only if `patient`. */
   async #whenConnected(signal: AbortSignal, patient = false): Promise<McpSession | undefined> {
     const waits = () => this.#state === 'starting' || (patient && this.#state === 'lost');
     if (this.#session !== undefined || !waits()) return this.#session;
@@ -351,7 +351,7 @@ export class McpServer implements Disposable {
     this.#emitter.fire({ type: 'state' });
   }
 
-  /** In the server's log. */
+  /** Writes the failure to the server's log. */
   noteFailure(error: unknown): void {
     this.host.log(this.name, `Failed: ${describeError(error)}`);
   }

@@ -1,4 +1,4 @@
-// What MCP servers need from outside: the user's approval, secrets, a browser, and a place to remember things.
+// What MCP servers need from outside: the user's approval, secrets, a browser, and a store for facts about servers.
 import { type Clock } from '../base/clock.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
@@ -7,9 +7,9 @@ import { type VariableDeps } from './config/variables.ts';
 import { type SignIn } from './oauth/signInPort.ts';
 import { type OpenSession, type SessionLimits } from './session/sessionPort.ts';
 
-/** What is remembered between windows, outside the workspace. */
+/** Facts that are shared between windows and stored outside the workspace, as a set of keys. */
 export interface McpMemory {
-  /** Resolves once it was read. */
+  /** Resolves once the stored keys were read. */
   readonly ready: Promise<void>;
   has(key: string): boolean;
   keys(prefix: string): readonly string[];
@@ -24,12 +24,12 @@ export interface McpHost {
   readonly client: { readonly name: string; readonly version: string };
   readonly limits: SessionLimits;
   readonly open: OpenSession;
-  /** False: no server starts. */
+  /** Whether the workspace is trusted. If not, no server starts. */
   readonly trusted: boolean;
   variables(server: ConfiguredServer): VariableDeps;
-  /** Asks the user before a server of the workspace starts. `changed`: it was approved in another form before. */
+  /** Asks the user before a server of the workspace starts. `changed`: an earlier form of it was approved. */
   approve(server: ConfiguredServer, proof: LaunchProof, changed: boolean, signal: AbortSignal): Promise<boolean>;
-  /** Absent: it cannot be signed in to. */
+  /** Absent: signing in is not supported. */
   signIn?(server: ConfiguredServer): Promise<SignIn>;
   openExternal(url: string): Promise<boolean>;
   /** A line for the log of MCP servers. */

@@ -1,4 +1,4 @@
-// What happens before a server starts: its configuration is resolved, and the user approves what a workspace configured.
+// Prepares the start of a server: resolves its configuration, and asks the user to approve a server of a workspace.
 import { type ServerState } from '../protocol/outside/mcp.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
 import { type Launch, type LaunchProof, prepareLaunch, proveLaunch } from './config/launch.ts';
@@ -6,15 +6,15 @@ import { type McpHost } from './serverPort.ts';
 
 export interface PreparedStart {
   readonly launch: Launch;
-  /** Under which it is remembered that the program speaks an earlier revision. */
+  /** The key that is stored if the program speaks an earlier revision. */
   readonly legacyKey: string;
 }
 
 type Become = (state: ServerState, problem?: string) => void;
 
 /**
- * Undefined: the user did not approve it, or it was stopped meanwhile. Rejects with what is wrong with the configuration.
- * A server of a workspace starts only as it was approved: after everything that takes time its files are hashed again.
+ * Undefined: the user did not approve it, or it was stopped meanwhile. Rejects if the configuration is wrong. A server
+ * of a workspace starts only as it was approved: its files are hashed again after every wait for the user.
  */
 export async function prepareStart(
   host: McpHost,
@@ -24,7 +24,7 @@ export async function prepareStart(
 ): Promise<PreparedStart | undefined> {
   await host.memory.ready;
   const variables = host.variables(configured);
-  // Nothing is asked for a server that was not approved: inputs stay as they are written.
+  // Without values of inputs: the user is not asked for them before the server is approved.
   const plan = () => prepareLaunch(configured, { ...variables, input: async (id) => `\${input:${id}}` });
   for (;;) {
     const planned = await plan();
@@ -42,7 +42,7 @@ export async function prepareStart(
   }
 }
 
-/** By command and hashes: what was changed since is asked for again. */
+/** Approvals are stored by command and hashes, so a changed server needs a new approval. */
 function isApproved({ memory }: McpHost, { source }: ConfiguredServer, proof: LaunchProof): boolean {
   return !source.workspace || memory.has(approvedKey(proof));
 }

@@ -1,8 +1,8 @@
-// Texts about a server: why it cannot be used, and what it says about itself, bounded.
+// Texts about a server: why it cannot be used, and its own instructions, bounded.
 import { wholeCharacters } from '../base/text.ts';
 import { type ServerState } from '../protocol/outside/mcp.ts';
 
-/** Of what a server says about its tools; it is in every request. */
+/** Limit of a server's instructions in characters: they are part of every request. */
 const MOST_INSTRUCTIONS = 2000;
 
 /** For the model: why a server that is not connected cannot be used. */

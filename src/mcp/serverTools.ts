@@ -1,4 +1,4 @@
-// Keeps the registry's MCP tools equal to what the servers offer. A tool that has not changed stays the same object.
+// Keeps the registered MCP tools equal to those that the servers offer. An unchanged tool stays registered.
 import { type Disposable } from '../base/disposable.ts';
 import { type Tool } from '../core/ports/ports.ts';
 import { type McpServer } from './server.ts';
@@ -17,7 +17,7 @@ export interface ServerToolsDeps {
 
 interface Offered extends SearchedTool {
   readonly server: string;
-  /** Its name on the server. */
+  /** The tool's name on the server. */
   readonly tool: string;
   readonly key: string;
   readonly registered: Disposable;
@@ -25,7 +25,7 @@ interface Offered extends SearchedTool {
 
 export class ServerTools implements Disposable {
   readonly #deps: ServerToolsDeps;
-  /** By the name that the model calls it by. */
+  /** Offered tools by the name that the model uses. */
   readonly #offered = new Map<string, Offered>();
   #finding: { readonly key: string; readonly registered: Disposable } | undefined;
 
@@ -85,7 +85,7 @@ export class ServerTools implements Disposable {
     );
   }
 
-  /** Its description names the servers, so it changes with them. */
+  /** Registers find_tools again if the servers have changed, since its description names them. */
   #refreshFinding(onDemand: boolean): void {
     const key = onDemand ? JSON.stringify([...this.#offered.values()].map(({ server }) => server)) : undefined;
     if (this.#finding?.key === key) return;

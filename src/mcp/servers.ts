@@ -1,4 +1,4 @@
-// All MCP servers of a window: follows the configuration, offers their tools, and notifies the producer of what happens to them.
+// All MCP servers of a window: follows the configuration, offers their tools, and reports changes to the producer.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type McpChange, type McpServerView, type McpSource } from '../core/ports/mcp.ts';
@@ -10,12 +10,12 @@ import { type RegisterTools, ServerTools } from './serverTools.ts';
 import { createTaskProcess } from './tools/followTask.ts';
 import { type TaskProcess } from './tools/taskProcess.ts';
 
-/** How long a request waits for servers that start for the first time. */
+/** How long a request to the model waits for servers that start for the first time. */
 const SETTLED_WITHIN = 5000;
 
 export interface McpServersDeps extends McpHost {
   readonly register: RegisterTools;
-  /** Whether the user trusts what this server says of its tools. */
+  /** Whether the user trusts this server's hints about its tools. */
   trustsHints(server: string): boolean;
 }
 
@@ -59,7 +59,7 @@ export class McpServers implements McpSource, Disposable {
     return this.#onDidChange.event;
   }
 
-  /** Anything that a row of the view shows. */
+  /** Fires when something changes that a row of the view shows. */
   get onDidChangeRows(): Emitter<void>['event'] {
     return this.#onDidChangeRows.event;
   }
@@ -80,7 +80,7 @@ export class McpServers implements McpSource, Disposable {
     this.resources.watch(resources);
   }
 
-  /** The name that the model calls a tool by; undefined if it is not offered. */
+  /** The name under which the model calls a tool; undefined if the tool is not offered. */
   nameOf(server: string, tool: string): string | undefined {
     return this.#tools.nameOf(server, tool);
   }
@@ -93,7 +93,7 @@ export class McpServers implements McpSource, Disposable {
     return this.#deps.memory.has(offKey(server));
   }
 
-  /** Starts, restarts and ends servers so that they are the configured ones. Those that are the same are left alone. */
+  /** Starts new servers, ends removed ones and replaces changed ones. Unchanged servers keep running. */
   async configure(configured: readonly ConfiguredServer[]): Promise<void> {
     await this.#deps.memory.ready;
     if (this.#ended) return;
@@ -106,7 +106,7 @@ export class McpServers implements McpSource, Disposable {
     this.#onDidChangeRows.fire();
   }
 
-  /** A task that was started before: it is followed again once its server is connected. */
+  /** Follows a task that was started before a restart, as soon as its server is connected. */
   reattachTask(task: {
     readonly server: string;
     readonly reference: string;
@@ -133,13 +133,13 @@ export class McpServers implements McpSource, Disposable {
     this.#onDidChangeRows.fire();
   }
 
-  /** After the workspace became trusted, or the settings changed. */
+  /** Call it after the workspace became trusted, or the settings changed. */
   reconsider(): void {
     for (const server of this.all) if (!this.isOff(server) && server.state === 'off') this.#startLater(server);
     this.#refreshTools();
   }
 
-  /** Resolves once no server is starting for the first time, at the latest after a few seconds. */
+  /** Resolves once no server is starting for the first time, or after 5 s. */
   async settled(): Promise<void> {
     if (this.#starting.size === 0) return;
     const late = Promise.withResolvers<void>();
@@ -203,7 +203,7 @@ export class McpServers implements McpSource, Disposable {
     this.#starting.delete(starting);
   }
 
-  /** A server that waits for the user is not waited for. */
+  /** Resolves early if the server has to wait for the user. */
   #untilAsked(server: McpServer, started: Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const listening = server.onDidChange(() => server.state !== 'starting' && resolve());

@@ -1,22 +1,22 @@
-// Cancels tasks at a server. A cancellation that could not be sent is remembered, also over restarts of the editor, and sent
-// once the server is connected.
+// Cancels tasks on a server. A cancellation that could not be sent is stored, so that it survives a restart of the
+// editor, and is sent once the server is connected.
 import { type McpMemory } from './serverPort.ts';
 import { type McpSession } from './session/sessionPort.ts';
 
-/** Longer keys are not remembered. */
+/** Longer keys are not stored. */
 const MOST_KEY = 900;
 
 export class TaskCancels {
   readonly #memory: McpMemory;
   readonly #prefix: string;
 
-  /** `identity` of the configured server. */
+  /** `identity`: that of the configured server. */
   constructor(memory: McpMemory, identity: string) {
     this.#memory = memory;
     this.#prefix = `cancel:${identity}:`;
   }
 
-  /** Resolves once the server has answered, or the task is remembered. */
+  /** Resolves once the server has answered, or the cancellation is stored because there is no connection. */
   cancel(reference: string, session: McpSession | undefined): Promise<void> {
     return this.#cancel(reference, session, true);
   }
@@ -30,7 +30,7 @@ export class TaskCancels {
   async #cancel(reference: string, session: McpSession | undefined, isAwaited: boolean): Promise<void> {
     const key = this.#prefix + reference;
     const isKept = key.length <= MOST_KEY;
-    // First: the window may close before the answer.
+    // Stored before it is sent: the window may close before the answer comes.
     if (isKept) await this.#memory.set(key, true);
     if (session === undefined) return;
     await session.cancelTask(reference, { isAwaited });

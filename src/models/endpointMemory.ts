@@ -22,17 +22,17 @@ export interface EndpointFacts {
 
 export interface EndpointMemory {
   get(baseUrl: string, model: string): EndpointFacts;
-  /** Never throws: what cannot be stored is learnt again. */
+  /** Never throws: facts that cannot be stored are learnt again in the next window. */
   learn(baseUrl: string, model: string, facts: EndpointFacts): Promise<void>;
 }
 
 export interface Lesson {
   readonly facts: EndpointFacts;
-  /** The rejection gave no hint of it. */
+  /** True: the rejection gave no hint of it. */
   readonly guessed: boolean;
 }
 
-/** What to try after this rejection, most likely first; the last is the most careful profile. */
+/** What to try after this rejection, most likely first; the last one is the profile that every endpoint accepts. */
 export function lessonsIn(
   { profile, without }: EndpointFacts,
   refusal: { readonly text: string; readonly parameter?: string | undefined },
@@ -42,7 +42,7 @@ export function lessonsIn(
       !without.includes(parameter) &&
       (refusal.parameter?.startsWith(parameter) === true ||
         refusal.text.includes(parameter) ||
-        // Servers name the capability they lack rather than the message part.
+        // Servers name the missing capability rather than the message part.
         (parameter === 'image_url' && /\b(images?|vision|multi-?modal)\b/i.test(refusal.text))),
   );
   return [

@@ -107,7 +107,7 @@ export interface FoundEndpoint {
 /** Default ports of Ollama, LM Studio, llama.cpp and vLLM. */
 const LOCAL_PORTS = [11434, 1234, 8080, 8000] as const;
 
-/** The endpoints that answer promptly with models. */
+/** The endpoints that answer in time and list at least one model. */
 export async function findLocalEndpoints(ports: readonly number[] = LOCAL_PORTS): Promise<FoundEndpoint[]> {
   const found = await Promise.all(
     ports.map(async (port) => {

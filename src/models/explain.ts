@@ -57,7 +57,7 @@ export function readRefusal(error: unknown, now: number): Refusal {
   };
 }
 
-/** In milliseconds. The header holds seconds or a date. */
+/** The requested wait in milliseconds. The header has seconds or a date. */
 function retryAfterOf(headers: Headers, now: number): number | undefined {
   const precise = Number(headers.get('retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(precise)) return Math.max(0, precise);
@@ -67,7 +67,7 @@ function retryAfterOf(headers: Headers, now: number): number | undefined {
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }
 
-/** OpenAI has a code for it; vLLM, llama.cpp, LM Studio and OpenRouter have only these phrases. */
+/** Context overflow: OpenAI sends a code; vLLM, llama.cpp, LM Studio and OpenRouter send only one of these phrases. */
 const OVERFLOW =
   /maximum context length|context[_ ]length[_ ]exceeded|exceed(s|ed)?( the)?( available| maximum)? context|prompt is too long|input is too long|too many (input )?tokens/i;
 
@@ -217,7 +217,7 @@ export function explainBroken(from: string, characters: number, said: string): F
   };
 }
 
-/** Not retried: the next answer would be as large. */
+/** Not retried: the next answer would be just as large. */
 function explainTooLarge(baseUrl: string, message: string): FailedPart {
   return failed({
     code: 'answer_too_large',

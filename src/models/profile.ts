@@ -14,7 +14,7 @@ export interface EndpointProfile {
   readonly alternation: 'free' | 'strict';
 }
 
-/** For unknown endpoints: nothing that only some accept, everything that most require. */
+/** For unknown endpoints: follows the rules that most endpoints have, and uses nothing that only some accept. */
 const UNKNOWN: EndpointProfile = {
   systemRole: 'system',
   midSystem: true,
@@ -23,7 +23,7 @@ const UNKNOWN: EndpointProfile = {
   alternation: 'free',
 };
 
-/** Accepted by every endpoint. */
+/** The most restrictive profile: every endpoint accepts it. */
 export const CAREFUL: EndpointProfile = {
   systemRole: 'system',
   midSystem: false,
@@ -114,7 +114,7 @@ export function hintsIn(profile: EndpointProfile, refusal: string): EndpointProf
     .filter((next) => !sameProfile(next, profile));
 }
 
-/** One pass suffices: the first word that matches a list is as good as a later one. */
+/** One pass is enough: taking the first word that matches a list never prevents a later match. */
 function says(words: readonly string[], wording: Wording): boolean {
   let next = 0;
   for (const word of words) if (wording[next]?.includes(word) === true) next += 1;

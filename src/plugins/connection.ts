@@ -1,13 +1,13 @@
-// One connected plugin's lines: splits and decodes what it sends, encodes and queues what it gets, and limits both.
+// The lines of one connected plugin: splits and decodes incoming lines, encodes and queues outgoing ones, limits both.
 import { LineSplitter } from '../base/json/jsonLines.ts';
 import { maskKey } from '../core/conversation/key.ts';
 import { type HostMessage, LONGEST_LINE, type PluginRequest } from '../protocol/plugin.ts';
 import { type PluginCodec } from './codec.ts';
 import { type LineOwner, Outbox, type OutboxSink } from './outbox.ts';
 
-/** So many malformed lines in a row end a plugin. */
+/** A plugin is ended after this many malformed lines in a row. */
 const MOST_MALFORMED = 20;
-/** Requests that are handled at once, and bytes that wait for the plugin; beyond them nothing is read from it. */
+/** Reading pauses while this many requests are being handled, or more than this many bytes wait for the plugin. */
 const MOST_HANDLED = 256;
 const MOST_WAITING = 16 * 1024 * 1024;
 
@@ -22,14 +22,14 @@ export interface ConnectionDeps<Request = PluginRequest> {
   readonly codec: PluginCodec<Request>;
   /** Resolves once the request is handled. Must not reject. */
   handle(request: Request): Promise<void>;
-  /** The plugin broke the rules of the framing and must be ended. */
+  /** Called when the plugin violated the line format and must be ended. */
   broke(reason: string): void;
 }
 
 export interface SendOptions {
-  /** Counts the line until it is accepted, and may refuse it. */
+  /** Counts the line until the kernel has accepted it, and may refuse it. */
   readonly owner?: LineOwner;
-  /** The key of the conversation that the message is about. */
+  /** The key of the conversation that the message is about, to be masked. */
   readonly key?: string;
 }
 
@@ -60,8 +60,7 @@ export class PluginConnection<Request = PluginRequest> {
   }
 
   /**
-   * False: the owner does not take it. The key must be in nothing that a plugin receives, so it is masked in the finished
-   * line.
+   * False: the owner refuses it. A plugin must never receive the key, so it is masked in the finished line.
    */
   send(message: HostMessage, { owner, key = '' }: SendOptions = {}): boolean {
     if (this.#outbox.isClosed) return true;
@@ -70,12 +69,12 @@ export class PluginConnection<Request = PluginRequest> {
     return sent;
   }
 
-  /** Resolves once a further request may be handled: a plugin that reads no replies gets no more of them. */
+  /** Resolves once the next request may be handled: a plugin that does not read its replies has to wait. */
   async readyForRequest(): Promise<void> {
     if (!this.#noMoreRequests) await this.#outbox.room(MOST_WAITING);
   }
 
-  /** The plugin sends nothing more: what it has sent is handled although it may read nothing. */
+  /** The plugin sends nothing more. Its remaining requests are handled even if it does not read the replies. */
   finishRequests(): void {
     this.#noMoreRequests = true;
     this.#outbox.makeRoom(MOST_WAITING);

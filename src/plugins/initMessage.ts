@@ -1,4 +1,4 @@
-// The first message to a plugin: where it is, its options and arguments, and Earshot's settings without secrets.
+// The first message to a plugin: its workspace, options and arguments, and Earshot's settings without secrets.
 import { type HostMessageOf, PLUGIN_PROTOCOL } from '../protocol/plugin.ts';
 import { type Settings } from '../protocol/settings.ts';
 
@@ -28,7 +28,7 @@ export function createInit(
   };
 }
 
-/** What may hold a secret is left out: options of other plugins, MCP servers with their headers, credentials in an address. */
+/** Leaves out what may hold a secret: options of other plugins, MCP servers with headers, credentials in addresses. */
 function publicSettings(settings: Settings): Record<string, unknown> {
   const { 'plugins.programs': _programs, 'mcp.servers': _servers, 'mcp.inputs': _inputs, ...rest } = settings;
   return {

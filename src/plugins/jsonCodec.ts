@@ -37,8 +37,8 @@ function decodeObject<Request>(schemas: Schemas<Request>, value: Readonly<Record
   const { type, id } = value;
   const known = { request: typeof type === 'string' ? type : '', ...(typeof id === 'string' && { id }) };
   const refuse = (message: string): Decoded<Request> => ({ ok: false, ...known, message });
-  if (typeof type !== 'string') return refuse('type: a text is wanted.');
-  if (id !== undefined && typeof id !== 'string') return refuse('id: a text is wanted.');
+  if (typeof type !== 'string') return refuse('type: must be a string.');
+  if (id !== undefined && typeof id !== 'string') return refuse('id: must be a string.');
   const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
   if (schema === undefined) return refuse(`type: there is no request “${type.slice(0, 100)}”.`);
   if (isDeeperThan(value, MOST_DEPTH)) return refuse(`The line is ${TOO_DEEP}.`);

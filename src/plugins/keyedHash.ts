@@ -1,4 +1,4 @@
-// A hash that only who knows the key can compute: proves that the other side knows it, and does not reveal it.
+// A hash that only a holder of the key can compute: it proves that the other side has the key without revealing it.
 import { createHmac } from 'node:crypto';
 
 export function keyedHash(key: string, text: string): string {

@@ -1,22 +1,22 @@
-// The queue of lines to one plugin. Hands the stream one batch at a time, so that what waits can be counted and dropped.
+// The queue of lines to one plugin. Writes one batch at a time, so that waiting lines can be counted and dropped.
 
-/** Partial events are dropped while more than this waits. */
+/** Partial events are dropped while more bytes than this wait. */
 const MOST_BEFORE_PARTIALS = 256 * 1024;
-/** A replay goes on when less than this waits. */
+/** A replay continues once no more bytes than this wait. */
 const ROOM = 256 * 1024;
 const BATCH = 256 * 1024;
 
 export interface OutboxSink {
-  /** `accepted` is called once the kernel has taken the bytes, with an error if it has not. */
+  /** Calls `accepted` once the kernel has accepted the bytes, or with an error. */
   write(bytes: Uint8Array, accepted: (error?: Error) => void): void;
 }
 
-/** Counts the lines of a kind that wait, such as those of one subscription. */
+/** Counts waiting lines of one kind, such as those of one subscription. */
 export class Waiting {
   lines = 0;
   bytes = 0;
 
-  /** Whether one more line of this length may wait. A line alone always may, however long it is. */
+  /** Whether one more line of this length may wait. If no other line waits, its length does not matter. */
   takes(length: number, most: { readonly lines: number; readonly bytes: number }): boolean {
     return this.lines === 0 || (this.lines < most.lines && this.bytes + length <= most.bytes);
   }
@@ -32,7 +32,7 @@ export class Waiting {
   }
 }
 
-/** Counts a line until it is accepted. */
+/** Counts a line until the kernel has accepted it. */
 export interface LineOwner {
   takes(length: number): boolean;
   add(length: number): void;
@@ -47,7 +47,7 @@ interface QueuedLine {
 export class Outbox {
   readonly #sink: OutboxSink;
   readonly #changed: () => void;
-  /** Lines that were taken are not kept. */
+  /** Entries before `#next` have been written, and are cleared to free their memory. */
   #queue: (QueuedLine | undefined)[] = [];
   #next = 0;
   #bytes = 0;
@@ -55,7 +55,7 @@ export class Outbox {
   #closed = false;
   #waitingForRoom: { readonly most: number; readonly resolve: () => void }[] = [];
 
-  /** `changed` is called when less waits than before. */
+  /** `changed` is called when fewer bytes wait than before. */
   constructor(sink: OutboxSink, changed: () => void) {
     this.#sink = sink;
     this.#changed = changed;
@@ -70,7 +70,7 @@ export class Outbox {
     return this.#closed;
   }
 
-  /** Queues a line, unless its owner does not take it: then false. */
+  /** Queues a line. False: its owner refuses it. */
   send(line: string, owner?: LineOwner): boolean {
     if (this.#closed) return true;
     const bytes = Buffer.from(`${line}\n`);
@@ -87,13 +87,13 @@ export class Outbox {
     return !this.#closed && this.#bytes <= MOST_BEFORE_PARTIALS;
   }
 
-  /** Resolves once no more than this waits, or the plugin is gone. */
+  /** Resolves once no more than `most` bytes wait, or the plugin is gone. */
   room(most = ROOM): Promise<void> {
     if (this.#closed || this.#bytes <= most) return Promise.resolve();
     return new Promise((resolve) => this.#waitingForRoom.push({ most, resolve }));
   }
 
-  /** Lets the callers continue that wait for this limit. */
+  /** Resolves the waits for this limit early. */
   makeRoom(most: number): void {
     this.#release((one) => one === most);
   }
@@ -103,7 +103,7 @@ export class Outbox {
     return this.room(0);
   }
 
-  /** Drops what waits; nothing more is sent. */
+  /** Drops all waiting lines. Nothing more is sent. */
   close(): void {
     this.#closed = true;
     this.#queue = [];

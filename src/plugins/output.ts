@@ -1,4 +1,4 @@
-// Where a plugin's print, log and stderr go: its own output channel. A flood on stderr is cut.
+// Writes a plugin's print, log and stderr to its own output channel. Limits the rate of stderr.
 import { type Clock } from '../base/clock.ts';
 import { type RequestOf } from '../protocol/plugin.ts';
 
@@ -14,9 +14,9 @@ export interface OutputSink {
   log(level: PluginLogLevel, message: string): void;
 }
 
-/** A line of stderr without an end is cut here. */
+/** A longer line of stderr is cut. */
 const LONGEST_ERROR_LINE = 8192;
-/** Bytes of stderr in a second that are shown. */
+/** Bytes of stderr that are shown in one second. */
 const MOST_ERRORS = 64 * 1024;
 const SECOND = 1000;
 
@@ -32,7 +32,7 @@ export class PluginOutput {
     this.#clock = clock;
   }
 
-  /** An unknown channel is `content`, an unknown format is plain. Plain text is shown as it is, with its channel. */
+  /** Treats an unknown channel as `content` and an unknown format as plain text. */
   print({ text, channel, format, language }: RequestOf<'print'>): void {
     const known: Channel = CHANNELS.find((one) => one === channel) ?? 'content';
     const shown = format === 'code' ? `\`\`\`${language ?? ''}\n${text}\n\`\`\`` : text;
@@ -44,12 +44,12 @@ export class PluginOutput {
     this.#sink.log(levelOf(level), `${message}${details}`);
   }
 
-  /** What the host has to say of the plugin. */
+  /** Logs a message of the host about the plugin. */
   note(level: PluginLogLevel, message: string): void {
     this.#sink.log(level, message);
   }
 
-  /** Free text for the log, whatever it is. */
+  /** Logs text that the plugin wrote to stderr. */
   stderr(chunk: Uint8Array): void {
     const now = this.#clock.now();
     if (now - this.#second.since >= SECOND) this.#beginSecond(now);

@@ -1,4 +1,4 @@
-// The life of one connected plugin, whatever it is connected by: init, ready, requests, exit, shutdown.
+// The life cycle of one connected plugin, over any transport: init, ready, requests, exit, shutdown.
 import { type Disposable } from '../base/disposable.ts';
 import { type HostMessageOf, PLUGIN_PROTOCOL, type PluginRequest } from '../protocol/plugin.ts';
 import { type PluginCodec } from './codec.ts';
@@ -6,7 +6,7 @@ import { PluginConnection, type PluginTransport } from './connection.ts';
 import { type PluginOutput } from './output.ts';
 import { PluginSession, type SessionDeps } from './session.ts';
 
-/** How a plugin ended. `failure`: it did not end by itself as it should. */
+/** How a plugin ended. `failure` is set if it did not end properly with `exit`. */
 export interface PluginEnd {
   readonly code?: number;
   readonly reason?: string;
@@ -17,7 +17,7 @@ export interface PeerDeps extends Omit<SessionDeps, 'connection'> {
   readonly transport: PluginTransport;
   readonly codec: PluginCodec;
   readonly init: HostMessageOf<'init'>;
-  /** Called once: the plugin said `exit`, or must be ended. Nothing more is read from it. */
+  /** Called once when the plugin sent `exit`, closed, or must be ended. Nothing more is read from it. */
   ended(end: PluginEnd): void;
 }
 
@@ -52,24 +52,24 @@ export class PluginPeer implements Disposable {
     if (!this.#ended) this.#connection.receive(chunk);
   }
 
-  /** It sends nothing more. Without `exit` that is a failure, unless it was asked to end. */
+  /** The plugin sends nothing more. Without `exit` that is a failure, unless it was asked to end. */
   closed(how: string): void {
     this.#endAfterRequests(this.#stopping ? {} : { failure: how });
   }
 
-  /** Asks it to end. Its requests are still answered. */
+  /** Asks the plugin to end. Its requests are still answered. */
   shutDown(): void {
     if (this.#stopping) return;
     this.#stopping = true;
     this.#connection.send({ type: 'shutdown' });
   }
 
-  /** Resolves once it has everything that was sent. */
+  /** Resolves once the kernel has accepted everything that was sent. */
   flushed(): Promise<void> {
     return this.#connection.outbox.flushed();
   }
 
-  /** Bytes that wait for it. */
+  /** Bytes that wait to be sent. */
   get waiting(): number {
     return this.#connection.outbox.bytes;
   }
@@ -91,7 +91,7 @@ export class PluginPeer implements Disposable {
         return;
       }
       case 'describe': {
-        const message = 'Nobody asked for a description.';
+        const message = 'No description was requested.';
         this.#connection.send({ type: 'error', request: 'describe', message });
         return;
       }
@@ -100,7 +100,7 @@ export class PluginPeer implements Disposable {
     }
   }
 
-  /** What it printed or asked for just before is not lost. */
+  /** Handles the requests that were sent before the end first. */
   #endAfterRequests(end: PluginEnd): void {
     const finish = () => this.#end(end);
     this.#session.finish().then(finish, finish);

@@ -1,4 +1,4 @@
-// What plugins need of the window they are connected to.
+// What plugins need from the window that they are connected to.
 import { type Clock } from '../base/clock.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type Frontends } from '../core/frontend/frontends.ts';
@@ -11,15 +11,15 @@ import { type Trigger } from '../protocol/page/completionsView.ts';
 import { type OfferedCompletion, type OfferedModel } from '../protocol/page/windowView.ts';
 import { type Settings } from '../protocol/settings.ts';
 
-/** What the user can choose in this window. */
+/** The choices that the user has in this window. */
 export interface WindowControls {
   model(): Pick<Model, 'label' | 'detail' | 'contextWindow'>;
-  /** Asks the endpoints that the user has configured, and those of this machine. */
+  /** Asks the configured endpoints and those on this machine for their models. */
   models(): Promise<readonly OfferedModel[]>;
   /** False: the model was not in the last list. */
   chooseModel(id: string): Promise<boolean>;
   set<N extends 'mode' | 'approvals.mode'>(name: N, value: Settings[N]): Promise<void>;
-  /** The best first. */
+  /** Best matches first. */
   complete(trigger: Trigger, query: string): Promise<readonly OfferedCompletion[]>;
 }
 

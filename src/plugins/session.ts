@@ -32,18 +32,18 @@ import { Subscription } from './streams/subscription.ts';
 
 const MOST_SUBSCRIPTIONS = 1000;
 
-/** `ready`, `exit` and `describe` belong to the plugin's life. */
-type LifeType = 'ready' | 'exit' | 'describe';
-type SessionRequest = Exclude<PluginRequest, { type: LifeType }>;
-type Handlers = { readonly [T in Exclude<RequestType, LifeType>]: (request: RequestOf<T>) => Answer | Promise<Answer> };
+/** `ready`, `exit` and `describe` belong to the life cycle and are handled in `peer.ts`. */
+type PeerType = 'ready' | 'exit' | 'describe';
+type SessionRequest = Exclude<PluginRequest, { type: PeerType }>;
+type Handlers = { readonly [T in Exclude<RequestType, PeerType>]: (request: RequestOf<T>) => Answer | Promise<Answer> };
 
-/** Answered with `done` only if they have an `id`. */
+/** Requests that are answered with `done` only if they have an `id`. */
 const QUIET: ReadonlySet<string> = new Set([
   ...['respond', 'interrupt', 'cancel_query', 'deliver_now', 'dismiss'],
   ...['withdraw_queued', 'move_to_background', 'stop_command'],
   ...['rename_conversation', 'delete_conversation', 'choose'],
 ]);
-/** Answered out of order: they wait for a turn, or for endpoints. */
+/** Requests that later ones do not wait for, since they wait for a turn or for endpoints. */
 const CONCURRENT: ReadonlySet<string> = new Set([
   'query',
   'retry',
@@ -66,7 +66,7 @@ export interface SessionDeps {
 
 interface QueryTarget {
   readonly conversation: string;
-  /** Instead of the query's own. */
+  /** Used instead of the query's own attachments. */
   readonly attachments?: readonly GivenAttachment[];
 }
 
@@ -76,7 +76,7 @@ export class PluginSession implements Subscriber, Disposable {
   readonly #subscriptions = new Map<string, { readonly subscription: Subscription; readonly hold: Disposable }>();
   readonly #notifier: PluginNotifier;
   readonly #by: string;
-  /** Events that wait for the plugin. */
+  /** Counts the events that wait for the plugin. */
   readonly #waiting = new Waiting();
   readonly #images = new StoredImages();
   #previous: Promise<void> = Promise.resolve();
@@ -97,7 +97,7 @@ export class PluginSession implements Subscriber, Disposable {
     return !this.#ended && this.#deps.mayAnswer();
   }
 
-  /** Resolves once it is handled. Requests begin in order; most are also answered in order. */
+  /** Resolves once the request is handled. Requests start in order, and most are also answered in order. */
   async handle(request: SessionRequest): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const run = () => {
@@ -109,7 +109,7 @@ export class PluginSession implements Subscriber, Disposable {
     await promise;
   }
 
-  /** No more requests come. Resolves once those so far are handled, but for those that wait for a turn. */
+  /** No more requests will come. Resolves once all are handled, except for concurrent ones. */
   finish(): Promise<void> {
     this.#deps.connection.finishRequests();
     return this.#previous;
@@ -251,7 +251,7 @@ export class PluginSession implements Subscriber, Disposable {
     return doneIf(this.#deps.shared.questions.answer(subscription, request, this.#by));
   }
 
-  /** What a plugin may do only if it may answer in the user's place, too. */
+  /** For requests that need the same permission as answering in place of the user. */
   #inPlaceOfUser(act: () => Promise<Answer>): Promise<Answer> | Answer {
     return this.mayAnswer() ? act() : this.#notAllowed('do this');
   }
@@ -276,7 +276,7 @@ export class PluginSession implements Subscriber, Disposable {
     return this.#begin(conversation, (earshot) => earshot.retry(conversation));
   }
 
-  /** Starts a turn, and announces its end after it. */
+  /** Starts a turn, and announces its end to the plugin's subscriptions. */
   async #begin(conversation: string, begin: BeginTurn): Promise<Answer> {
     const started = await this.#deps.shared.queries.start(conversation, begin);
     if (!started.ok) return started;
@@ -292,18 +292,18 @@ export class PluginSession implements Subscriber, Disposable {
     return reply({ type: 'query_started', conversation, turn }, { then: () => void complete().catch(report) });
   }
 
-  /** Why a query is refused before anything is made. */
+  /** Why a query is refused; checked before a conversation is created. */
   #whyNot(request: RequestOf<'query'>): string | undefined {
     const { conversation, new: isNew = false, instead_of: earlier, sub_id: sub, title, content, attachments } = request;
     if (isNew && conversation !== undefined) return 'conversation: a new one gets its id from Earshot.';
     if (isNew && earlier !== undefined) return 'instead_of: a new conversation has no earlier message.';
-    if (!isNew && conversation === undefined) return 'conversation: it is missing; a new one is made with new.';
+    if (!isNew && conversation === undefined) return 'conversation: missing. Set new to create one.';
     if (content.trim() === '' && (attachments ?? []).length === 0) return 'content: there is nothing in it.';
     if (conversation !== undefined && !this.#isSubscribed(conversation)) return NOT_SUBSCRIBED;
     const refused = this.#images.whyNot(attachments);
     if (refused !== undefined) return refused;
     if (isNew || earlier !== undefined) {
-      // The new conversation needs a subscription, too.
+      // The new conversation needs a subscription as well.
       if (sub !== undefined) return this.#whyUnusable(sub);
       return this.#isSubscribed(EVERY_CONVERSATION) ? undefined : NOT_SUBSCRIBED;
     }
@@ -325,12 +325,12 @@ export class PluginSession implements Subscriber, Disposable {
     if (earlier === undefined) return succeeded({ conversation });
     const forked = await library.forkBefore(conversation, earlier);
     if (!forked.ok) return forked;
-    // What was attached then goes with it again.
+    // The attachments of the earlier message are used unless the query has its own.
     const attachments = request.attachments ?? forked.value.request.attachments;
     return this.#announceNew({ conversation: forked.value.conversation, ...(attachments && { attachments }) }, request);
   }
 
-  /** Names a new conversation and subscribes to it as the query wants. */
+  /** Sets the title of a new conversation, sends `created`, and subscribes to it if the query has a `sub_id`. */
   async #announceNew(
     target: QueryTarget,
     { title, sub_id: sub, id }: RequestOf<'query'>,

@@ -1,4 +1,4 @@
-// What all connected plugins of a window share: Earshot, its conversations and their feeds, and the open questions.
+// The parts that all connected plugins of a window share: ports, feeds of conversations, and open questions.
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { type PluginPorts } from './pluginPorts.ts';
 import { PluginNotifier } from './requests/notifying.ts';
@@ -9,7 +9,7 @@ import { Pieces } from './streams/pieces.ts';
 import { Questions } from './streams/questions.ts';
 import { type Subscription } from './streams/subscription.ts';
 
-/** A session's subscriptions as the others see them. */
+/** The part of a plugin's session that the shared parts use. */
 export interface Subscriber {
   readonly subscriptions: Iterable<Subscription>;
   mayAnswer(): boolean;
@@ -49,13 +49,13 @@ export class SharedParts implements Disposable {
     this.#held.add(ports.frontends.add(this.questions));
   }
 
-  /** Until it is disposed. */
+  /** Adds a subscriber until the result is disposed. */
   join(subscriber: Subscriber): Disposable {
     this.#subscribers.add(subscriber);
     return { dispose: () => this.#subscribers.delete(subscriber) };
   }
 
-  /** The notifier of all connections under this name, until it is disposed. */
+  /** The notifier that all connections with this name share, until the result is disposed. */
   notifier(plugin: string): { readonly notifier: PluginNotifier } & Disposable {
     const shared = this.#notifiers.get(plugin) ?? { notifier: new PluginNotifier(this.ports, plugin), users: 0 };
     this.#notifiers.set(plugin, shared);

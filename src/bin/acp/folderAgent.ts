@@ -37,13 +37,13 @@ import { shippedTools } from './shippedTools.ts';
 export interface FolderAgentDeps {
   readonly logger: Logger;
   readonly settings: Settings;
-  /** `dist/supervisor.cjs`. */
+  /** The path of `dist/supervisor.cjs`. */
   readonly supervisor: string;
-  /** Conversations are stored below it, by folder. */
+  /** Conversations are stored here, in one folder for each workspace folder. */
   readonly storage: string;
-  /** Has the user's own skills and prompt files. */
+  /** The folder with the user's own skills and prompt files. */
   readonly userFolder: string;
-  /** False: the workspace is not captured before turns and commands. */
+  /** Whether checkpoints are taken before turns and commands. */
   readonly capture: boolean;
   model(settings: Settings): Model;
 }
@@ -104,7 +104,7 @@ export async function openFolderAgent(
     ],
     hooks: createHooks({
       ...base,
-      // The settings are a file that the user named: all hooks in it are the user's own.
+      // The user named the settings file, so all hooks in it count as the user's own.
       configured: () =>
         HOOK_EVENTS.flatMap((event) =>
           (settings.hooks[event] ?? []).map((hook) => ({ event, hook, workspace: false })),
@@ -141,7 +141,7 @@ export async function openFolderAgent(
         listSkills(workspace, userFiles),
       ]);
       const all = [...prompts, ...skills].map(({ name, description }) => [name, { name, description }] as const);
-      // Of one name the prompt file is used.
+      // A prompt file and a skill may have the same name: the prompt file is used.
       return [...new Map(all.toReversed()).values()];
     },
     stopCommands: (conversation) => handles.stopAll(conversation, 'its client is gone'),

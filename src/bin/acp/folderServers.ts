@@ -1,4 +1,5 @@
-// MCP servers of a folder without an editor: those of the settings file and those that the client passes. Loaded with the first of them.
+// MCP servers of a folder without an editor: those of the settings file and those that the client passes. Loads their
+// code with the first server.
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { type Disposable } from '../../base/disposable.ts';
@@ -17,29 +18,29 @@ import { createKeySet } from '../../storage/keySet.ts';
 export interface FolderServersDeps {
   readonly logger: Logger;
   readonly folder: string;
-  /** Where it is remembered what is known of servers. */
+  /** The folder in which facts about servers are stored. */
   readonly storage: string;
   settings(): Settings;
 }
 
 export interface FolderServers {
-  /** For the ports of Earshot. */
+  /** Passed to Earshot as ports. */
   readonly ports: { toolsReady(): Promise<void>; moreInstructions(): readonly { name: string; text: string }[] };
   readonly tasks: RemoteTasks;
-  /** Once Earshot is there. */
+  /** Call once Earshot has been created. */
   start(earshot: Earshot): void;
-  /** Servers that the client passes with a session. They are there for all sessions of the folder. */
+  /** Adds servers that the client passes with a session. All sessions of the folder use them. */
   add(servers: readonly ClientServer[]): void;
   close(): Promise<void>;
 }
 
 /**
- * Servers that a workspace configures (`.vscode/mcp.json`, `.mcp.json`) start only after the approval of a person who sees
- * their command and files, which no client of the protocol shows: they are left out.
+ * Servers that a workspace configures (`.vscode/mcp.json`, `.mcp.json`) are left out: they start only after the user
+ * has seen and approved their command and files, which clients of the protocol cannot show.
  */
 export function createFolderServers(deps: FolderServersDeps): FolderServers {
   const { logger } = deps;
-  /** By name; a later one replaces an earlier one. */
+  /** Servers of the client by name; a later one replaces an earlier one. */
   const passed = new Map<string, ClientServer>();
   const part: { earshot?: Earshot; servers?: McpServers; producer?: Disposable } = {};
   let changing: Promise<void> = Promise.resolve();

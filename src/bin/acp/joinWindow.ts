@@ -1,4 +1,4 @@
-// Attaches to a window of VS Code that has the folder open, so that its conversations are the client's sessions.
+// Attaches to a VS Code window that has the folder open: the client's sessions are conversations of that window.
 import { JoinedFolder } from '../../acp/joinedFolder.ts';
 import { type FolderListener, type SessionFolder } from '../../acp/sessionFolder.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
@@ -10,7 +10,7 @@ import { type HostMessageOf } from '../../protocol/plugin.ts';
 import { createSnapshots } from '../../storage/snapshots.ts';
 import { shippedTools } from './shippedTools.ts';
 
-/** The user is asked once whether a program of this name may attach. */
+/** The name under which it attaches. The user is asked once whether a program of this name may do so. */
 const NAME = 'acp';
 
 export interface JoinDeps {
@@ -58,7 +58,7 @@ export async function joinWindow(
       request: (type, fields) => client.request(type, fields),
       end: () => end.resolve(),
     },
-    // The bytes of changed files, by their hashes; a connection carries none.
+    // Read from the window's storage: the connection sends only hashes of changed files.
     snapshots: createSnapshots({ files: realFileSystem, folder: init.workspace.storage }),
     effectOf: (tool) => tools.get(tool)?.effect,
     traitsOf: (tool) => tools.get(tool)?.traits,

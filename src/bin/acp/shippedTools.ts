@@ -11,7 +11,7 @@ import { readNotificationsTool } from '../../tools/readNotifications.ts';
 import { todoTool } from '../../tools/todo.ts';
 import { watchTool } from '../../tools/watch.ts';
 
-/** `asks`: somebody can answer questions. */
+/** `asks`: whether the client can answer questions. */
 export function shippedTools(userFiles: UserFiles | undefined, asks = true): readonly Tool[] {
   return [
     ...fileTools,

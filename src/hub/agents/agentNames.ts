@@ -1,4 +1,4 @@
-// Names for agents: two words such as amber-finch, or what a program calls itself.
+// Names for agents: two words such as amber-finch, or a name derived from that of a program.
 import { randomInt } from 'node:crypto';
 import * as z from 'zod';
 import { JsonRpcError } from '../../base/json/jsonRpc.ts';
@@ -25,11 +25,11 @@ function pick(words: string): string {
   return all[randomInt(all.length)] ?? '';
 }
 
-/** Registers an agent that nobody has registered before. `wanted` is tried first, then the same with a number. */
+/** Registers an agent under a name that was never registered. Tries `wanted` first, then the same with a number. */
 export async function claimNewName(call: HubCall, wanted: string | undefined): Promise<string> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const name = wanted !== undefined && attempt < WANTED_ATTEMPTS ? numbered(wanted, attempt) : inventName(attempt);
-    // The hub handles one request after another: only one of two that ask for the same name registers it.
+    // The hub handles requests one after the other, so only one of two requests for the same name registers it.
     if ((await register(call, name)) === 'registered') return name;
   }
   throw new Error('no name is free on the hub');
@@ -48,7 +48,7 @@ export async function claimIdleName(call: HubCall, wanted: string): Promise<stri
   throw new Error(`the name ${wanted} is in use on the hub`);
 }
 
-/** Undefined: somebody uses it, or it is a role. */
+/** Undefined: a connected agent uses the name, or it is a role. */
 async function register(call: HubCall, name: string): Promise<'registered' | 'updated' | undefined> {
   try {
     return registeredSchema.parse(await call('agent.register', { name })).status;
@@ -58,7 +58,7 @@ async function register(call: HubCall, name: string): Promise<'registered' | 'up
   }
 }
 
-/** What a program calls itself, in the alphabet of names; undefined if nothing is left of it. */
+/** Converts a program's name to a valid agent name; undefined if that is not possible. */
 export function toAgentName(text: string): string | undefined {
   const name = text
     .slice(0, 200)

@@ -1,4 +1,4 @@
-// The conversations of a window as agents on one hub: each has a name, its subscriptions and its messages.
+// Makes the conversations of a window agents on one hub, each with a name, subscriptions and messages.
 import { basename } from 'node:path';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
@@ -19,7 +19,7 @@ import { connectToHub, readAddress } from '../client/hubConnection.ts';
 import { claimNewName } from './agentNames.ts';
 import { HubMessages } from './hubMessages.ts';
 
-/** By this others tell conversations of Earshot from other agents. */
+/** The module that identifies conversations of Earshot among the agents. */
 export const CONVERSATION_MODULE = 'earshot';
 
 export interface ConversationAgentsDeps {
@@ -29,10 +29,10 @@ export interface ConversationAgentsDeps {
   readonly clock: Clock;
   readonly role: string;
   ulid(): string;
-  /** A path of the workspace as messages on this hub name it. */
+  /** Converts a path of the workspace to the form that scopes on this hub use. */
   toScope(path: string): string;
   report(message: string, error?: unknown): void;
-  /** Nobody serves the hub. */
+  /** Called when no process serves the hub. */
   onAbsent(): void;
 }
 
@@ -62,7 +62,7 @@ export class ConversationAgents implements Disposable {
     return this.#onDidReceive.event;
   }
 
-  /** A conversation has got its name. */
+  /** Fires when a conversation has got its name. */
   get onDidName(): Event<void> {
     return this.#onDidName.event;
   }
@@ -119,7 +119,7 @@ export class ConversationAgents implements Disposable {
     return joined?.conversation.place(this.#hub)?.name;
   }
 
-  /** Writes to the log only if no notification there has this cursor. */
+  /** Stores the cursor in the log, unless a notification there has it already. */
   async stored({ conversation: id, hub, cursor }: IncomingMessage): Promise<void> {
     const conversation = this.#joined.get(id)?.conversation;
     const place = conversation?.place(hub);
@@ -159,7 +159,7 @@ export class ConversationAgents implements Disposable {
     );
   }
 
-  /** Over a connection of its own: the conversation is closed already. */
+  /** Uses a separate connection, since the conversation is already closed. */
   async forget(names: Iterable<string>): Promise<void> {
     const { files, folder, report } = this.#deps;
     const address = await readAddress(files, folder);

@@ -1,4 +1,4 @@
-// What an agent does on the hub: send, read, list. Waits out the moment in which the hub moves to another process.
+// Sends, reads and lists messages for an agent. Waits while the hub moves to another process.
 import * as z from 'zod';
 import { type Clock } from '../../base/clock.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
@@ -36,7 +36,7 @@ export interface Sending {
   readonly content: string;
   /** Names of agents or roles. */
   readonly to: readonly string[];
-  /** Files that it is about, as scopes name them. */
+  /** Files that the message is about, as scopes name them. */
   readonly files: readonly string[];
   readonly replyTo?: string | undefined;
 }
@@ -44,6 +44,7 @@ export interface Sending {
 export interface Sent {
   readonly id: string;
   readonly to: readonly string[];
+  /** Recipients that are not connected. */
   readonly absent: readonly string[];
 }
 
@@ -54,7 +55,7 @@ export class HubMessages {
     this.#deps = deps;
   }
 
-  /** A request that the hub did not answer is sent again with the same `client_id`, so it makes one message. */
+  /** Repeats a request without an answer with the same `client_id`, so that it creates only one message. */
   async send({ content, to, files, replyTo }: Sending, signal?: AbortSignal): Promise<Result<Sent, HubCode>> {
     const listed = await this.agents(signal);
     if (!listed.ok) return listed;
@@ -88,7 +89,7 @@ export class HubMessages {
     });
   }
 
-  /** The whole message; it counts as read from then on. */
+  /** Returns the whole message and marks it as read. */
   async read(id: string): Promise<Result<HubMessage, HubCode>> {
     const got = await this.#get(id);
     if (got.ok) await this.markRead([id]);
@@ -103,7 +104,7 @@ export class HubMessages {
   async unread(): Promise<Result<readonly HubMessage[], HubCode>> {
     const { agent } = this.#deps;
     const found = new Map<string, HubMessage>();
-    // Those that name it are found however many others there are; of the rest, the newest.
+    // Mentions are queried separately, so that many other messages do not hide them.
     const filters = [...agent.mentionedAs.map((mention) => ({ mention })), {}];
     for (const filter of filters) {
       const listed = await this.#call('message.list', { ...filter, unread: true, limit: PAGE });
@@ -152,7 +153,7 @@ async function callOnce(agent: HubAgent, method: string, params: object): Promis
     return succeeded(await agent.call(method, params));
   } catch (error) {
     if (error instanceof JsonRpcError) return failed('hub_refused', `The hub refused it: ${error.message}.`);
-    // The agent notices the end of its connection a moment after the request does.
+    // The request fails shortly before the agent notices the end of its connection.
     await agent.disconnected();
     return 'lost';
   }

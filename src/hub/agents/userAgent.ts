@@ -1,4 +1,4 @@
-// The user of a window as an agent on the hub: reads who is there, threads and messages, and writes in them.
+// The user of a window as an agent on the hub: lists agents, reads threads and messages, and sends messages.
 import * as z from 'zod';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
@@ -12,7 +12,7 @@ import { claimIdleName, toAgentName } from './agentNames.ts';
 /** Mentions of this role reach the users of all windows. */
 export const USER_ROLE = 'user';
 const PAGE = 100;
-/** Begins the id of a message. One without a thread is shown as a thread of its own, by this id. */
+/** Prefix of message ids. A message without a thread is shown as its own thread, with the message id as thread id. */
 const MESSAGE_ID = 'msg_';
 
 const agentsSchema = z.object({
@@ -44,7 +44,7 @@ interface Messages {
   readonly messages: readonly HubMessage[];
 }
 
-/** What the Agents view shows. */
+/** The data of the Agents view. */
 export interface UserOverview {
   readonly agents: readonly UserAgentRow[];
   readonly threads: readonly HubThread[];
@@ -56,7 +56,7 @@ export interface UserMessage {
   /** Names of agents or roles. */
   readonly mentions: readonly string[];
   readonly scopes: readonly Pair[];
-  /** Absent: a new thread with this title. */
+  /** Absent: starts a new thread with `title`. */
   readonly thread?: string | undefined;
   readonly title?: string | undefined;
 }
@@ -66,11 +66,11 @@ export interface UserAgentDeps {
   /** The hub's folder. */
   readonly folder: string;
   readonly clock: Clock;
-  /** What the operating system calls the user. */
+  /** The user's name in the operating system. */
   readonly userName: string;
   ulid(): string;
   report(message: string, error?: unknown): void;
-  /** Nobody serves the hub. */
+  /** Called when no process serves the hub. */
   onAbsent(): void;
 }
 
@@ -94,7 +94,7 @@ export class UserAgent implements Disposable {
     this.#agent.subscribe({});
   }
 
-  /** Undefined before it is on the hub. */
+  /** Undefined until it has joined the hub. */
   get name(): string | undefined {
     return this.#agent.name;
   }
@@ -103,12 +103,12 @@ export class UserAgent implements Disposable {
     return this.#agent.isConnected;
   }
 
-  /** A message of somebody else arrived. */
+  /** Fires when a message of another agent has arrived. */
   get onMessage(): Event<unknown> {
     return this.#agent.onMessage;
   }
 
-  /** The connection was made or lost. */
+  /** Fires when the connection is made or lost. */
   get onState(): Event<boolean> {
     return this.#agent.onState;
   }
@@ -134,7 +134,7 @@ export class UserAgent implements Disposable {
     };
   }
 
-  /** The newest messages of a thread, oldest first; they count as read by the user from then on. */
+  /** Returns the newest messages of a thread, oldest first, and marks them as read by the user. */
   async readThread(id: string): Promise<readonly HubMessage[]> {
     const messages = await this.#messagesOf(id);
     const unread = messages.filter((message) => !message.is_read && message.author.agent_id !== this.name);
@@ -144,7 +144,7 @@ export class UserAgent implements Disposable {
     return messages;
   }
 
-  /** Where a message that had no thread is now: an answer to it starts one. */
+  /** The thread of a message that may have had none before: an answer starts one. */
   async threadOf(id: string): Promise<string> {
     if (!id.startsWith(MESSAGE_ID)) return id;
     const message = await this.#message(id).catch(() => undefined);
@@ -170,7 +170,7 @@ export class UserAgent implements Disposable {
     this.#agent.dispose();
   }
 
-  /** Starts the thread of a message that had none. Its author is notified if nobody else is mentioned. */
+  /** Answers a message without a thread, which starts one. Mentions its author if no other agent is mentioned. */
   async #answer(id: string, { content, mentions, scopes }: UserMessage): Promise<string> {
     const { author } = await this.#message(id);
     const sent = await this.#agent.call('message.send', {
@@ -185,7 +185,7 @@ export class UserAgent implements Disposable {
 
   async #messagesOf(id: string): Promise<readonly HubMessage[]> {
     if (id.startsWith(MESSAGE_ID)) return [await this.#message(id)];
-    // Without `after` the hub gives the newest page.
+    // Without `after` the hub returns the newest page.
     return ((await this.#agent.call('message.list', { thread_id: id, limit: PAGE })) as Messages).messages;
   }
 
@@ -193,7 +193,7 @@ export class UserAgent implements Disposable {
     return ((await this.#agent.call('message.get', { message_id: id })) as { message: HubMessage }).message;
   }
 
-  /** Unread only if it is for the user: what agents write to each other is listed, and counts as nothing. */
+  /** Counts as unread only if it mentions the user; messages between agents are listed but not counted. */
   #asThread({ message_id: id, author, body, refs, is_read: isRead, created_at: at }: HubMessage): HubThread {
     const isForUser = refs.some(
       ({ type, value }) => type === 'mention' && (value === this.name || value === USER_ROLE),

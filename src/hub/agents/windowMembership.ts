@@ -1,4 +1,4 @@
-// A window's part in the hub of its folder: it serves the hub if nobody else does, and its conversations are agents there.
+// A window as a member of its folder's hub: serves it if no other process does, and makes its conversations agents.
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
@@ -18,14 +18,14 @@ import { type JoinInput, settingLabel } from '../nats/joinOptions.ts';
 import { ConversationAgents } from './conversationAgents.ts';
 import { UserAgent } from './userAgent.ts';
 
-/** The pid in `hub.json` of a hub that a forwarded socket leads to. */
+/** The pid in `hub.json` for a hub behind a forwarded socket. */
 const ELSEWHERE = 0;
 
 export interface MembershipDeps {
   readonly files: FileSystem;
   readonly clock: Clock;
   readonly tryLock: TryLock;
-  /** Absent: this process can join a hub and cannot serve one. */
+  /** Absent: this process can join a hub but cannot serve one. */
   readonly sqlite: typeof sqliteModule | undefined;
   /** The folder of the workspace. */
   readonly workspaceFolder: string;
@@ -34,7 +34,7 @@ export interface MembershipDeps {
   readonly port: number;
   readonly identity?: HubIdentity | undefined;
   readonly allowedOrigins: readonly string[];
-  /** The settings that join this hub with those of other machines; absent: none. */
+  /** The settings that join this hub with those of other machines. */
   readonly machines?: JoinInput;
   ulid(): string;
   report(message: string, error?: unknown): void;
@@ -43,23 +43,23 @@ export interface MembershipDeps {
 export interface Membership {
   readonly folder: string;
   readonly member: HubMember;
-  /** The server that joins this hub with those of other machines. */
+  /** The state of the link to other machines. */
   readonly link: LinkWatch;
 }
 
 export interface WindowMembership {
   readonly agents: ConversationAgents;
-  /** The user as an agent, from the first call on. */
+  /** The user's agent, which is created by the first call. */
   user(): UserAgent;
   readonly member: HubMember;
   readonly link: LinkWatch;
-  /** Asks the hub once. Undefined: nobody serves it at this moment. */
+  /** Asks the hub once. Undefined: no process serves it at present. */
   readState(): Promise<HubState | undefined>;
-  /** Leaves the hub; if this process serves it, everything is on disk and the next one can take over. */
+  /** Leaves the hub. If this process serves it, resolves once all is on disk and another process can take over. */
   close(): Promise<void>;
 }
 
-/** Joins the hub of a folder, for a program that has agents of its own. */
+/** Joins the hub of a folder, for a program with its own agents. */
 export async function joinHub(deps: MembershipDeps): Promise<Membership> {
   const { sqlite, files, clock, report, workspaceFolder, home = homedir() } = deps;
   const folder = await hubFolder(workspaceFolder, home);
@@ -69,7 +69,7 @@ export async function joinHub(deps: MembershipDeps): Promise<Membership> {
     report,
     serve: async () => {
       const address = await readAddress(files, folder);
-      // The hub is on another machine: serving one here would part the agents while the connection is down.
+      // The hub is on another machine: serving one here would separate the agents while the connection is down.
       if (sqlite === undefined || address?.pid === ELSEWHERE) return undefined;
       const { tryLock, machines = { server: '' } } = deps;
       const join = await joinByServer(machines, settingLabel, { tryLock });
@@ -119,7 +119,7 @@ export async function joinAsWindow(
   };
 }
 
-/** From now on the agents of a folder join the hub behind this socket, which SSH forwards from another machine. Returns the file. */
+/** Makes the agents of a folder join the hub behind a socket that SSH forwards. Returns the path of `hub.json`. */
 export async function useForwardedSocket(files: FileSystem, folder: string, socket: string): Promise<string> {
   const address: HubAddress = { version: 1, pid: ELSEWHERE, socket, web_socket: '', token: '' };
   await files.makeFolder(folder);

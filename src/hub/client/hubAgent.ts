@@ -1,4 +1,4 @@
-// One agent on a hub, for as long as it lives: reconnects, keeps its session, and gets each message for it once.
+// One agent on a hub: reconnects after a loss, keeps its session, and receives each of its messages once.
 import * as z from 'zod';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
@@ -14,7 +14,7 @@ import { describeListed, type ReceivedMessage, readPush } from './receivedMessag
 const RETRY_FIRST = 200;
 const RETRY_LONGEST = 10_000;
 const PAGE = 100;
-/** Subscriptions that are sent before their answers are awaited. */
+/** How many subscriptions are sent before their answers are awaited. */
 const SENT_AT_ONCE = 100;
 /** Stands for the agent in its own matcher. */
 const OWN = '\0own';
@@ -35,14 +35,14 @@ export interface HubAgentDeps {
   readonly folder: string;
   readonly clock: Clock;
   readonly agent: { readonly role: string; readonly module: string; readonly display: string };
-  /** Its name, or how to get one from the hub: registers an agent and returns its name. Called until it succeeds. */
+  /** Its name, or a function that registers an agent and returns its name. The function is called until it succeeds. */
   readonly name: string | ((call: HubCall) => Promise<string>);
-  /** Where an earlier life of this agent stopped; absent: only what comes from now on. */
+  /** The cursor of the last message before a restart; absent: only new messages are received. */
   readonly cursor?: string | undefined;
   report(message: string, error?: unknown): void;
-  /** Nobody serves the hub. */
+  /** Called when no process serves the hub. */
   onAbsent?(): void;
-  /** It has got its name from the hub. It is subscribed after this has resolved; if this rejects, it is called again. */
+  /** Called when it has got its name from the hub. Subscriptions wait for it; if it rejects, it is called again. */
   onNamed?(name: string, cursor: string): Promise<void>;
 }
 
@@ -56,12 +56,12 @@ export class HubAgent implements Disposable {
   #name: string | undefined;
   /** `onNamed` has resolved, or there is nothing to announce. */
   #isAnnounced = false;
-  /** It has a subscription to mentions: then those of its name and role count too. */
+  /** Whether it has a subscription to mentions; then mentions of its name match as well. */
   #isMentionable = false;
   #connection: HubConnection | undefined;
   #session: string | undefined;
   #cursor: string | undefined;
-  /** Pushes that arrive before what was missed has been read. */
+  /** Pushes that arrive before the missed messages have been read. */
   #early: ReceivedMessage[] | undefined;
   #waiting: (() => void)[] = [];
   #retry: Disposable | undefined;
@@ -85,7 +85,7 @@ export class HubAgent implements Disposable {
     this.#connect();
   }
 
-  /** Undefined until it has one. */
+  /** Undefined until it has got a name. */
   get name(): string | undefined {
     return this.#name;
   }
@@ -115,7 +115,7 @@ export class HubAgent implements Disposable {
     }
   }
 
-  /** Resolves once the connection of now has ended; at once if there is none. */
+  /** Resolves once the present connection has ended, or at once if there is none. */
   async disconnected(): Promise<void> {
     await this.#connection?.closed;
   }
@@ -130,7 +130,7 @@ export class HubAgent implements Disposable {
     return this.#connection.call(method, params);
   }
 
-  /** What it wants to be notified of; kept over reconnects. */
+  /** Subscriptions survive reconnects. */
   subscribe(criteria: HubCriteria): void {
     const key = JSON.stringify(criteria);
     if (this.#criteria.has(key)) return;
@@ -147,7 +147,7 @@ export class HubAgent implements Disposable {
     this.#background(this.#register(this.#connection, this.#name), 'the title could not be shown');
   }
 
-  /** `leave`: the agent is gone for good, and so are its name and its session. */
+  /** `leave`: also unregisters the agent, which removes its name and its session. */
   async close(leave = false): Promise<void> {
     const connection = this.#connection;
     if (leave && connection !== undefined) {
@@ -178,7 +178,7 @@ export class HubAgent implements Disposable {
     );
   }
 
-  /** Once for each reason: it is tried again and again. */
+  /** Reports each reason once, since every retry may fail for the same reason. */
   #reportRefusal(reason: string): void {
     if (reason !== this.#refusal) this.#deps.report(`the hub refuses this agent: ${reason}`);
     this.#refusal = reason;
@@ -234,9 +234,9 @@ export class HubAgent implements Disposable {
       await Promise.all(criteria.slice(at, at + SENT_AT_ONCE).map((one) => this.#send(connection, one)));
     }
     if (this.#cursor === undefined) this.#cursor = started.cursor;
-    // The files of the hub were removed, and its numbers begin anew.
+    // The hub's files were removed, so its numbers have started again.
     else if (position(this.#cursor) > position(started.cursor)) this.#cursor = printCursor(0);
-    // Also of what came between the start of the session and its subscriptions.
+    // Also reads messages that came between the start of the session and its subscriptions.
     await this.#catchUp(connection, this.#cursor);
     const early = this.#early ?? [];
     this.#early = undefined;
@@ -285,7 +285,7 @@ export class HubAgent implements Disposable {
     }
   }
 
-  /** How the message concerns this agent; undefined: not at all. */
+  /** How the message matches this agent's subscriptions; undefined: it does not. */
   match({ author, scopes, refs, deleted }: HubMessage): MatchType | undefined {
     if (author.agent_id === this.#name || deleted) return undefined;
     const named = refs.some(({ type, value }) => type === 'mention' && value === this.#name);
@@ -305,7 +305,7 @@ export class HubAgent implements Disposable {
     else this.#early.push(message);
   }
 
-  /** Arrival numbers rise, so what is not newer was received already. */
+  /** Ignores messages that were received already: arrival numbers only increase. */
   #take(message: ReceivedMessage): void {
     if (position(message.cursor) <= (this.#cursor === undefined ? -1 : position(this.#cursor))) return;
     this.#cursor = message.cursor;

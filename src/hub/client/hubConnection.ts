@@ -8,17 +8,17 @@ import { type HubAddress, hubAddress } from '../../protocol/hub.ts';
 import { ADDRESS_FILE } from '../hubServer.ts';
 import { MOST_FRAME_BYTES } from '../listen/unixListener.ts';
 
-/** A page of messages is longer than one frame of a request may be. */
+/** Limit of a reply: a page of messages may be longer than a request. */
 const MOST_REPLY_BYTES = 128 * MOST_FRAME_BYTES;
 
 export interface HubConnection {
-  /** Rejects with `JsonRpcError` if the hub refuses, with another error when the connection ends. */
+  /** Rejects with a `JsonRpcError` if the hub refuses, and with another error if the connection ends. */
   call(method: string, params?: object): Promise<unknown>;
   readonly closed: Promise<void>;
   close(): void;
 }
 
-/** Undefined: no hub has been there yet. */
+/** Undefined: no hub was ever served here, or the file is not valid. */
 export async function readAddress(files: FileSystem, folder: string): Promise<HubAddress | undefined> {
   const bytes = await files.read(join(folder, ADDRESS_FILE));
   if (bytes === undefined) return undefined;
@@ -29,14 +29,14 @@ export async function readAddress(files: FileSystem, folder: string): Promise<Hu
   }
 }
 
-/** Rejects if nobody listens there. */
+/** Rejects if no process listens on the socket. */
 export async function connectToHub(
   { socket: path, token }: HubAddress,
   onPush: (method: string, params: unknown) => void,
   report: (error: unknown) => void,
 ): Promise<HubConnection> {
   const socket = await open(path);
-  // A pipe has no mode on Windows: the token is the first line.
+  // On Windows, pipes have no file permissions, so the first line is the token.
   if (process.platform === 'win32') socket.write(`${token}\n`);
   const peer = new JsonRpcPeer({
     send: (frame) => void socket.write(`${frame}\n`),

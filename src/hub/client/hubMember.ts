@@ -1,18 +1,18 @@
-// Keeps the hub of a folder served: by this process if nobody else does, and again when the one that did is gone.
+// Keeps the hub of a folder served: by this process if no other process does, or once that one has ended.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
 import { type HubServer } from '../hubServer.ts';
 
-/** While the process that holds the lock cannot be reached: it is starting or ending. */
-const LOOK_FIRST = 100;
-const LOOK_SELDOM = 2000;
+/** Delays between attempts while the process that holds the lock cannot be reached, since it is starting or ending. */
+const RETRY_FIRST = 100;
+const RETRY_LONGEST = 2000;
 
 export interface HubMemberDeps {
   readonly clock: Clock;
   /** Undefined: another process serves the hub. */
   serve(): Promise<HubServer | undefined>;
-  /** Connects to the process that serves, to notice its end. Undefined: it cannot be reached. */
+  /** Connects to the serving process, to notice its end. Undefined: it cannot be reached. */
   follow(): Promise<{ readonly closed: Promise<void>; close(): void } | undefined>;
   report(message: string, error?: unknown): void;
 }
@@ -23,7 +23,7 @@ export class HubMember implements Disposable {
   #trying: Promise<void> | undefined;
   #timer: Disposable | undefined;
   #followed: { close(): void } | undefined;
-  #delay = LOOK_FIRST;
+  #delay = RETRY_FIRST;
   /** The last failure that was reported. */
   #reported = '';
   #closed = false;
@@ -37,12 +37,12 @@ export class HubMember implements Disposable {
     return this.#server !== undefined;
   }
 
-  /** Tries now, and again whenever the one that serves is gone. Resolves after the first try. */
+  /** Tries to serve the hub now, and whenever the serving process has ended. Resolves after the first attempt. */
   async start(): Promise<void> {
     await this.look();
   }
 
-  /** Somebody found nobody there. */
+  /** Tries to serve the hub now. Call it when no process seems to serve it. */
   look(): Promise<void> {
     if (this.#closed || this.#server !== undefined) return Promise.resolve();
     this.#trying ??= this.#try().finally(() => {
@@ -78,7 +78,7 @@ export class HubMember implements Disposable {
     else await this.#follow();
   }
 
-  /** The kernel ends the connection and frees the lock when the other process dies, however it dies. */
+  /** When the other process ends, even by a crash, the kernel closes the connection and releases the lock. */
   async #follow(): Promise<void> {
     const isClosed = () => this.#closed;
     if (this.#followed !== undefined || isClosed()) return;
@@ -88,22 +88,22 @@ export class HubMember implements Disposable {
       return;
     }
     if (followed === undefined) {
-      this.#timer = this.#deps.clock.after(this.#delay, () => this.#lookAgain());
-      this.#delay = Math.min(2 * this.#delay, LOOK_SELDOM);
+      this.#timer = this.#deps.clock.after(this.#delay, () => this.#retry());
+      this.#delay = Math.min(2 * this.#delay, RETRY_LONGEST);
       return;
     }
     this.#followed = followed;
-    this.#delay = LOOK_FIRST;
+    this.#delay = RETRY_FIRST;
     followed.closed.then(
       () => {
         this.#followed = undefined;
-        this.#lookAgain();
+        this.#retry();
       },
       (error: unknown) => this.#deps.report('the hub could not be followed', error),
     );
   }
 
-  #lookAgain(): void {
+  #retry(): void {
     this.look().catch((error: unknown) => this.#deps.report('the hub could not be taken over', error));
   }
 }

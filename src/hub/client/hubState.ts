@@ -1,4 +1,4 @@
-// Asks a hub once what it is doing, for people who want to look.
+// Reads the state of a hub once, to show it to the user.
 import * as z from 'zod';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type LinkHealth, linkHealth } from '../../protocol/hub.ts';
@@ -21,12 +21,12 @@ export interface HubState {
   readonly messages: number;
   /** The process that serves the hub. */
   readonly pid: number;
-  /** Undefined: it is joined with no others. */
+  /** Undefined: it is not joined with other hubs. */
   readonly link: LinkHealth | undefined;
   readonly agents: z.infer<typeof listed>['agents'];
 }
 
-/** Undefined: nobody serves the hub of this folder. Rejects if it does not answer as a hub does. */
+/** Undefined: no process serves the hub of this folder. Rejects if the answers are not valid. */
 export async function readHubState(files: FileSystem, folder: string): Promise<HubState | undefined> {
   const address = await readAddress(files, folder);
   if (address === undefined) return undefined;

@@ -1,4 +1,4 @@
-// What the hub says of the server that joins machines, whichever process serves the hub.
+// Follows the state of the link to other machines, whichever process serves the hub.
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
 import { type LinkHealth, linkHealth } from '../../protocol/hub.ts';
@@ -14,7 +14,7 @@ export class LinkWatch implements Disposable {
     this.#onDidChange = new Emitter(report);
   }
 
-  /** Undefined: the hub is joined with no others, or it is not known yet. */
+  /** Undefined: the hub is not joined with others, or its state is not known yet. */
   get health(): LinkHealth | undefined {
     return this.#health;
   }
@@ -23,7 +23,7 @@ export class LinkWatch implements Disposable {
     return this.#onDidChange.event;
   }
 
-  /** Another process serves the hub. */
+  /** Follows a hub that another process serves. */
   follow(connection: HubConnection): void {
     connection.call('health', { watch: true }).then(
       (health) => this.receive(health),
@@ -36,7 +36,7 @@ export class LinkWatch implements Disposable {
     );
   }
 
-  /** What was answered or pushed. */
+  /** Takes the health from an answer or a push. */
   receive(health: unknown): void {
     this.set(linkHealth.safeParse(health).data);
   }

@@ -21,7 +21,7 @@ export interface ReceivedMessage extends Omit<IncomingMessage, 'conversation' | 
   readonly thread: string | null;
 }
 
-/** Throws if the hub pushed something else than a message. */
+/** Throws if the push is not a valid message. */
 export function readPush(params: unknown): ReceivedMessage {
   const push = pushSchema.parse(params);
   return {

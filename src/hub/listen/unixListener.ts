@@ -1,11 +1,11 @@
-// Listens on a private Unix socket (a named pipe on Windows): one JSON object a line.
+// Listens on a private Unix socket (a named pipe on Windows). Each line is one JSON object.
 import { type Socket } from 'node:net';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
 import { listenPrivately } from '../../node/privateSocket.ts';
 import { type Connection, type Transport } from '../connection.ts';
 
 export const MOST_FRAME_BYTES = 1024 * 1024;
-/** Characters that are gathered for one write. */
+/** Frames are written as soon as this many characters are buffered. */
 const MOST_GATHERED = 64 * 1024;
 
 export interface Listener {
@@ -15,11 +15,11 @@ export interface Listener {
 export interface UnixListenerDeps {
   readonly path: string;
   connect(transport: Transport): Connection;
-  /** On Windows a pipe has no mode: the first line must be this token. Absent: it is not asked for. */
+  /** The token that the first line must contain. Used on Windows, where pipes have no file permissions. */
   readonly token?: string | undefined;
 }
 
-/** Rejects if another program listens there. A socket that nobody listens on is removed. */
+/** Rejects if another program listens on the socket. Removes a stale socket. */
 export function listenOnUnixSocket(deps: UnixListenerDeps): Promise<Listener> {
   return listenPrivately(deps.path, (socket) => serve(socket, deps));
 }
@@ -36,7 +36,7 @@ function serve(socket: Socket, deps: UnixListenerDeps): void {
         if (!authorised) socket.destroy();
         return;
       }
-      // What is not valid UTF-8 is not valid JSON either, and is answered so.
+      // A line that is not valid UTF-8 is passed as an empty one, which is answered as invalid JSON.
       open().receive(line ?? '');
     },
     onTooLong: () => socket.destroy(),
@@ -54,7 +54,7 @@ function serve(socket: Socket, deps: UnixListenerDeps): void {
   });
 }
 
-/** Frames of one turn of the event loop go to the kernel in one write. */
+/** Frames of one tick are written together. */
 function socketTransport(socket: Socket): Transport {
   let text = '';
   let sent: ((error?: Error) => void)[] = [];
@@ -71,7 +71,7 @@ function socketTransport(socket: Socket): Transport {
     kind: 'unix',
     send: (frame, accepted) => {
       text += `${frame}\n`;
-      // After everything that is ready now: a group of messages is stored, answered and pushed in one turn.
+      // Deferred, since a group of messages is stored, answered and pushed in one tick.
       if (sent.push(accepted) === 1) process.nextTick(flush);
       if (text.length >= MOST_GATHERED) flush();
     },

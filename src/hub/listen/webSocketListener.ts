@@ -1,4 +1,4 @@
-// Listens for WebSocket clients on the loopback address. Each needs the token; a page of a foreign origin is refused.
+// Listens for WebSocket clients on the loopback address. Requires the token, and refuses pages of other origins.
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -12,12 +12,12 @@ import { type Listener, MOST_FRAME_BYTES } from './unixListener.ts';
 const HOST = '127.0.0.1';
 const PATH = '/ws';
 const PING_EVERY = 30_000;
-/** Ports that are tried after the wanted one, before any free one is taken. */
+/** How many ports are tried, from the wanted one on, before any free one is used. */
 const NEXT_PORTS = 20;
 const MOST_CONNECTIONS = 1000;
 
 export interface WebSocketListenerDeps {
-  /** Tried first; 0: any free one. */
+  /** The first port to try; 0: any free port. */
   readonly port: number;
   readonly token: string;
   readonly allowedOrigins: readonly string[];
@@ -39,7 +39,7 @@ export async function listenOnWebSocket(deps: WebSocketListenerDeps): Promise<We
     sockets.handleUpgrade(request, socket, head, (client) => serve(client, deps));
   });
   const port = await listenOnFreePort(server, deps.port);
-  // A client that cannot be accepted, for want of file descriptors, is no reason to end.
+  // Failing to accept one client, for lack of file descriptors, must not end the server.
   server.on('error', (error) => deps.report('a WebSocket client could not be accepted', error));
   const pinging = keepPinging(sockets, deps.clock);
   return {
@@ -53,10 +53,10 @@ export async function listenOnWebSocket(deps: WebSocketListenerDeps): Promise<We
   };
 }
 
-/** The status that refuses the request; undefined if it is welcome. */
+/** The HTTP status with which to refuse the request; undefined: accept it. */
 function judge(request: IncomingMessage, { token, allowedOrigins }: WebSocketListenerDeps): number | undefined {
   const { origin, authorization = '' } = request.headers;
-  // Null for what is no address, such as two slashes: anybody may ask for that.
+  // Null if the path is not valid, such as two slashes: any program can send that.
   const url = URL.parse(request.url ?? '/', `http://${HOST}`);
   if (url?.pathname !== PATH) return 404;
   if (origin !== undefined && !allowedOrigins.includes(origin)) return 403;
@@ -80,7 +80,7 @@ function refuse(socket: Duplex, status: number): void {
   socket.end(`HTTP/1.1 ${status} ${reasons[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
-/** Clients that answered since the last ping. */
+/** Clients that have answered since the last ping. */
 const alive = new WeakSet<WebSocket>();
 
 function serve(client: WebSocket, deps: WebSocketListenerDeps): void {
@@ -114,7 +114,7 @@ function webSocketTransport(client: WebSocket): Transport {
   };
 }
 
-/** A half-open connection is noticed within two intervals. */
+/** Detects a half-open connection within two intervals. */
 function keepPinging(sockets: WebSocketServer, clock: Clock): Disposable {
   let timer: Disposable;
   const ping = () => {

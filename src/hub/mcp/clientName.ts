@@ -1,10 +1,10 @@
-// Finds what an MCP client calls itself: in `initialize`, or in the envelope of any request (2026-07-28).
+// Finds the name of an MCP client: in `initialize`, or in the metadata of any request (2026-07-28).
 import { type Readable, Transform } from 'node:stream';
 import * as z from 'zod';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
 
 const MOST_LINE_BYTES = 1024 * 1024;
-/** A client that has not named itself by then has no name. */
+/** How many lines are searched for the client's name. */
 const MOST_LINES = 20;
 
 const named = z.object({ name: z.string() });
@@ -16,9 +16,9 @@ const lineSchema = z.object({
 });
 
 export interface WatchedInput {
-  /** The same bytes. */
+  /** Has the same bytes as the source. */
   readonly input: Readable;
-  /** Undefined until the client has named itself. */
+  /** Undefined until the name was found. */
   clientName(): string | undefined;
 }
 

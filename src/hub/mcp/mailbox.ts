@@ -1,4 +1,4 @@
-// One outside agent on the hub: joins when its name is known, and hands out its unread messages, each once.
+// An agent of another program on the hub: joins once its name is known, and returns its unread messages, each once.
 import { isAbsolute, relative } from 'node:path';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
@@ -10,13 +10,13 @@ import { joinHub, type MembershipDeps } from '../agents/windowMembership.ts';
 import { HubAgent } from '../client/hubAgent.ts';
 import { type HubMember } from '../client/hubMember.ts';
 
-/** Characters of one message, and of all that are handed out at once. */
+/** Limits of one message and of all messages in one answer, in characters. */
 const MOST_OF_ONE = 20_000;
 const MOST_AT_ONCE = 60_000;
 
 export interface MailboxDeps extends MembershipDeps {
   readonly role: string;
-  /** Every message on the hub, not only those for it. */
+  /** Whether it receives every message on the hub, not only those for it. */
   readonly all: boolean;
 }
 
@@ -29,14 +29,14 @@ interface Opened {
 export class Mailbox {
   readonly #deps: MailboxDeps;
   #opened: Promise<Opened> | undefined;
-  /** Handed out and not yet marked as read: an agent that died with them gets them again. */
+  /** Returned messages that are not marked as read yet: if the agent crashes, it gets them again. */
   #handedOut = new Set<string>();
 
   constructor(deps: MailboxDeps) {
     this.#deps = deps;
   }
 
-  /** Joins the hub under this name, or one like it if a connected agent has it. Only the first call has an effect. */
+  /** Joins the hub under this name, or with a number if a connected agent has the name. Only the first call counts. */
   open(name: string): Promise<Opened> {
     this.#opened ??= this.#join(name);
     return this.#opened;
@@ -49,7 +49,7 @@ export class Mailbox {
     return sent.ok ? succeeded(describeSent(sent.value, files)) : sent;
   }
 
-  /** The unread messages, oldest first; empty if there are none. */
+  /** Returns the unread messages, oldest first; an empty text if there are none. */
   async check(name: string): Promise<Result<string, HubCode>> {
     const { messages } = await this.#begin(name);
     const unread = await messages.unread();
@@ -74,12 +74,12 @@ export class Mailbox {
     return read.ok ? succeeded(describeMessage(read.value, start, MOST_OF_ONE)) : read;
   }
 
-  /** The same as `check`, once there is something or the time is over. */
+  /** Like `check`, but waits until there is a message or the time is over. */
   async wait(name: string, seconds: number, signal: AbortSignal): Promise<Result<string, HubCode>> {
     const { agent } = await this.#begin(name);
     const { promise, resolve } = Promise.withResolvers<void>();
     const held: Disposable[] = [
-      // Before the check: what comes between the two must not be missed.
+      // Listens before the check, so that no message in between is missed.
       agent.onMessage(() => resolve()),
       this.#deps.clock.after(seconds * 1000, resolve),
     ];
@@ -115,7 +115,7 @@ export class Mailbox {
     await opened.member.close();
   }
 
-  /** The agent asks for more, so it has what was handed out before. */
+  /** A new request shows that the agent has received the messages of earlier answers, so they are marked as read. */
   async #begin(name: string): Promise<Opened> {
     const opened = await this.open(name);
     await this.#mark(opened.messages);
@@ -144,14 +144,14 @@ export class Mailbox {
     return { member, agent, messages: new HubMessages({ agent, clock, ulid: () => this.#deps.ulid() }) };
   }
 
-  /** As other agents name it: relative to the folder, with / between the parts. */
+  /** The form that other agents use: relative to the folder, with / as separator. */
   #toScope(path: string): string {
     const inside = isAbsolute(path) ? relative(this.#deps.workspaceFolder, path) : path;
     return inside.replaceAll('\\', '/').replace(/^\.\//, '');
   }
 }
 
-/** For the agent: the text, or what went wrong. */
+/** The answer for the agent: the text, or the failure. */
 export function printResult(result: Result<string, HubCode>): { text: string; isError: boolean } {
   return result.ok ? { text: result.value, isError: false } : { text: describeFailure(result.failure), isError: true };
 }

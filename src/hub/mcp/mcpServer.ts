@@ -1,4 +1,4 @@
-// The MCP server by which any other agent joins the hub: send_message, check_messages, wait_for_message, list_agents.
+// The MCP server with which any other agent joins the hub: send_message, check_messages, wait_for_message, list_agents.
 import { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { type Result } from '../../base/errors.ts';
@@ -12,7 +12,7 @@ const FALLBACK_NAME = 'agent';
 
 export interface HubMcpOptions {
   readonly mailbox: Mailbox;
-  /** Undefined: what the client calls itself. */
+  /** Undefined: the client's own name is used. */
   readonly name: string | undefined;
   clientName(): string | undefined;
   readonly version: string;
@@ -29,7 +29,7 @@ export function createHubMcpServer({ mailbox, name: given, clientName, version }
     },
   );
   const own = () => given ?? toAgentName(clientName() ?? '') ?? FALLBACK_NAME;
-  // Others see the agent from its start, not from its first call.
+  // Joins at once, so that other agents see it before its first call.
   mcp.server.oninitialized = () => void mailbox.open(own()).catch(() => undefined);
 
   mcp.registerTool(

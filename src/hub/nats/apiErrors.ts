@@ -1,17 +1,17 @@
-// Errors of JetStream's API that are expected, by their codes.
+// Recognizes expected errors of JetStream's API by their codes.
 import { JetStreamApiError } from '@nats-io/jetstream';
 
-/** Somebody else wrote the key meanwhile. */
+/** The key was changed meanwhile. */
 export function isWrongSequence(error: unknown): boolean {
   return hasCode(error, 10071);
 }
 
-/** “maximum bytes exceeded”, or the account has no room: the stream takes no more. */
+/** The stream accepts no more: “maximum bytes exceeded”, or the account has no space left. */
 export function isStreamFull(error: unknown): boolean {
   return [10077, 10023, 10047].some((code) => hasCode(error, code));
 }
 
-/** The stream has a limit for one message. */
+/** The message is larger than the stream's limit for one message. */
 export function isTooLarge(error: unknown): boolean {
   return hasCode(error, 10054);
 }

@@ -1,4 +1,4 @@
-// A bucket of keys and values in JetStream, with what a machine's permissions allow: no consumer is needed to list its keys.
+// A key-value bucket in JetStream. Uses only what a machine's permissions allow: keys are listed without a consumer.
 import { type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import { isWrongSequence } from './apiErrors.ts';
@@ -9,7 +9,7 @@ const AT_ONCE = 32;
 export interface Entry {
   readonly text: string;
   readonly revision: number;
-  /** Milliseconds since 1970 of the server's clock. */
+  /** Milliseconds since 1970 by the server's clock. */
   readonly writtenAt: number;
 }
 
@@ -35,7 +35,7 @@ export class Bucket {
     return { text: entry.string(), revision: entry.revision, writtenAt: entry.created.getTime() };
   }
 
-  /** Changes whenever a key does. */
+  /** A number that changes whenever a key changes. */
   async lastChange(): Promise<number> {
     return (await this.#manager.streams.info(bucketStream(this.#name))).state.last_seq;
   }
@@ -53,7 +53,10 @@ export class Bucket {
     return entries;
   }
 
-  /** Writes the key if it still has this revision; undefined: if it is missing. Returns undefined if it was changed. */
+  /**
+   * Writes the key if it still has this revision; `revision` undefined: if the key does not exist. Returns the new
+   * revision, or undefined if the key was changed.
+   */
   async write(key: string, value: unknown, revision: number | undefined): Promise<number | undefined> {
     const text = JSON.stringify(value);
     try {
@@ -64,7 +67,7 @@ export class Bucket {
     }
   }
 
-  /** False if it was changed. */
+  /** False: the key was changed and is not removed. */
   async remove(key: string, revision: number): Promise<boolean> {
     try {
       await this.#kv.delete(key, { previousSeq: revision });

@@ -1,5 +1,5 @@
-// The names of agents across machines: claims this machine's agents, knows the claims of others, and translates between the
-// names that are used here and those that others use.
+// The names of agents across machines: claims names for this machine's agents, reads the claims of other machines, and
+// translates between local names and the public names that other machines use.
 import { type HubAgent } from '../directory.ts';
 import { type Bucket, type Entry } from './bucket.ts';
 import { type Claim, mayTakeOver, parseClaim, REFRESH_AFTER } from './claimValue.ts';
@@ -7,22 +7,22 @@ import { publicNames } from './receivedRecord.ts';
 
 export interface ClaimsDeps {
   readonly machine: string;
-  /** Identifies this hub among those of one machine. */
+  /** Identifies this hub among those of the same machine. */
   readonly hub: string;
   agents(): readonly HubAgent[];
   agent(name: string): HubAgent | undefined;
-  /** Whether records of the agent wait to be published: until then its name stays claimed. */
+  /** Whether records of the agent wait to be published; its name stays claimed while they do. */
   hasWaiting(agent: string): boolean;
   report(message: string, error?: unknown): void;
 }
 
 export class Claims {
   readonly #deps: ClaimsDeps;
-  /** Of all machines, by the name that others use. */
+  /** Claims of all machines, by public name. */
   readonly #claims = new Map<string, Claim>();
-  /** Names on which nobody had a claim when they were last asked for. */
+  /** Names that had no claim when they were last read. */
   readonly #unclaimed = new Set<string>();
-  /** This machine's agents and the name that others use. */
+  /** The public names of this machine's agents, by local name. */
   readonly #own = new Map<string, string>();
   #bucket: Bucket | undefined;
   #lastChange = -1;
@@ -32,7 +32,7 @@ export class Claims {
     this.#deps = deps;
   }
 
-  /** Of other machines. */
+  /** The claims of other machines. */
   get others(): Iterable<[string, Claim]> {
     return [...this.#claims].filter(([, claim]) => claim.machine !== this.#deps.machine && claim.released !== true);
   }
@@ -46,9 +46,9 @@ export class Claims {
     this.#lastChange = -1;
   }
 
-  /** Reads the claims of all machines if one has changed, claims for new agents, and releases the names of agents that are gone. */
+  /** Reads the claims again if one has changed, claims names for new agents, and releases those of removed agents. */
   update(present: ReadonlySet<string>, serverNow: number): Promise<void> {
-    // One at a time: two rounds would claim two names for one agent.
+    // One at a time: two concurrent updates would claim two names for one agent.
     const working = this.#working.then(() => this.#update(present, serverNow));
     this.#working = working.catch(() => undefined);
     return working;
@@ -69,30 +69,30 @@ export class Claims {
     await this.#releaseGone(bucket);
   }
 
-  /** The claim on this name, asked for if it is not known. `fresh`: asked for in any case. */
+  /** The claim on this name; read from the server if it is not known, or if `fresh`. */
   async claimOn(name: string, fresh: boolean): Promise<Claim | undefined> {
     if (!fresh && (this.#claims.has(name) || this.#unclaimed.has(name))) return this.#claims.get(name);
     const entry = await this.#bucket?.get(name);
     return this.#learn(name, entry);
   }
 
-  /** Under which name others know the author of a record; undefined while its claim is not decided. */
+  /** The public name of the author of a record; undefined until it is claimed. */
   publicNameOf(author: string): string | undefined {
     const own = this.#own.get(author);
     if (own !== undefined) return own;
     if (this.#deps.agent(author) !== undefined) return undefined;
-    // It is gone, and what it wrote is published once more. Its name may be another's by now.
+    // The agent is gone and its records are published again: another agent may have its name now.
     return `${author}-${this.#deps.machine}`;
   }
 
-  /** What this machine calls an agent that others call by this name. `machine`: where that agent is, if known. */
+  /** The local name of the agent with this public name. `machine`: the agent's machine, if known. */
   toLocal(name: string, machine = this.#claims.get(name)?.machine): string {
     for (const [agent, known] of this.#own) if (known === name) return agent;
     if (machine === undefined || machine === this.#deps.machine || this.#deps.agent(name) === undefined) return name;
     return publicNames(name, machine).find((one) => this.#deps.agent(one) === undefined) ?? name;
   }
 
-  /** What others call an agent that this machine calls by this name. */
+  /** The public name of the agent with this local name. */
   toPublic(name: string): string {
     const own = this.#own.get(name);
     if (own !== undefined) return own;
@@ -126,7 +126,7 @@ export class Claims {
       }
     }
     this.#own.delete(agent.name);
-    this.#deps.report(`no name of ${agent.name} is free on other machines; its messages wait`);
+    this.#deps.report(`all public names for ${agent.name} are taken by other machines; its messages wait`);
   }
 
   async #tryClaim(

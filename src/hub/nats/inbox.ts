@@ -1,7 +1,8 @@
-// Receives the stream: in its order and without gaps, each record stored once, then acknowledged.
+// Receives the stream in order and without gaps. Stores each record once, then acknowledges it.
 //
-// The durable consumer brings what is new, but not always in order: what the server has sent to a connection that was lost comes
-// again later. So a gap in the stream's sequence is filled by reading it directly, and whatever comes again is known by its event_id.
+// The durable consumer delivers new records, but not always in order: records that were sent over a lost connection are
+// delivered again later. So a gap in the stream's sequence is filled by reading the stream directly, and repeated
+// records are recognized by their event_id.
 import { type JetStreamClient, type JetStreamManager, type JsMsg } from '@nats-io/jetstream';
 import { type MessageRecord, type Pair } from '../../protocol/hub.ts';
 import { type HubSide } from '../hubLink.ts';
@@ -11,17 +12,17 @@ import { checkReceived, claimAgainst } from './receivedRecord.ts';
 import { consumerName, parseSubject, type StreamNames } from './streamNames.ts';
 
 const MOST_PULLED = 200;
-/** Records on their way to the disk. */
+/** Limit of records that are being stored. */
 const MOST_STORING = 256;
 const FILLED_AT_ONCE = 64;
-/** A refused record is named in the log; a flood of them is counted. */
+/** How many refused records are reported. */
 const MOST_REPORTED = 20;
 
 interface StreamMessage {
   readonly seq: number;
   readonly subject: string;
   readonly id: string;
-  /** Nanoseconds since 1970 of the server's clock. */
+  /** Nanoseconds since 1970 by the server's clock. */
   readonly time: number;
   readonly data: Uint8Array;
 }
@@ -33,18 +34,18 @@ export interface InboxDeps {
   readonly side: HubSide;
   readonly state: LinkState;
   readonly claims: Claims;
-  /** Whether this machine published the record a moment ago: all of its own come back. Asked once for each. */
+  /** Whether this machine published the record over this connection: its own records come back. Ask once for each. */
   isSent(event: string): boolean;
 }
 
 export class Inbox {
   readonly #deps: InboxDeps;
-  /** The last sequence that was taken; it may still be on its way to the disk. */
+  /** The last sequence that was handled; its record may not be stored yet. */
   #taken: number;
   readonly #storing = new Set<string>();
   #reported = 0;
   #toAcknowledge: JsMsg | undefined;
-  /** Everything taken so far is on disk. Rejects for ever if the disk refuses something. */
+  /** Resolves once all records so far are stored. After a failed write it always rejects. */
   #stored: Promise<void> = Promise.resolve();
 
   constructor(deps: InboxDeps) {
@@ -52,7 +53,7 @@ export class Inbox {
     this.#taken = deps.state.position.seq;
   }
 
-  /** Receives until the signal ends it. Rejects if the connection or the disk fails. */
+  /** Receives until the signal is aborted. Rejects if the connection or the disk fails. */
   async run(client: JetStreamClient, manager: JetStreamManager, signal: AbortSignal): Promise<void> {
     const { stream } = this.#deps.names;
     await this.fill(manager, (await manager.streams.info(stream)).state);
@@ -74,9 +75,9 @@ export class Inbox {
     await this.#stored;
   }
 
-  /** Reads directly what the consumer does not bring: it may be ahead of a stream whose end the server has lost. */
+  /** Reads records that the consumer does not deliver: it may be ahead of a stream whose end the server has lost. */
   async fill(manager: JetStreamManager, state: { first_seq: number; last_seq: number }): Promise<void> {
-    // What was removed from the beginning of the stream is gone.
+    // Records that were removed from the beginning of the stream cannot be read any more.
     this.#taken = Math.max(this.#taken, state.first_seq - 1);
     await this.#fillUpTo(manager, state.last_seq);
   }
@@ -121,12 +122,12 @@ export class Inbox {
       if (seq > state.position.seq) state.setPosition({ seq, time });
       if (delivered !== undefined) this.#acknowledge(delivered);
     });
-    // The next caller that waits for it gets the error.
+    // The next caller that awaits it gets the error.
     this.#stored.catch(() => undefined);
     if (this.#storing.size >= MOST_STORING) await this.#stored;
   }
 
-  /** One acknowledgement for all that was delivered before it: once for each group that was stored. */
+  /** Acknowledges once for each group of stored records, since an acknowledgement includes all earlier records. */
   #acknowledge(delivered: JsMsg): void {
     if (this.#toAcknowledge === undefined) {
       setImmediate(() => {
@@ -141,7 +142,7 @@ export class Inbox {
     const { name, claims } = this.#deps;
     const tokens = parseSubject(name, message.subject);
     if (tokens === undefined) {
-      this.#refuse(message, 'its subject is none of ours');
+      this.#refuse(message, 'its subject does not belong to this hub');
       return undefined;
     }
     const checked = checkReceived(tokens, message.id, message.data);
@@ -157,7 +158,7 @@ export class Inbox {
     };
     const against = async (fresh: boolean) =>
       claimAgainst(await claims.claimOn(author, fresh), from, publishedAt, lastMachine);
-    // A claim that is known may be an old one.
+    // The known claim may be outdated, so it is read again before the record is refused.
     const why = (await against(false)) === undefined ? undefined : await against(true);
     if (why === undefined) return { record: checked.record, from, author };
     this.#refuse(message, why);
@@ -172,7 +173,7 @@ export class Inbox {
   }
 }
 
-/** With the names that this machine uses. */
+/** The record with local names. */
 function toLocalRecord(record: MessageRecord, machine: string, author: string, claims: Claims): MessageRecord {
   if (record.type !== 'message.create') return { ...record, machine, author };
   const refs = mapMentions(record.refs, (name) => claims.toLocal(name));
@@ -183,7 +184,7 @@ export function mapMentions(refs: readonly Pair[], map: (name: string) => string
   return refs.map((ref) => (ref.type === 'mention' ? { ...ref, value: map(ref.value) } : ref));
 }
 
-/** As a number, the way the client reads it from a delivered message. */
+/** Nanoseconds since 1970 as a number, as the NATS client reads them from a delivered message. */
 export function toNanos(timestamp: string): number {
   const [, seconds = '', fraction = ''] = /^([^.Z]{19})(?:\.(\d{1,9}))?/.exec(timestamp) ?? [];
   return Number(BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0')));

@@ -1,5 +1,5 @@
-// The entry point for a process that serves a hub: joins it with other machines as options or settings say. Loads NATS only if a server is
-// named, and reports wrong options in `health` instead of failing, since everything local must go on.
+// The entry point for a process that serves a hub: joins it with other machines, as options or settings say. Loads NATS
+// only if a server is configured, and reports wrong options in `health` instead of failing, since local work continues.
 import { type TryLock } from '../../node/kernelLock.ts';
 import { type HubLink, type HubSide } from '../hubLink.ts';
 import { type JoinInput, type JoinOptions, JoinOptionError, type Label, readJoinOptions } from './joinOptions.ts';
@@ -8,7 +8,7 @@ export interface JoinDeps {
   readonly tryLock: TryLock;
 }
 
-/** For `HubServerDeps.join`. Undefined: no server is named. */
+/** Returns the value for `HubServerDeps.join`. Undefined: no server is configured. */
 export async function joinByServer(
   input: JoinInput,
   label: Label,
@@ -26,7 +26,7 @@ export async function joinByServer(
   return createNatsLink(options, deps);
 }
 
-/** Joined with nobody, and it says why. */
+/** A link without a connection, whose health says why. */
 function refusedLink(side: HubSide, error: string): HubLink {
   const server = { state: 'refused', since: new Date(side.clock.now()).toISOString(), error } as const;
   side.report(error);

@@ -1,11 +1,11 @@
-// The options that join a hub with others: their validation, for the command line and for the settings. Needs no NATS.
+// Validates the options that join a hub with others, from the command line or the settings. Does not load NATS.
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { describeError } from '../../base/errors.ts';
 import { HUB_NAME } from '../../protocol/hub.ts';
 
 export interface JoinOptions {
-  /** Addresses of one server or of the servers of a cluster. */
+  /** The addresses of one server, or of the servers of a cluster. */
   readonly servers: readonly string[];
   readonly name: string;
   readonly machine: string;
@@ -27,7 +27,7 @@ export interface JoinInput {
   readonly credentials?: string | undefined;
 }
 
-/** How an option is called where the user sets it: `--name` or `earshot.hub.name`. */
+/** The name of an option where the user sets it: `--name` or `earshot.hub.name`. */
 export type Label = (option: keyof JoinInput) => string;
 
 export const commandLineLabel: Label = (option) => `--${option}`;
@@ -42,7 +42,7 @@ const ALPHABET = '1 to 32 of a-z, 0-9, _ and -';
 const MOST_SERVERS = 16;
 const MOST_CREDENTIALS = 64 * 1024;
 
-/** Throws `JoinOptionError` for what the user must correct. Reads the file of credentials. */
+/** Throws `JoinOptionError` if the user must correct an option. Reads the credentials file. */
 export function readJoinOptions(input: JoinInput, label: Label): JoinOptions {
   const { servers, tls, login } = readServers(input.server, label('server'));
   const credentials = readCredentials(input.credentials, label('credentials'));
@@ -72,7 +72,7 @@ function readServers(text: string, option: string): Pick<JoinOptions, 'servers' 
     throw new JoinOptionError(`${option} has ${addresses.length} addresses; at most ${MOST_SERVERS} are allowed.`);
   const parsed = addresses.map((address) => {
     const url = URL.canParse(address) ? new URL(address) : undefined;
-    // The text may contain a password and is not repeated.
+    // The message does not repeat the address, which may contain a password.
     if (url === undefined || !['nats:', 'tls:'].includes(url.protocol) || url.hostname === '')
       throw new JoinOptionError(`${option} is not the address of a NATS server. ${example}`);
     return url;
@@ -107,7 +107,7 @@ function readMachine(machine: string | undefined, option: string): string {
   throw new JoinOptionError(`${option}: “${machine.slice(0, 40)}” is not a name of a machine. Use ${ALPHABET}.`);
 }
 
-/** The first part of a host name, in the alphabet of names. */
+/** The first part of a host name, with the characters that names allow. */
 export function reduceHostName(host: string): string {
   const [first = ''] = host.toLowerCase().split('.');
   return first

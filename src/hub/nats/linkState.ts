@@ -1,14 +1,15 @@
-// What a link remembers on disk: how far each author was published, how far the stream was received, and what was published lately.
-// A lost or damaged file costs only repeated work: everything is published and received again, and nothing is stored twice.
+// The link's state on disk: how far each author was published, how far the stream was received, and the records that
+// were published recently. If the file is lost or damaged, everything is published and received again, and nothing is
+// stored twice.
 import { rmSync } from 'node:fs';
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 
 const LAYOUT = '1';
-/** Written in groups: what a killed process had not written is published again. */
+/** Changes are written in groups. What a killed process has not written is published again. */
 const WRITE_AFTER = 50;
-/** Kept whatever their age, in case this machine's clock jumps. */
+/** The newest published records are kept at any age, in case this machine's clock jumps. */
 const KEPT = 1000;
 
 export interface Position {
@@ -22,7 +23,7 @@ export interface Published {
   readonly seq: number;
   readonly event: string;
   readonly author: string;
-  /** Where its line starts and ends in the author's file. */
+  /** The offsets of its line in the author's file. */
   readonly start: number;
   readonly end: number;
   readonly at: number;
@@ -66,7 +67,7 @@ export class LinkState {
         database.close();
       }
     } catch {
-      // Made anew below.
+      // Created again below.
     }
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
     const database = new sqlite.DatabaseSync(path);
@@ -86,12 +87,12 @@ export class LinkState {
     return this;
   }
 
-  /** Which stream all of this is about: its name and when it was created. */
+  /** The stream that this state belongs to: its name and creation time. */
   get stream(): string | undefined {
     return this.#stream;
   }
 
-  /** Another stream, or the same created anew: nothing was published or received there. */
+  /** For another stream, or one that was created again: nothing was published to it or received from it. */
   startOver(stream: string): void {
     this.#timer?.dispose();
     this.#timer = undefined;
@@ -129,7 +130,7 @@ export class LinkState {
     this.setSent(one.author, one.end);
   }
 
-  /** When the stream was last known to hold what had been published; 0: never. */
+  /** When the stream was last found to contain all published records; 0: never. */
   get checkedAt(): number {
     return Number(this.#meta('checked') ?? 0);
   }
@@ -159,12 +160,12 @@ export class LinkState {
     }));
   }
 
-  /** This sequence holds something else by now. */
+  /** Forgets a published record that is no longer in the stream. */
   forget(seq: number): void {
     this.#database.prepare('DELETE FROM published WHERE seq = ?').run(seq);
   }
 
-  /** Throws if the disk refuses; then everything is written with the next flush. */
+  /** Throws if the write fails; the next flush then writes everything. */
   flush(): void {
     this.#timer?.dispose();
     this.#timer = undefined;
@@ -203,7 +204,7 @@ export class LinkState {
       try {
         this.flush();
       } catch (error) {
-        this.#report('how far messages were published cannot be written', error);
+        this.#report('the publishing state cannot be written', error);
       }
     });
   }

@@ -1,4 +1,4 @@
-// Connects to NATS servers, and says in one sentence what is wrong when that or something after it fails.
+// Connects to NATS servers, and describes failures of the connection for the user.
 import {
   AuthorizationError,
   connect,
@@ -17,15 +17,15 @@ import { type JoinOptions } from './joinOptions.ts';
 import { inboxPrefix } from './streamNames.ts';
 
 const CONNECT_TIMEOUT = 5000;
-/** A connection that was cut without a word is noticed after two of these. */
+/** A connection that broke silently is noticed after two of these. */
 const PING_INTERVAL = 10_000;
 
-/** Something that will not pass by itself: the user must act. */
+/** A problem that retries do not solve: the user must act. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** A connection that never reconnects: what must be checked after a loss is checked for each new one. */
+/** The connection never reconnects on its own, since the stream has to be checked for each new connection. */
 export function connectNats(options: JoinOptions, ownInbox = true): Promise<NatsConnection> {
   const { login, credentials, servers, machine, tls } = options;
   const authenticator =
@@ -41,7 +41,7 @@ export function connectNats(options: JoinOptions, ownInbox = true): Promise<Nats
     timeout: CONNECT_TIMEOUT,
     pingInterval: PING_INTERVAL,
     maxPingOut: 2,
-    // A stack for each request costs more than the request.
+    // Capturing a stack trace costs more than the request itself.
     noAsyncTraces: true,
     ...(ownInbox && { inboxPrefix: inboxPrefix(machine) }),
     ...(authenticator && { authenticator }),
@@ -50,7 +50,7 @@ export function connectNats(options: JoinOptions, ownInbox = true): Promise<Nats
 }
 
 export interface Trouble {
-  /** Trying again does not help before the user acts. */
+  /** Whether retries are useless before the user acts. */
   readonly refused: boolean;
   readonly text: string;
 }
@@ -65,7 +65,7 @@ const UNKNOWN_AUTHORITY = [
 ];
 const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** What is wrong and the next step. `setUp`: the command that creates what is missing and prints the permissions. */
+/** Describes the problem and the next step. `setUp`: the command that creates the stream and prints permissions. */
 export function describeTrouble(error: unknown, setUp: string): Trouble {
   const causes = causesOf(error);
   const text = causes.map((cause) => describeError(cause)).find((one) => one !== '') ?? 'unknown';
@@ -105,10 +105,10 @@ export function describeTrouble(error: unknown, setUp: string): Trouble {
     );
   if (is(ConnectionError) && text.includes("does not support 'tls'"))
     return refused('the server does not encrypt connections. Use nats:// instead of tls:// in earshot.hub.server.');
-  // The client does not export the class of the first.
+  // The client does not export the class JetStreamNotEnabled.
   if (causes.some((cause) => cause instanceof Error && cause.name === 'JetStreamNotEnabled') || is(NoRespondersError))
     return refused('JetStream is not enabled on the server. Ask its administrator to enable it.');
-  const again = 'It is tried again by itself.';
+  const again = 'Earshot retries automatically.';
   if (hasCode(UNREACHABLE) || is(TimeoutError)) {
     return {
       refused: false,
@@ -118,7 +118,7 @@ export function describeTrouble(error: unknown, setUp: string): Trouble {
   return { refused: false, text: `the server cannot be used now (${text}). ${again}` };
 }
 
-/** As the server says it for a JWT: the client has no class for that. */
+/** Recognizes the server's messages about a JWT, for which the client has no error class. */
 function isExpired(text: string): boolean {
   return /(?:authentication|jwt|claim)[a-z ]{0,40}(?:expired|not yet valid)/i.test(text);
 }

@@ -1,9 +1,10 @@
 // Joins a hub with those of other machines through NATS JetStream (WIRE C). `createNatsLink` is the entry point, for
 // `HubServerDeps.join`; this folder is loaded only where a server is configured.
 //
-// outbox.ts publishes the files of this machine's authors, inbox.ts receives the stream, claims.ts has the names, presence.ts the
-// beats, streamCheck.ts finds what the server has lost. session.ts runs them over one connection; here is what outlives it: the
-// state on disk, connecting again, and what `health` says. Without the server everything local goes on.
+// outbox.ts publishes the files of this machine's authors, inbox.ts receives the stream, claims.ts manages names,
+// presence.ts sends and reads heartbeats, and streamCheck.ts finds records that the server has lost. session.ts runs
+// them over one connection. This file has what outlives a connection: the state on disk, reconnecting, and `health`.
+// Without the server, everything local continues.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -29,11 +30,11 @@ const RETRY_FIRST = 250;
 const RETRY_LONGEST = 10_000;
 
 export interface NatsLinkDeps {
-  /** One hub of a machine may join under one name. */
+  /** Locks the name and machine, so that only one hub of this machine joins under them. */
   readonly tryLock: TryLock;
-  /** Milliseconds between two beats; tests do not wait for 15 s. */
+  /** Milliseconds between two heartbeats; default 15 s, which tests shorten. */
   readonly beatEvery?: number | undefined;
-  /** Milliseconds between two looks for changes of presence. */
+  /** Milliseconds between two checks for changes of presence. */
   readonly lookEvery?: number | undefined;
 }
 
@@ -92,7 +93,7 @@ class NatsLink implements HubLink {
 
   stored(records: readonly StoredRecord[]): void {
     this.#outbox.stored(records);
-    // Messages, read marks and sessions change who is present with which count, here or on another machine.
+    // Records change the unread counts of agents, here and on other machines.
     this.#session?.followPresence();
   }
 
@@ -104,7 +105,7 @@ class NatsLink implements HubLink {
     return this.#claims.knownAs(agent);
   }
 
-  /** As of the last look; asking has it looked again soon. */
+  /** The agents at the last check; reading them schedules further checks. */
   agents(): readonly RemoteAgent[] {
     this.#session?.followPresence();
     const agents: RemoteAgent[] = [];
@@ -140,11 +141,11 @@ class NatsLink implements HubLink {
     try {
       this.#state.close();
     } catch (error) {
-      this.#side.report('how far messages were published cannot be written', error);
+      this.#side.report('the publishing state cannot be written', error);
     }
   }
 
-  /** Connects again and again until it is closed. Never rejects. */
+  /** Connects, and reconnects after each loss, until it is closed. Never rejects. */
   async #run(): Promise<void> {
     await this.#outbox.load().catch((error: unknown) => this.#side.report('the outbox cannot be read', error));
     while (!this.#isClosed()) {
@@ -158,7 +159,7 @@ class NatsLink implements HubLink {
     }
   }
 
-  /** It may be closed during any wait. */
+  /** A method, so that the compiler does not assume the same value after an `await`. */
   #isClosed(): boolean {
     return this.#closed;
   }
@@ -168,7 +169,7 @@ class NatsLink implements HubLink {
     const connecting = connectNats(this.#options);
     const connection = await Promise.race([connecting, this.#closing]);
     if (connection === undefined) {
-      // Nobody waits for a server that does not answer; should it do so after all, the connection is closed.
+      // Closed before the server answered. If it answers later, that connection is closed.
       connecting.then((late) => late.close()).catch(() => undefined);
       return;
     }
@@ -212,7 +213,7 @@ class NatsLink implements HubLink {
     }
   }
 
-  /** Two hubs of one machine would take each other's messages. */
+  /** Two hubs of one machine would receive each other's messages through the same consumer. */
   #takeLock(): void {
     if (this.#lock !== undefined) return;
     const { name, machine } = this.#options;
@@ -251,7 +252,7 @@ class NatsLink implements HubLink {
     let timer: Disposable | undefined;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      // Machines that lost the server together do not return together.
+      // Random, so that machines that lost the server at the same time do not reconnect at the same time.
       timer = this.#side.clock.after(this.#delay * (0.5 + Math.random()), resolve);
     });
     timer?.dispose();
@@ -260,13 +261,13 @@ class NatsLink implements HubLink {
   }
 }
 
-/** A random name of this hub, made once. */
+/** A random id of this hub, created once. */
 function readId(path: string): string {
   try {
     const id = readFileSync(path, 'utf8').trim();
     if (/^[0-9a-f]{16}$/.test(id)) return id;
   } catch {
-    // Made below.
+    // Created below.
   }
   const id = randomBytes(8).toString('hex');
   writeFileSync(path, `${id}\n`, { mode: 0o600 });

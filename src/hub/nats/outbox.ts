@@ -1,5 +1,5 @@
-// Publishes the records of this machine's agents: in the order of each author's file, each after the acknowledgement of the one
-// before. The files are the outbox; only the newest records are kept in memory too.
+// Publishes the records of this machine's agents: in the order of each author's file, each after the acknowledgement of
+// the one before. The files are the outbox; only the newest records are also kept in memory.
 import { join } from 'node:path';
 import { type MessageRecord } from '../../protocol/hub.ts';
 import { type StoredRecord } from '../hubWriter.ts';
@@ -7,21 +7,21 @@ import { authorOf, messageFile } from '../readRecords.ts';
 import { type LinkState } from './linkState.ts';
 import { countLines, type OutboxItem, readOutbox } from './outboxFile.ts';
 
-/** Bytes of records kept in memory; beyond it they are read from their files when their turn comes. */
+/** Bytes of records that are kept in memory. Further records are read from their files when they are published. */
 const MOST_KEPT = 8 * 1024 * 1024;
-/** Authors that are published at the same time. */
+/** How many authors are published at the same time. */
 const MOST_AT_ONCE = 64;
 
 interface Queue {
   readonly author: string;
-  /** How long the author's file is. */
+  /** The length of the author's file. */
   length: number;
-  /** Where the first item starts, or would start. */
+  /** The offset up to which the file was published. */
   sent: number;
-  /** Where the last item ends: what follows in the file was not read yet. */
+  /** The offset up to which `items` contains the file. */
   read: number;
   items: OutboxItem[];
-  /** Lines after `sent`. */
+  /** The number of lines after `sent`. */
   waiting: number;
 }
 
@@ -32,7 +32,7 @@ export interface OutboxDeps {
   readonly state: LinkState;
   readonly lengths: ReadonlyMap<string, number>;
   now(): number;
-  /** How many records wait has changed. */
+  /** Called when the number of waiting records has changed. */
   changed(): void;
   report(message: string, error?: unknown): void;
 }
@@ -40,7 +40,7 @@ export interface OutboxDeps {
 export class Outbox {
   readonly #deps: OutboxDeps;
   readonly #queues = new Map<string, Queue>();
-  /** Authors with something to publish that nobody publishes yet. */
+  /** Authors with records to publish that are not being published yet. */
   readonly #ready = new Set<string>();
   readonly #running = new Set<string>();
   #kept = 0;
@@ -51,7 +51,7 @@ export class Outbox {
     for (const [author, length] of deps.lengths) this.#queues.set(author, emptyQueue(author, length));
   }
 
-  /** Records that were not acknowledged. */
+  /** The number of records that are not acknowledged yet. */
   get waiting(): number {
     return [...this.#queues.values()].reduce((sum, { waiting }) => sum + waiting, 0);
   }
@@ -79,20 +79,20 @@ export class Outbox {
     }
   }
 
-  /** Takes the positions from the state, at the start and after they were changed there. Nothing may be running. */
+  /** Reads the positions from the state. Call it at the start and after they changed there, and not during `run`. */
   async load(): Promise<void> {
     this.#ready.clear();
     this.#kept = 0;
     const counting = [...this.#queues.values()].map(async (queue) => {
       const sent = this.#deps.state.sent(queue.author);
-      // A file that is shorter than what was published is another file.
+      // If the file is shorter than its published part, it is a new file.
       queue.sent = sent <= queue.length ? sent : 0;
       queue.read = queue.sent;
       queue.items = [];
       queue.waiting = 0;
       const lines =
         queue.sent < queue.length ? await countLines(this.#path(queue.author), queue.sent, queue.length) : 0;
-      // Records that were stored meanwhile are counted already.
+      // Added, since records that were stored meanwhile are counted already.
       queue.waiting += lines;
       this.#offer(queue.author);
     });
@@ -100,7 +100,7 @@ export class Outbox {
     this.#deps.changed();
   }
 
-  /** Publishes until the signal ends it. Rejects as soon as one publication fails. */
+  /** Publishes until the signal is aborted. Stops and rejects if a publication fails. */
   async run(publish: (item: OutboxItem, author: string) => Promise<PublishResult>, signal: AbortSignal): Promise<void> {
     const running = new Set<Promise<void>>();
     const failures: unknown[] = [];

@@ -1,4 +1,4 @@
-// Reads an author's file of messages in parts, as the outbox that it is.
+// Reads an author's message file in parts, for the outbox.
 import { open } from 'node:fs/promises';
 import { parseObject } from '../../base/json/outsideJson.ts';
 import { type MessageRecord, messageRecord } from '../../protocol/hub.ts';
@@ -8,7 +8,7 @@ const PART = 256 * 1024;
 
 export interface OutboxItem {
   readonly record: MessageRecord;
-  /** The line without its end. */
+  /** The line without its line break. */
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly end: number;
@@ -16,24 +16,24 @@ export interface OutboxItem {
 
 export interface OutboxPart {
   readonly items: readonly OutboxItem[];
-  /** Everything before this was read. */
+  /** The offset up to which the file was read. */
   readonly read: number;
-  /** Lines that are no records; they are left out. */
+  /** The number of lines that are not valid records and were left out. */
   readonly damaged: number;
 }
 
-/** The whole lines of the file from one offset to another, or as many as fit into one part. */
+/** Reads the complete lines between two offsets, or as many of them as fit into one part. */
 export async function readOutbox(path: string, from: number, to: number): Promise<OutboxPart> {
   for (let size = PART; ; size *= 4) {
     const bytes = await readRange(path, from, Math.min(size, to - from));
     const whole = bytes.lastIndexOf(NEWLINE) + 1;
     if (whole > 0) return parseLines(bytes.subarray(0, whole), from);
-    // What has no end of a line at all was cut off behind our back.
+    // Without any line break, the rest of the file was cut off by another program.
     if (bytes.length < size) return { items: [], read: to, damaged: 0 };
   }
 }
 
-/** How many lines the file has between two offsets. */
+/** The number of lines between two offsets of the file. */
 export async function countLines(path: string, from: number, to: number): Promise<number> {
   let count = 0;
   for (let at = from; at < to; ) {

@@ -1,5 +1,5 @@
-// Presence of machines: a beat of this one every 15 s and after changes, with its agents and their unread counts, and the beats of
-// the others.
+// Presence of machines: sends a heartbeat of this machine every 15 s and after changes, with its agents and their
+// unread counts, and reads the heartbeats of other machines.
 import * as z from 'zod';
 import { parseObject } from '../../base/json/outsideJson.ts';
 import { type Bucket, type Entry } from './bucket.ts';
@@ -25,7 +25,7 @@ export interface PresenceDeps {
   readonly machine: string;
   readonly hub: string;
   now(): number;
-  /** The live agents of this machine, by the names that others use. */
+  /** The connected agents of this machine, by their public names. */
   agents(): readonly AgentBeat[];
 }
 
@@ -36,9 +36,9 @@ export class Presence {
   readonly #seen = new Map<string, number>();
   #bucket: Bucket | undefined;
   #revision: number | undefined;
-  /** The agents of the last beat, as JSON. */
+  /** The agents of the last heartbeat, as JSON. */
   #written: string | undefined;
-  /** The server's clock at this machine's last beat. */
+  /** The server's time of this machine's last heartbeat. */
   #serverNow = 0;
   #clockAhead: number | undefined;
   #beating: Promise<void> = Promise.resolve();
@@ -51,7 +51,7 @@ export class Presence {
     return this.#serverNow;
   }
 
-  /** Milliseconds, as exact as a beat takes; undefined before the first one. */
+  /** How far this machine's clock is ahead of the server's, in milliseconds; undefined before the first heartbeat. */
   get clockAhead(): number | undefined {
     return this.#clockAhead;
   }
@@ -68,7 +68,7 @@ export class Presence {
     return this.#seen.get(agent);
   }
 
-  /** Without a connection nobody is known to be present. */
+  /** Undefined: there is no connection, and no machine counts as present. */
   use(bucket: Bucket | undefined): void {
     this.#bucket = bucket;
     this.#revision = undefined;
@@ -76,12 +76,12 @@ export class Presence {
     this.#beats = new Map();
   }
 
-  /** Beats if the agents or their counts are others than in the last beat. Throws as `beat` does. */
+  /** Sends a heartbeat if the agents or their counts have changed since the last one. Throws as `beat` does. */
   async beatIfChanged(): Promise<void> {
     if (JSON.stringify(this.#ownAgents()) !== this.#written) await this.beat();
   }
 
-  /** Throws `RefusedError` if another hub is present as this machine. */
+  /** Sends a heartbeat. Throws `RefusedError` if another hub is present under this machine's name. */
   beat(): Promise<void> {
     this.#beating = this.#write();
     return this.#beating;
@@ -108,7 +108,7 @@ export class Presence {
           `another hub has joined as machine ${machine}. Set earshot.hub.machine to another name on one of them, or close the other; it is forgotten 45 seconds after it has gone.`,
         );
       }
-      // It has expired, or an earlier life of this hub wrote it.
+      // The heartbeat has expired, or this hub wrote it before a restart.
       this.#revision = own?.revision;
     }
   }
@@ -130,9 +130,9 @@ export class Presence {
     this.#beats = beats;
   }
 
-  /** This machine leaves; the others need not wait until its beat expires. */
+  /** Removes this machine's heartbeat, so that other machines need not wait until it expires. */
   async leave(): Promise<void> {
-    // A beat that is under way would stay behind.
+    // A heartbeat that is still being written would stay after the removal.
     await this.#beating.catch(() => undefined);
     if (this.#revision !== undefined) await this.#bucket?.remove(this.#deps.machine, this.#revision);
   }

@@ -1,6 +1,6 @@
-// Publishes records to the stream over one connection and waits for their acknowledgements. What several authors have at the same
-// moment goes to the server in one write, and its acknowledgements come back together: one write for each record costs more than
-// everything else on the way.
+// Publishes records to the stream over one connection and waits for their acknowledgements. Records that several
+// authors publish at the same time are sent in one write, and their acknowledgements come back together, since separate
+// writes would cost more than everything else.
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { createInbox, headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock } from '../../base/clock.ts';
@@ -11,7 +11,7 @@ const NO_RESPONDERS = 503;
 
 export interface Acknowledged {
   readonly seq: number;
-  /** The stream had this record already. */
+  /** Whether the stream already had this record. */
   readonly duplicate: boolean;
 }
 
@@ -20,7 +20,7 @@ interface Waiting {
   readonly data: Uint8Array;
   /** The `Nats-Msg-Id`. */
   readonly id: string;
-  /** By the monotonic clock: that of the machine may jump. */
+  /** When it was published, by the monotonic clock, since the machine's clock may jump. */
   readonly since: number;
   resolve(acknowledged: Acknowledged): void;
   reject(error: Error): void;
@@ -32,14 +32,14 @@ export class Publisher implements Disposable {
   readonly #timeout: number;
   readonly #inbox: string;
   readonly #subscription: Subscription;
-  /** By the last token of the subject that the acknowledgement is sent to, in the order of publication. */
+  /** Records without an acknowledgement, oldest first. The key is the last token of their reply subject. */
   readonly #waiting = new Map<string, Waiting>();
   #next = 0;
   #unsent: string[] = [];
   #timer: Disposable | undefined;
   #ended: Error | undefined;
 
-  /** `timeout`: milliseconds within which an acknowledgement must come. */
+  /** `timeout`: how many milliseconds an acknowledgement may take. */
   constructor(connection: NatsConnection, inboxPrefix: string, clock: Clock, timeout: number) {
     this.#connection = connection;
     this.#clock = clock;
@@ -69,7 +69,7 @@ export class Publisher implements Disposable {
     this.#subscription.unsubscribe();
   }
 
-  /** The client sends in one write what it is given in one turn. */
+  /** Publishes all in one tick, since the client sends the messages of one tick in one write. */
   #flush(): void {
     const tokens = this.#unsent;
     this.#unsent = [];
@@ -92,17 +92,17 @@ export class Publisher implements Disposable {
     if (waiting === undefined) return;
     this.#waiting.delete(token);
     if (message.headers?.code === NO_RESPONDERS) {
-      waiting.reject(new Error('no stream takes the messages'));
+      waiting.reject(new Error('no stream accepts the messages'));
       return;
     }
     const answer = parseObject(message.string()) ?? {};
     const { error, seq, duplicate } = answer as { error?: ApiError; seq?: unknown; duplicate?: unknown };
     if (error !== undefined) waiting.reject(new JetStreamApiError(error));
     else if (typeof seq === 'number') waiting.resolve({ seq, duplicate: duplicate === true });
-    else waiting.reject(new Error('the server acknowledged in a way that is not known'));
+    else waiting.reject(new Error('the server sent an unknown acknowledgement'));
   }
 
-  /** The oldest one waits the longest. */
+  /** Checks only the oldest record, which has waited longest. */
   #checkTime(): void {
     this.#timer = undefined;
     const [oldest] = this.#waiting.values();

@@ -1,4 +1,4 @@
-// Checks a record that another machine published: what its subject, its body and the claim of its author say must agree.
+// Checks a record that another machine published: its subject, its body and the claim of its author must agree.
 import * as z from 'zod';
 import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { HUB_NAME, MOST_BODY_BYTES, type MessageRecord, messageRecord } from '../../protocol/hub.ts';
@@ -8,13 +8,13 @@ import { aboutOf, type SubjectTokens } from './streamNames.ts';
 const decoder = new TextDecoder();
 const EVENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Ids and names are shown to models as they are: nothing else may be in them. */
+/** Ids and names are shown to models without escaping, so they may contain only these characters. */
 const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 const publicName = z.string().regex(/^[a-z0-9_-]{1,70}$/);
 const time = z.iso.datetime();
 const scopes = z.array(z.unknown()).max(100);
-/** What a hub of ours lets its own agents write. */
-const fit = z.object({
+/** The limits that a hub also enforces for its own agents. */
+const limits = z.object({
   message_id: id,
   timestamp: time,
   author: z
@@ -26,7 +26,7 @@ const fit = z.object({
     .optional(),
   reply_to: id.optional(),
   scopes: scopes.optional(),
-  /** Also those that its mentions became. */
+  /** Includes the references for mentions. */
   refs: z.array(z.unknown()).max(200).optional(),
   client_id: z.string().max(128).optional(),
 });
@@ -47,8 +47,8 @@ export function checkReceived(tokens: SubjectTokens, messageId: string, data: Ui
     return { refused: 'its subject and its body differ in kind' };
   if (aboutOf(record) !== tokens.about)
     return { refused: 'its subject and its body name different messages or threads' };
-  const unfit = fit.safeParse(record).error?.issues[0];
-  if (unfit !== undefined) return { refused: `its body is no record: ${unfit.path.join('.')}` };
+  const exceeded = limits.safeParse(record).error?.issues[0];
+  if (exceeded !== undefined) return { refused: `its body is no record: ${exceeded.path.join('.')}` };
   if (record.type !== 'message.delete' && bodyLength(record) > MOST_BODY_BYTES)
     return { refused: 'its content is too long' };
   const author = authorName(record);
@@ -61,14 +61,14 @@ function bodyLength({ content, structured }: { readonly content: string; readonl
   return Buffer.byteLength(content) + (structured === undefined ? 0 : Buffer.byteLength(JSON.stringify(structured)));
 }
 
-/** Undefined: no agent can have that name. */
+/** Undefined: the name is not valid. */
 function authorName(record: MessageRecord): string | undefined {
   if (record.type !== 'message.create') return HUB_NAME.test(record.author) ? record.author : undefined;
   const { agent_id: id, name } = record.author;
   return id === name && HUB_NAME.test(name) ? name : undefined;
 }
 
-/** Names under which an agent may be known on other machines, in the order in which they are claimed. */
+/** The public names that an agent may have on other machines, in the order in which they are tried. */
 export function publicNames(agent: string, machine: string): string[] {
   const long = `${agent}-${machine}`;
   return [agent, long, ...Array.from({ length: 8 }, (_, index) => `${long}-${index + 2}`)];
@@ -79,8 +79,9 @@ function isPublicNameOf(name: string, agent: string, machine: string): boolean {
 }
 
 /**
- * Why the claim of this author speaks against the record; undefined if it does not. For a record from before the claim, and where
- * the server has lost the claim, the name is that of the machine from which it was last used here.
+ * Why the record is refused because of the claim on its author's name; undefined: it is accepted. If the record is
+ * older than the claim, or there is no claim, the name belongs to the machine of the author's newest message in this
+ * hub, if it has one.
  */
 export function claimAgainst(
   claim: Claim | undefined,

@@ -1,4 +1,5 @@
-// One connection to the server, from the check of the stream to its end: publishes, receives, claims names and beats.
+// One connection to the server: checks the stream, then publishes, receives, claims names and sends heartbeats until it
+// ends.
 import {
   AckPolicy,
   DeliverPolicy,
@@ -25,24 +26,24 @@ import { bucketStream, consumerName, inboxPrefix, subjectOf } from './streamName
 const PUBLISH_TIMEOUT = 5000;
 const ACK_WAIT = 30_000;
 const LEAVE_TIMEOUT = 2000;
-/** How often changes of presence are looked for after a reason to do so. The Agents view asks again before these are over. */
-const LOOKS = 10;
-/** How long a full stream is left alone. */
+/** The number of presence checks after each trigger. The Agents view triggers them again before they are used up. */
+const PRESENCE_CHECKS = 10;
+/** How long to wait before publishing to a full stream again. */
 const FULL_RETRY = 5000;
 
 export interface SessionDeps extends Omit<InboxDeps, 'isSent'> {
   readonly clock: Clock;
   readonly outbox: Outbox;
   readonly presence: Presence;
-  /** Milliseconds between two beats. */
+  /** Milliseconds between two heartbeats. */
   readonly beatEvery: number;
-  /** Milliseconds between two looks for changes of presence. */
+  /** Milliseconds between two checks for changes of presence. */
   readonly lookEvery: number;
-  /** Called once everything was checked and messages flow. */
+  /** Called once the stream was checked and messages can be sent and received. */
   onConnected(): void;
   onFull(full: boolean): void;
   report(message: string, error?: unknown): void;
-  /** The command that creates what is missing. */
+  /** The command that creates the stream and the buckets. */
   readonly setUp: string;
 }
 
@@ -57,10 +58,10 @@ export class Session {
   #claiming: Promise<void> = Promise.resolve();
   #nextClaiming: Promise<void> | undefined;
   #denied: PermissionViolationError | undefined;
-  /** Records that were published over this connection and did not come back yet. */
+  /** Records that were published over this connection and were not received back yet. */
   readonly #sent = new Set<string>();
-  /** How often changes of presence are still looked for before the next reason. */
-  #looks = 0;
+  /** The number of presence checks that are left until the next trigger. */
+  #checksLeft = 0;
 
   constructor(connection: NatsConnection, deps: SessionDeps) {
     this.#connection = connection;
@@ -76,7 +77,7 @@ export class Session {
     const closed = this.#connection.closed().then((error) => {
       throw error instanceof Error ? error : new Error('the connection was lost');
     });
-    // Whatever ends first ends the rest.
+    // The first of them that ends also ends the others.
     const ending = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     const work: Promise<unknown>[] = [];
     try {
@@ -104,7 +105,7 @@ export class Session {
     }
   }
 
-  /** The others need not wait until the beat expires; a hub that returns at once is not taken for another one. */
+  /** Removes the heartbeat: other machines need not wait until it expires, and a restarted hub is not refused. */
   async #leave(): Promise<void> {
     let timer: Disposable | undefined;
     const tooLong = new Promise<void>((resolve) => {
@@ -118,16 +119,16 @@ export class Session {
     this.#ended.abort();
   }
 
-  /** New agents claim their names, and those that are gone release theirs. */
+  /** Claims names for new agents and releases those of removed agents. */
   agentsChanged(): void {
     this.#updateClaims().catch((error: unknown) => {
       if (!this.#ended.signal.aborted) this.#deps.report('the names of agents could not be claimed', error);
     });
   }
 
-  /** Counts here and on other machines are about to change, or somebody wants to know them: for a while changes do not wait for a beat. */
+  /** For a while, checks presence more often than with each heartbeat: counts may change, or are being shown. */
   followPresence(): void {
-    this.#looks = LOOKS;
+    this.#checksLeft = PRESENCE_CHECKS;
   }
 
   async #prepare(): Promise<void> {
@@ -148,7 +149,7 @@ export class Session {
     await this.#updateClaims();
     await this.#manager.consumers.add(names.stream, {
       durable_name: consumerName(machine),
-      // What is received is received in order: one acknowledgement is for everything before it.
+      // Records are received in order, so one acknowledgement includes all earlier ones.
       ack_policy: AckPolicy.All,
       deliver_policy: DeliverPolicy.All,
       ack_wait: nanos(ACK_WAIT),
@@ -166,7 +167,7 @@ export class Session {
     }
   }
 
-  /** Waits while the stream is full. Rejects for anything else, which ends the session. */
+  /** Waits while the stream is full. Rejects for any other failure, which ends the session. */
   async #publish(item: OutboxItem, author: string): Promise<PublishResult> {
     const { state, name, machine } = this.#deps;
     const known = await this.#publicNameOf(author);
@@ -174,7 +175,7 @@ export class Session {
     const subject = subjectOf(name, machine, known, record);
     const data = this.#bodyOf(item);
     const most = this.#connection.info?.max_payload ?? 0;
-    // A little is left for the headers.
+    // Leaves room for the headers.
     if (subject === undefined || (most > 0 && data.length > most - 512)) return this.#skip(author, data.length);
     const newest = state.position.seq;
     this.#sent.add(record.event_id);
@@ -182,8 +183,8 @@ export class Session {
       try {
         const { seq, duplicate } = await this.#publisher.publish(subject, data, record.event_id);
         this.#deps.onFull(false);
-        // A number that was given before: the stream was made anew behind our back.
-        if (!duplicate && seq <= newest) throw new Error('the stream was created anew');
+        // The server has assigned this sequence before, so the stream was created again meanwhile.
+        if (!duplicate && seq <= newest) throw new Error('the stream was created again');
         return { seq };
       } catch (error) {
         if (isTooLarge(error)) return this.#skip(author, data.length);
@@ -212,7 +213,7 @@ export class Session {
     }
   }
 
-  /** The line of the file; with the names that others use, where they differ. */
+  /** The line of the file, with public names in its mentions where they differ. */
   #bodyOf({ record, bytes }: OutboxItem): Uint8Array {
     if (record.type !== 'message.create') return bytes;
     const refs = mapMentions(record.refs, (mention) => this.#deps.claims.toPublic(mention));
@@ -220,7 +221,7 @@ export class Session {
     return new TextEncoder().encode(JSON.stringify({ ...record, refs }));
   }
 
-  /** What changes during a round is found by the next one, which all who ask meanwhile share. */
+  /** Calls during an update share the next one, which finds changes that the running update missed. */
   #updateClaims(): Promise<void> {
     const { claims, presence } = this.#deps;
     this.#nextClaiming ??= this.#claiming
@@ -244,8 +245,8 @@ export class Session {
       await this.#updateClaims();
       const info = await this.#streamInfo(names.stream);
       if (`${names.stream} ${info.created}` !== state.stream || info.state.last_seq < state.position.seq)
-        throw new Error('the stream was created anew');
-      // This connection never broke, so the server still has what it acknowledged on it.
+        throw new Error('the stream was created again');
+      // The connection has not broken, so the server still has everything that it acknowledged over it.
       state.setChecked(clock.now(), clock.now() - LOOK_BACK);
     }
   }
@@ -254,16 +255,16 @@ export class Session {
     const { presence, beatEvery, lookEvery } = this.#deps;
     const due = this.#pause(beatEvery).then(() => 'due');
     while ((await Promise.race([due, this.#pause(lookEvery)])) !== 'due') {
-      // A beat that begins after the end would stay behind.
-      if (this.#ended.signal.aborted || this.#looks === 0) continue;
-      this.#looks -= 1;
+      // A heartbeat that is sent after the end of the session would stay on the server.
+      if (this.#ended.signal.aborted || this.#checksLeft === 0) continue;
+      this.#checksLeft -= 1;
       await presence.beatIfChanged();
       await presence.read();
       await this.#updateClaims();
     }
   }
 
-  /** The server reports what it does not permit apart from the request that failed. */
+  /** The server reports permission errors separately from the request that failed. */
   async #watchErrors(): Promise<void> {
     for await (const status of this.#connection.status()) {
       if (status.type === 'error' && status.error instanceof PermissionViolationError) this.#denied ??= status.error;

@@ -1,4 +1,5 @@
-// Creates the stream and the buckets of a name, once, with an administrator's user, and prints what each machine's user may do.
+// Creates the stream and the buckets of a name, once, with an administrator's user, and prints the permissions for a
+// machine's user.
 import {
   DiscardPolicy,
   jetstream,
@@ -19,11 +20,11 @@ const DUPLICATE_WINDOW = 24 * 3600_000;
 const PRESENCE_TTL = 45_000;
 
 export interface SetUpOptions extends JoinOptions {
-  /** Of the stream; undefined: 1 GiB, or what it has. */
+  /** The size of the stream; undefined: unchanged, or 1 GiB for a new stream. */
   readonly maxBytes?: number | undefined;
 }
 
-/** Returns what to tell the administrator. Running it again changes only the size. */
+/** Returns the text for the administrator. Running it again changes only the size. */
 export async function setUpStream(options: SetUpOptions): Promise<string> {
   const connection = await connectNats(options, false);
   try {
@@ -32,7 +33,7 @@ export async function setUpStream(options: SetUpOptions): Promise<string> {
     const created = await provideStream(manager, names, options.maxBytes);
     const buckets = new Kvm(jetstream(connection));
     await buckets.create(names.agents, { history: 1 });
-    // In memory it would not outlive the server.
+    // Stored in a file, since a bucket in memory would be lost when the server restarts.
     await buckets.create(names.presence, { history: 1, ttl: PRESENCE_TTL });
     return [
       `The stream ${names.stream} ${created ? 'was created' : 'exists'}, and so do the buckets ${names.agents} and ${names.presence}.`,
@@ -74,7 +75,7 @@ export interface Permissions {
   readonly subscribe: readonly string[];
 }
 
-/** All that the user of one machine may do: nothing under the name of another machine. */
+/** The permissions of one machine's user, which cannot publish under the name of another machine. */
 export function machinePermissions(name: string, machine: string): Permissions {
   const { stream, agents, presence } = streamNames(name);
   const consumer = consumerName(machine);
@@ -98,7 +99,7 @@ export function machinePermissions(name: string, machine: string): Permissions {
   };
 }
 
-/** In the syntax of nats-server's configuration. */
+/** Prints permissions in the syntax of nats-server's configuration. */
 export function printPermissions({ publish, subscribe }: Permissions): string {
   const list = (subjects: readonly string[]) => subjects.map((subject) => `    "${subject}"`).join('\n');
   return `permissions {\n  publish: [\n${list(publish)}\n  ]\n  subscribe: [\n${list(subscribe)}\n  ]\n}`;

@@ -1,10 +1,11 @@
-// After each connect, before anything new is published: does the stream still hold what was published and received? Servers
-// before 2.12 acknowledge before the disk has it, and a killed one may have lost the end of the stream.
+// Checks after each connect, before anything new is published, whether the stream still has what was published and
+// received. Servers before 2.12 acknowledge records before they are on disk, so a killed server may lose the end of the
+// stream.
 import { type JetStreamManager } from '@nats-io/jetstream';
 import { toNanos } from './inbox.ts';
 import { type LinkState } from './linkState.ts';
 
-/** What was published earlier than this before the last check is on the server's disk. */
+/** Records that were published longer than this before the last check are on the server's disk. */
 export const LOOK_BACK = 10 * 60_000;
 const AT_ONCE = 64;
 
@@ -14,7 +15,7 @@ export interface StreamState {
   readonly lastSeq: number;
 }
 
-/** Sets the state back to what is to be published and received again. Returns how many records are missing. */
+/** Resets the state so that lost records are published and received again. Returns the number of missing records. */
 export async function checkStream(
   manager: JetStreamManager,
   stream: string,
@@ -30,7 +31,7 @@ export async function checkStream(
   return checkPublished(manager, stream, found, state);
 }
 
-/** A stream only grows: if the last message is the very one that was received, so are all before it. */
+/** A stream only grows: if the last received message is unchanged, all earlier ones are too. */
 async function checkReceivedPart(
   manager: JetStreamManager,
   stream: string,
@@ -42,7 +43,7 @@ async function checkReceivedPart(
   const message = seq <= lastSeq ? await manager.streams.getMessage(stream, { seq }) : null;
   const wasRemoved = message === null && seq < firstSeq;
   if (wasRemoved || (message !== null && toNanos(message.timestamp) === time)) return;
-  // Everything is received again; what is known is not stored twice.
+  // Receives everything again; known records are not stored twice.
   state.setPosition({ seq: 0, time: 0 });
 }
 
@@ -52,7 +53,7 @@ async function checkPublished(
   { firstSeq }: StreamState,
   state: LinkState,
 ): Promise<number> {
-  // What is before the first sequence was removed by an administrator.
+  // An administrator removed the records before the first sequence.
   const published = state.recentlyPublished(state.checkedAt - LOOK_BACK).filter(({ seq }) => seq >= firstSeq);
   let missing = 0;
   for (let at = 0; at < published.length; at += AT_ONCE) {
@@ -62,7 +63,7 @@ async function checkPublished(
       if (found[index]?.header.get('Nats-Msg-Id') === one.event) continue;
       missing += 1;
       state.forget(one.seq);
-      // From there on all of the author's records are published again, so that their order is kept.
+      // Publishes all later records of the author again too, so that their order is kept.
       if (one.start < state.sent(one.author)) state.setSent(one.author, one.start);
     }
   }

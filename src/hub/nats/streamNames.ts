@@ -1,9 +1,10 @@
-// The names of stream, buckets, consumer and subjects (WIRE C). Every token is legal by its alphabet; nothing is escaped.
+// The names of stream, buckets, consumer and subjects (WIRE C). Names use only characters that are legal in tokens, so
+// nothing is escaped.
 import { HUB_NAME, type MessageRecord } from '../../protocol/hub.ts';
 
 export interface StreamNames {
   readonly stream: string;
-  /** Everything in the stream. */
+  /** The pattern of all subjects in the stream. */
   readonly subjects: string;
   readonly agents: string;
   readonly presence: string;
@@ -31,20 +32,20 @@ export function inboxPrefix(machine: string): string {
   return `_INBOX_${machine}`;
 }
 
-/** Ids of messages and threads, and names that an agent has on other machines: each is one token. */
+/** Ids of messages and threads, and public names of agents: each is one token. */
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 const PUBLIC_NAME = /^[a-z0-9_-]{1,70}$/;
 
 export interface SubjectTokens {
   readonly kind: 'msg' | 'edit';
   readonly machine: string;
-  /** The name of the author on other machines. */
+  /** The public name of the author. */
   readonly author: string;
-  /** Of a message: its thread or `_`. Of an edit or deletion: its message. */
+  /** For a message its thread, or `_` without one; for an edit or deletion the id of the message. */
   readonly about: string;
 }
 
-/** Undefined: an id that is no legal token, so that the record cannot be published. */
+/** Undefined: an id is not a legal token, so the record cannot be published. */
 export function subjectOf(name: string, machine: string, author: string, record: MessageRecord): string | undefined {
   const about = aboutOf(record);
   if (!ID.test(about)) return undefined;
@@ -55,7 +56,7 @@ export function aboutOf(record: MessageRecord): string {
   return record.type === 'message.create' ? (record.thread?.thread_id ?? '_') : record.message_id;
 }
 
-/** Undefined: no subject of ours. */
+/** Undefined: the subject does not belong to this name. */
 export function parseSubject(name: string, subject: string): SubjectTokens | undefined {
   const tokens = subject.split('.');
   const [prefix, hub, kind, machine = '', author = '', about = ''] = tokens;

@@ -12,12 +12,12 @@ import {
   serverSchemaFor,
 } from '../../protocol/outside/mcp.ts';
 
-/** Where a server is configured. Those of a workspace start only after the user's approval. */
+/** Where a server is configured. Servers of a workspace start only after the user's approval. */
 export interface ConfigSource {
-  /** For people: `.vscode/mcp.json`, `earshot.mcp.servers in the user settings`. */
+  /** Shown to the user: `.vscode/mcp.json`, `earshot.mcp.servers in the user settings`. */
   readonly label: string;
   readonly workspace: boolean;
-  /** The folder that relative paths and `${workspaceFolder}` refer to, as the machine says it. */
+  /** The absolute path of the folder that relative paths and `${workspaceFolder}` refer to. */
   readonly folder?: string | undefined;
 }
 
@@ -32,14 +32,14 @@ export interface ConfiguredServer {
 
 export interface ReadConfiguration {
   readonly servers: readonly ConfiguredServer[];
-  /** What cannot be used and why, for people. */
+  /** What cannot be used and why, for the user. */
   readonly problems: readonly string[];
 }
 
 const MOST_SERVERS = 100;
 export const MOST_CONFIG_BYTES = 1024 * 1024;
 
-/** The text of `.vscode/mcp.json`, a profile's `mcp.json` (`servers`) or `.mcp.json` (`mcpServers`). */
+/** Reads the text of `.vscode/mcp.json`, a profile's `mcp.json` (`servers`) or `.mcp.json` (`mcpServers`). */
 export function readConfigText(text: string, source: ConfigSource): ReadConfiguration {
   try {
     return readConfigValue(parseJsonc(text), source);
@@ -67,7 +67,7 @@ export function readConfigValue(value: unknown, source: ConfigSource): ReadConfi
   return { servers, problems };
 }
 
-/** The first source that has a name wins; the others are named. */
+/** If several sources have the same name, the first one is used, and a problem names each of the others. */
 export function mergeConfigurations(all: readonly ReadConfiguration[]): ReadConfiguration {
   const servers = new Map<string, ConfiguredServer>();
   const problems = all.flatMap((one) => one.problems);

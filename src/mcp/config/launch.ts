@@ -18,14 +18,14 @@ export interface ProgramLaunch {
   readonly args: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The file that some of `env` is from. */
+  /** The file that some variables of `env` come from. */
   readonly envFile?: string;
 }
 
 export interface HttpLaunch {
   readonly type: 'http';
   readonly url: URL;
-  /** A socket of this machine, for `unix:` addresses. */
+  /** The path of a local socket, for `unix:` addresses. */
   readonly socket?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly oauth?: HttpServer['oauth'];
@@ -34,18 +34,18 @@ export interface HttpLaunch {
 
 export type Launch = ProgramLaunch | HttpLaunch;
 
-/** What the user is asked for before a server of a workspace starts. No values of inputs or of the environment. */
+/** What the user is shown before a server of a workspace starts. Contains no values of inputs or of the environment. */
 export interface LaunchProof {
-  /** As configured, with its variables. */
+  /** As configured, before variables are replaced. */
   readonly command: string;
   readonly details: readonly string[];
   /** The program, every file that an argument names, and the file with its environment. */
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
-  /** Of all of the above: what was approved. */
+  /** The hash of all of the above, which identifies an approval. */
   readonly hash: string;
 }
 
-/** What a server gets of our environment; the rest it gets only if its configuration says so. */
+/** Environment variables that every server inherits. It gets others only if its configuration names them. */
 const INHERITED =
   process.platform === 'win32'
     ? [
@@ -79,7 +79,7 @@ const INHERITED =
       ];
 
 const MOST_ENV_FILE = 1024 * 1024;
-/** Instead of the hash of a file that can be run, but not read. */
+/** Used as the hash of a file that cannot be read. Such a file may still be executable. */
 const UNREADABLE = 'unreadable';
 
 /** Rejects with a FailureError that says what is wrong. */
@@ -92,7 +92,7 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
   const values = new Map<string, string>();
   for (const name of INHERITED) {
     const value = deps.environment[name];
-    // A value that is a function definition of a shell is a known attack.
+    // Leaves out shell functions, as the MCP SDK does: they are a known way to run code (Shellshock).
     if (value !== undefined && !value.startsWith('()')) values.set(name, value);
   }
   const envFile = config.envFile && resolve(folder, await replaceVariables(config.envFile, deps));
@@ -104,7 +104,7 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
     if (value === null) values.delete(name);
     else values.set(name, await replaceVariables(String(value), deps));
   }
-  // Errors of the system would show the value, which may be a secret.
+  // Checked here because the error of the operating system would contain the value, which may be a secret.
   for (const [name, value] of values) if (value.includes('\0')) refuseValue(`variable ${name}`);
   const env = Object.fromEntries(values);
   const args: string[] = [];
@@ -139,14 +139,14 @@ async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<Http
     return { type: 'http', url, socket: unix['socket'], ...rest };
   }
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
-    refuse(`“${config.url}” is no address of a server.`, 'Use http, https or unix.');
+    refuse(`“${config.url}” is not the address of a server.`, 'Use http, https or unix.');
   }
   return { type: 'http', url: new URL(address), ...rest };
 }
 
-/** The error of a request would show the value, which may be a secret, to the user and to the model. */
+/** Checked here because the error of a request would show the user and the model the value, which may be a secret. */
 function checkHeader(name: string, value: string): void {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) refuse(`“${name}” is no name of a header.`, 'Correct the configuration.');
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) refuse(`“${name}” is not a header name.`, 'Correct the configuration.');
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value.trim())) refuseValue(`header ${name}`);
 }
 
@@ -157,12 +157,12 @@ function refuseValue(what: string): never {
   );
 }
 
-/** What is shown and hashed for approval, and to remember what was learnt of a program. */
+/** What the user approves, with its hash, under which facts about the program are stored too. */
 export async function proveLaunch(
   { name, config, source, inputs }: ConfiguredServer,
   launch: Launch,
 ): Promise<LaunchProof> {
-  // An input can run a command of the editor.
+  // Inputs that run a command of the editor have to be approved as well.
   const asked = inputs.flatMap((input) => (input.type === 'command' ? [describeCommandInput(input)] : []));
   if (!isStdio(config) || launch.type !== 'stdio') {
     const headers = 'headers' in config ? Object.entries(config.headers ?? {}) : [];
@@ -170,7 +170,7 @@ export async function proveLaunch(
     const command = 'url' in config ? printWholePath(config.url) : '';
     return { command, details, files: [], hash: hashOf([name, source, config, inputs]) };
   }
-  // Variables of the environment can make a program run other code.
+  // The environment is part of it, since variables can make a program run other code.
   const { program, args, folder, envFile = [] } = launch;
   const paths = [...new Set([program, ...(await filesOf(args, folder))].concat(envFile))];
   const hash = (path: string) => hashFile(path).catch(() => UNREADABLE);
@@ -204,9 +204,9 @@ async function readEnvFile(path: string): Promise<Record<string, string>> {
   }
 }
 
-/** A device or a pipe may never end, and a file may grow while it is read. */
+/** Reads a bounded part of a regular file: a device or a pipe may never end, and a file may grow meanwhile. */
 async function readRegularFile(path: string): Promise<string> {
-  // Without waiting for the other end of a pipe.
+  // Does not wait for the writer if it is a pipe.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!(await file.stat()).isFile()) refuse(`The envFile ${path} is not a file.`, 'Correct the configuration.');

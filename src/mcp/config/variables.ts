@@ -4,7 +4,7 @@ import { sep } from 'node:path';
 import { failed, FailureError } from '../../base/errors.ts';
 
 export interface VariableDeps {
-  /** As the machine says it; undefined: no folder is open. */
+  /** An absolute path; undefined: no folder is open. */
   readonly folder: string | undefined;
   /** Folders by name, for `${workspaceFolder:name}`. */
   readonly folders: readonly { readonly name: string; readonly absolute: string }[];
@@ -15,7 +15,7 @@ export interface VariableDeps {
   setting(name: string): string | undefined;
 }
 
-/** Without braces inside, so that the match is linear. */
+/** Excludes braces inside a variable, so that matching takes linear time. */
 const VARIABLE = /\$\{([^{}$]{1,300})\}/g;
 
 /** Rejects with a FailureError that names the variable. Values are not searched for variables again. */
@@ -46,7 +46,7 @@ async function valueOf(variable: string, deps: VariableDeps): Promise<string> {
     case 'workspaceFolderBasename':
       return folderOf(argument, deps)?.split(/[\\/]/).at(-1) ?? refuse(variable, 'no such folder is open');
     case 'env':
-      // As VS Code does it: a variable that is not set is empty.
+      // As in VS Code, a variable that is not set is empty.
       return deps.environment[argument] ?? '';
     case 'config':
       return deps.setting(argument) ?? refuse(variable, 'there is no such setting');
@@ -57,7 +57,7 @@ async function valueOf(variable: string, deps: VariableDeps): Promise<string> {
   }
 }
 
-/** As in `.mcp.json`: `${NAME}` and `${NAME:-default}`. */
+/** Replaces `${NAME}` and `${NAME:-default}`, as `.mcp.json` files use them. */
 function environmentValue(variable: string, { environment }: VariableDeps): string {
   const [, name = '', preset] = /^([A-Za-z_]\w{0,200})(?::-(.*))?$/s.exec(variable) ?? [];
   if (name === '') return refuse(variable, 'this variable is not known');

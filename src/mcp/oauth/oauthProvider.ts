@@ -14,7 +14,7 @@ import { type SignIn } from './signInPort.ts';
 
 const CLIENT_NAME = 'Earshot';
 
-/** The keys of what is stored. */
+/** The keys of the stored secrets. */
 const TOKENS = 'tokens';
 const CLIENT = 'client';
 const VERIFIER = 'verifier';
@@ -34,7 +34,7 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
   };
   const write = (key: string, value: unknown) => secrets.set(key, JSON.stringify(value));
   let state = '';
-  /** Only during one sign-in: a server may name another authorization server the next time. */
+  /** Kept only during one sign-in: the server may name another authorization server next time. */
   let discovery: OAuthDiscoveryState | undefined;
   const metadata: OAuthClientMetadata = {
     client_name: CLIENT_NAME,
@@ -86,12 +86,12 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
   };
 }
 
-/** The server names the page: an address of another kind would start a program of this machine. */
+/** The server chooses the page, and an address of another kind could start a local program. */
 function isWebPage({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
 }
 
-/** What one authorization server issued is never sent to another. */
+/** Never sends tokens or registrations of one authorization server to another. */
 function ofIssuer<T extends { issuer?: string }>(
   stored: T | undefined,
   context: OAuthClientInformationContext | undefined,

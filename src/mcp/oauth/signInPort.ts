@@ -1,6 +1,6 @@
-// What signing in to a server needs from outside: a place for secrets, a browser, and a way back from it.
+// What signing in to a server needs from outside: a store for secrets, a browser, and the callback from it.
 
-/** Secrets of one server. Never in files, settings or logs. */
+/** Secrets of one server. They must not get into files, settings or logs. */
 export interface ServerSecrets {
   get(key: string): Promise<string | undefined>;
   /** Undefined removes it. */
@@ -9,12 +9,12 @@ export interface ServerSecrets {
 
 export interface SignIn {
   readonly secrets: ServerSecrets;
-  /** Where the browser returns to. */
+  /** The address that the browser returns to. */
   readonly redirectUrl: string;
-  /** A document on the web that describes this client, for authorization servers that read it; absent: none. */
+  /** The address of a public document that describes this client, for authorization servers that support that. */
   readonly metadataUrl?: string;
-  /** Shows the page on which the user signs in. False: the user is not to be asked now. */
+  /** Opens the page on which the user signs in. False: the user must not be asked now. */
   open(url: URL, state: string): Promise<boolean>;
-  /** What the browser came back with, once for each page; undefined: no page was opened, or nobody came back. */
+  /** The parameters of the browser's redirect, once for each page. Undefined: no page was opened, or none came. */
   callback(): Promise<URLSearchParams | undefined>;
 }

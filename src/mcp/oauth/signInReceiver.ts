@@ -1,28 +1,28 @@
-// Receives the browser that returns from a sign-in, on a port of this machine.
+// Receives the browser's redirect after a sign-in, on a local port.
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type Disposable } from '../../base/disposable.ts';
 
-/** How long the user has for the pages of the browser. */
+/** How long the user may take to sign in. */
 const LONGEST = 10 * 60_000;
 
 export interface SignInReceiver extends Disposable {
   readonly port: number;
-  /** Nothing is received any more: it was disposed, or nobody came back in time. */
+  /** True once it was disposed, or the browser did not return in time. */
   readonly isClosed: boolean;
-  /** A page is opened; an earlier one is not waited for any more. */
+  /** Call it when a page is opened. The redirect of an earlier page is then ignored. */
   expect(state: string): void;
-  /** What the browser came back with from the last page; undefined: nobody came back. */
+  /** The parameters of the redirect from the last page; undefined: the browser did not return. */
   next(): Promise<URLSearchParams | undefined>;
 }
 
-/** `done` is shown to the user in the browser. Another port is taken if the preferred one is in use. */
+/** `done` is shown to the user in the browser. Uses another port if the preferred one is in use. */
 export async function openSignInReceiver(preferred: number, done: string): Promise<SignInReceiver> {
   let returned = Promise.withResolvers<URLSearchParams | undefined>();
   let expected = '';
   let isClosed = false;
   const server = createServer((request, response) => {
-    // Null for what is no address, such as two slashes: anything can call a port of this machine.
+    // Null if the path is not valid, such as two slashes: any program can send requests to a local port.
     const url = URL.parse(request.url ?? '/', 'http://127.0.0.1');
     // Only the page that was opened knows the state.
     const isOurs = url?.pathname === '/callback' && expected !== '' && url.searchParams.get('state') === expected;
@@ -68,6 +68,6 @@ async function bind(server: Server, preferred: number): Promise<void> {
       });
     });
   await tryPort(preferred).catch(() => tryPort(0));
-  // A client that cannot be accepted, for want of file descriptors, is no reason to end.
+  // Failing to accept one client, for lack of file descriptors, must not end the server.
   server.on('error', () => undefined);
 }

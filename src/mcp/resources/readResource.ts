@@ -1,4 +1,4 @@
-// The tool read_resource: lists the resources of a connected server, and reads one. What was read is watched from then on.
+// The tool read_resource: lists the resources of a connected server, or reads one and watches it from then on.
 import * as z from 'zod';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { wholeCharacters } from '../../base/text.ts';
@@ -30,9 +30,9 @@ export interface ReadResource {
 
 export interface ReadResourceDeps {
   servers(): readonly McpServer[];
-  /** Whether the user trusts what this server says of itself. */
+  /** Whether the user trusts this server's hints about its tools. */
   trustsHints(server: string): boolean;
-  /** The conversation was shown what the resource is now. */
+  /** Called when a conversation was shown the present content of a resource. */
   wasRead(server: string, uri: string, conversation: string): void;
   list(server: string): Promise<readonly McpResource[]>;
   read(server: string, uri: string): Promise<Result<ReadResource>>;

@@ -1,4 +1,5 @@
-// Resources and prompts of the connected servers: listed for pickers, read, and watched for the conversations that have read them.
+// Resources and prompts of the connected servers: lists them for pickers, reads them, and watches resources for the
+// conversations that have read them.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
@@ -11,11 +12,11 @@ import { type McpPrompt, type McpResource, type McpSession } from '../session/se
 import { contentText } from '../tools/contentText.ts';
 import { createReadResource, type ReadResource, type ReadResourceDeps } from './readResource.ts';
 
-/** Of a resource or a prompt that goes into a request. */
+/** Limit of a resource or prompt in a request, in characters. */
 const MOST_TEXT = 100_000;
-/** A list is read again after this time, though its server announced no change. */
+/** A list is read again after this time even if its server announced no change. */
 const KEPT_MILLISECONDS = 30_000;
-/** A picker does not wait longer for a server; its entries are there for the next keystroke. */
+/** How long a picker waits for a server. Entries that come later are shown at the next keystroke. */
 const LISTED_WITHIN = 2000;
 
 export interface OfServer<T> {
@@ -37,7 +38,7 @@ interface Lists {
 export class ServerResources implements Disposable {
   readonly #deps: ServerResourcesDeps;
   readonly #lists = new Map<string, Lists>();
-  /** Addresses by server. */
+  /** Watched addresses by server. */
   #watched: ReadonlyMap<string, readonly string[]> = new Map();
   #tool: Disposable | undefined;
 
@@ -53,7 +54,7 @@ export class ServerResources implements Disposable {
     return this.#list(({ prompts }) => prompts);
   }
 
-  /** `values`: the address is a template. */
+  /** `values`: the address is a template, and these are the values of its variables. */
   read(name: string, uri: string, values?: Readonly<Record<string, string>>): Promise<Result<ReadResource>> {
     return this.#with(name, async (session) => {
       const { uri: address, blocks } = await session.readResource(uri, values);
@@ -65,7 +66,7 @@ export class ServerResources implements Disposable {
     return this.#with(name, async (session) => bound(await session.getPrompt(prompt, args)));
   }
 
-  /** Replaces what is watched; named as in scopes. */
+  /** Watches these resources and no others. Names are as in scopes. */
   watch(names: ReadonlySet<string>): void {
     const before = this.#watched;
     const watched = new Map<string, string[]>();
@@ -79,23 +80,23 @@ export class ServerResources implements Disposable {
     }
   }
 
-  /** The watched address that a change concerns: a server may announce the change of a part of it. */
+  /** The watched address that a change belongs to: a server may announce a change below it. */
   watchedFor(server: string, uri: string): string {
     const watched = this.#watched.get(server) ?? [];
     if (watched.includes(uri)) return uri;
     return watched.find((one) => uri.startsWith(one.endsWith('/') ? one : `${one}/`)) ?? uri;
   }
 
-  /** A server of the configuration, not connected yet. */
+  /** Call it for a newly configured server, before it is connected. */
   added(server: McpServer): void {
     if (this.#watched.has(server.name)) this.#apply(server);
   }
 
-  /** A server is connected, or has other resources or prompts than before. */
+  /** Call it when a server has connected, or announced other resources or prompts. */
   changed(name: string): void {
     this.#lists.delete(name);
     const hasResources = this.#deps.servers().some(({ session }) => session?.hasResources === true);
-    // Stays while servers come and go: its list is always of those that are connected.
+    // Stays registered from then on: it always lists the servers that are connected at that time.
     if (hasResources) this.#tool ??= this.#deps.register([this.#createTool()]);
   }
 

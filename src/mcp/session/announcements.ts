@@ -1,11 +1,11 @@
-// Follows what a server announces by itself: in the newer era over streams that are opened again when they break.
+// Follows a server's announcements. In the modern era they come over streams, which are reopened when they break.
 import { type Client, type McpSubscription } from '@modelcontextprotocol/client';
 
 export interface AnnouncementsDeps {
-  /** How long a broken stream may take to be opened again. */
+  /** How long reopening a broken stream may take, in milliseconds. */
   readonly within: number;
   isOver(): boolean;
-  /** Something may have been announced while a stream was broken. */
+  /** Called after a stream was reopened: announcements may have been missed. */
   missed(): void;
   lost(reason: string): void;
 }
@@ -23,14 +23,14 @@ export class Announcements {
     this.#deps = deps;
   }
 
-  /** Once it is connected. The library has opened the stream for changes of lists. */
+  /** Call it once the client is connected. The library has opened the stream for changes of lists by then. */
   begin(): void {
     const { honoredFilter } = this.#client.autoOpenedSubscription ?? {};
     const again = () => this.#client.listen(honoredFilter ?? {});
     this.#followLater(this.#client.autoOpenedSubscription, again);
   }
 
-  /** Only changes of these resources are announced. */
+  /** Makes the server announce changes of these resources and no others. */
   async watch(uris: readonly string[]): Promise<void> {
     const before = this.#watched;
     this.#watched = uris;
@@ -50,7 +50,7 @@ export class Announcements {
   }
 
   #followLater(subscription: McpSubscription | undefined, again: () => Promise<McpSubscription>): void {
-    // Rejects only through a bug, after which the connection cannot be relied on.
+    // Rejects only because of a bug; the connection is not reliable after that.
     this.#follow(subscription, again).catch(() => this.#deps.lost('its event stream cannot be followed'));
   }
 

@@ -1,4 +1,4 @@
-// Limits what an HTTP server may send: the whole of a document, or one event of a stream. Also fetches from Unix sockets.
+// Limits the size of what an HTTP server sends: a document, or one event of a stream. Also fetches from Unix sockets.
 import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { TooLargeError } from '../../node/boundedBody.ts';
@@ -8,7 +8,7 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** A body that exceeds `most` bytes fails with a TooLargeError; of a stream of events, only each event is limited. */
+/** Reading a body of more than `most` bytes fails with a TooLargeError. In a stream the limit is for each event. */
 export function boundFetch(fetch: Fetch, most: number): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init);
@@ -43,7 +43,7 @@ function limitBytes(most: number, perEvent: boolean): TransformStream<Uint8Array
   });
 }
 
-/** Requests to a server that listens on a socket of this machine. Others, for example to where users sign in, go their way. */
+/** Sends requests to `server` over a local socket; others, such as to an authorization server, use the network. */
 export function fetchThrough(socketPath: string, server: string): Fetch {
   return async (url, init = {}) => {
     const { hostname, pathname, search, origin } = new URL(url);

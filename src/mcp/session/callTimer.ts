@@ -1,4 +1,4 @@
-// The time limit of a call: begins again with each progress report, and stands still while the user is asked something.
+// The time limit of a call: starts again with each progress report, and pauses while the user is asked something.
 
 export class CallTimer {
   readonly #milliseconds: number;

@@ -1,4 +1,4 @@
-// A connection over the client library: requests, time-outs, probes, and what the server announces by itself.
+// A connection over the client library: requests, time-outs, probes, and announcements of the server.
 import {
   type Client,
   type ClientOptions,
@@ -32,9 +32,9 @@ import { describePrompt, expandTemplate, templatesOf, toolOf } from './wireTypes
 
 /** Longer lists are cut. */
 const MOST_LISTED = 2000;
-/** How often one request may lead to the sign-in page. */
+/** How often one request may open the sign-in page. */
 const MOST_SIGN_INS = 2;
-/** Not part of the specification: how some servers send messages by themselves. */
+/** The notification with which some servers send messages on their own. Not part of the specification. */
 const CHANNEL = 'notifications/claude/channel';
 const tasksSchema = z.strictObject({});
 const channelSchema = z.object({ content: z.string() });
@@ -47,7 +47,7 @@ export class ClientSession implements McpSession {
   readonly #transport: Transport;
   readonly #calls: ToolCalls;
   readonly #announcements: Announcements;
-  /** Tools of the earlier revision that can be tasks. */
+  /** In the legacy era: the tools that support tasks. */
   #taskTools: ReadonlySet<string> = new Set();
   #tasks: TaskSession | undefined;
   #probing: Promise<boolean> | undefined;
@@ -128,7 +128,7 @@ export class ClientSession implements McpSession {
     return this.client.getServerCapabilities()?.prompts !== undefined;
   }
 
-  /** After the connection is made: follows the stream on which the server announces changes. */
+  /** Call it once the client is connected. Follows the announcements of the server. */
   begin(): void {
     this.#announcements.begin();
     if (!this.#hasTasks) return;
@@ -143,7 +143,7 @@ export class ClientSession implements McpSession {
     const isModern = this.era === 'modern';
     const asTasks = this.#hasTasks && !isModern ? listed.filter((tool) => isTaskTool(tool)) : [];
     this.#taskTools = new Set(asTasks.map(({ name }) => name));
-    // In the newer era the server decides at each call whether it is a task.
+    // In the modern era the server decides for each call whether it becomes a task.
     return listed.map((tool) => toolOf(tool, isModern ? this.#hasTasks : this.#taskTools.has(tool.name)));
   }
 
@@ -169,7 +169,7 @@ export class ClientSession implements McpSession {
     if (!this.hasResources) return [];
     const options = { cacheMode: 'refresh' as const, timeout: this.#deps.limits.request };
     const { resources } = await this.#signedIn(() => this.client.listResources(undefined, options));
-    // Many servers have resources and no templates, and some of them answer with an error.
+    // Many servers with resources have no templates, and some of them answer this request with an error.
     const templates = await this.client.listResourceTemplates(undefined, options).catch(() => undefined);
     return [...resources.slice(0, MOST_LISTED), ...templatesOf(templates?.resourceTemplates.slice(0, MOST_LISTED))];
   }
@@ -203,7 +203,7 @@ export class ClientSession implements McpSession {
 
   async close(): Promise<void> {
     this.#over = true;
-    // Tells a server with sessions that this one is not needed any more; it may refuse.
+    // Ends the session on servers that have sessions; a server may refuse that.
     if (this.#transport instanceof HttpTransport) {
       await Promise.race([this.#transport.terminateSession().catch(() => undefined), soon()]);
     }
@@ -216,7 +216,7 @@ export class ClientSession implements McpSession {
     else void this.client.close().catch(() => undefined);
   }
 
-  /** What was refused for lack of rights has not run: it is sent again once the user has signed in. */
+  /** Repeats a request that was refused for lack of rights, and so has not run, once the user has signed in. */
   async #signedIn<T>(
     send: () => Promise<T>,
     waiting: (run: () => Promise<URLSearchParams | undefined>) => Promise<URLSearchParams | undefined> = (run) => run(),
@@ -234,7 +234,7 @@ export class ClientSession implements McpSession {
     }
   }
 
-  /** Asked once for all calls that want to know at the same time. */
+  /** Probes once for all calls that ask at the same time. */
   #isAlive(): Promise<boolean> {
     if (this.#over) return Promise.resolve(false);
     this.#probing ??= this.#probe().finally(() => {
@@ -251,7 +251,7 @@ export class ClientSession implements McpSession {
         await (this.era === 'modern' ? this.client.discover(options) : this.client.ping(options));
         return true;
       } catch (error) {
-        // An answer is an answer.
+        // An error that the server answered proves that it is alive.
         if (error instanceof ProtocolError) return true;
         if (signal.aborted || this.#over || this.#transport instanceof StdioTransport) return false;
         await soon();
@@ -266,7 +266,7 @@ export class ClientSession implements McpSession {
 
   #noticeError(error: Error): void {
     this.#deps.log(describeError(error).slice(0, 1000));
-    // The library has given up on the stream for announcements.
+    // The library does not reopen the stream for announcements any more.
     if (/maximum reconnection attempts/i.test(error.message)) this.#loseUnlessAlive('its event stream was lost');
   }
 

@@ -1,10 +1,11 @@
-// Streamable HTTP that says when the stream of a request has ended: the client library would wait for the answer for ever.
+// Streamable HTTP that reports the end of a request's stream: without that, the client library would wait for the
+// answer forever.
 import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
 export class HttpTransport extends StreamableHTTPClientTransport {
-  /** Called for each message that is sent: returns what to call when its stream has ended, with or without an answer. */
+  /** Called for each sent message. Returns a function to call when its stream has ended, with or without an answer. */
   streamEnd: (() => (() => void) | undefined) | undefined;
 
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: SendOptions): Promise<void> {

@@ -1,4 +1,4 @@
-// Connects to a server in the era that it speaks: as a child process, or over HTTP with the older event stream as a fallback.
+// Connects to a server in its era: to a child process, or over HTTP with the older event stream as a fallback.
 import {
   Client,
   SdkError,
@@ -18,7 +18,7 @@ import { CLIENT_CAPABILITIES, type McpSession, type SessionDeps, SessionError } 
 import { createEventStream, type EventStream } from './sseFallback.ts';
 import { MOST_MESSAGE_BYTES, StdioTransport } from './stdioTransport.ts';
 
-/** About as long as a lost stream may take to be reopened. */
+/** Together about as long as reopening a lost stream may take. */
 const RECONNECTING = {
   initialReconnectionDelay: 500,
   maxReconnectionDelay: 4000,
@@ -43,9 +43,9 @@ async function openProgram(deps: SessionDeps, launch: ProgramLaunch, signal: Abo
   } catch (error) {
     const ended = first.end;
     first.kill();
-    // Some servers end at the first request that they do not know: that is an answer, too.
+    // Some servers exit at the first request that they do not know: they speak an earlier revision.
     if (deps.knownLegacy || signal.aborted || ended === undefined || first.pid === null) throw explain(error, ended);
-    deps.log('It ended when it was asked for its revision: it is started again as a server of an earlier one.');
+    deps.log('It exited when it was asked for its revision. It is started again with an earlier revision.');
     const second = new StdioTransport({ launch, log: deps.log });
     try {
       return await connect(deps, second, { signal, legacy: true });
@@ -84,13 +84,13 @@ async function openHttp(deps: SessionDeps, launch: HttpLaunch, signal: AbortSign
   );
 }
 
-/** If the user has just signed in, once more with what that brought. */
+/** Tries again with the new token if the user has just signed in. */
 async function signedIn<T extends HttpTransport | EventStream>(
   deps: SessionDeps,
   create: () => T,
   run: (transport: T) => Promise<McpSession>,
 ): Promise<McpSession> {
-  // Further rounds: a server may want more rights than it first asked for.
+  // More than one round, since a server may ask for further rights later.
   for (let round = 0; ; round++) {
     const transport = create();
     try {
@@ -103,7 +103,7 @@ async function signedIn<T extends HttpTransport | EventStream>(
   }
 }
 
-/** As the specification says: a server that refuses the first request with one of these may be of the older kind. */
+/** By the specification, a server that refuses the first request like this may know only the older transport. */
 function mayBeOldServer(error: unknown): boolean {
   return error instanceof SdkHttpError && [400, 404, 405, 406, 415].includes(error.status);
 }
@@ -122,7 +122,8 @@ async function connect(
         probe: { timeoutMs: transport instanceof StdioTransport ? limits.era : limits.connect },
       },
       listChanged,
-      // Schemas of a server can contain expressions that take for ever; the model is shown the result either way.
+      // Accepts every result: a schema may contain a regular expression that never ends, and the model is shown the
+      // result in any case.
       jsonSchemaValidator: {
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
       },

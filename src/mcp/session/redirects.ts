@@ -1,10 +1,10 @@
-// Follows redirects of an HTTP server only as far as what is sent stays with that server: requests carry tokens, configured
-// headers and arguments, which are meant for nobody else.
+// Follows redirects of an HTTP server only if the request stays with that server: it contains tokens, configured
+// headers and arguments that no other server may get.
 import { type Fetch } from './boundedFetch.ts';
 
 const MOST_HOPS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
-/** With these the method and the body stay the same. */
+/** Redirects that keep the method and the body. */
 const SAME_REQUEST = [307, 308];
 
 /** `secret`: names of the headers that the user configured. */

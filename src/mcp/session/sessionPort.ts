@@ -1,4 +1,4 @@
-// One connection to an MCP server as the rest of mcp/ sees it. The client library behind it is loaded with the first server.
+// The port to one connection with an MCP server. The client library behind it is loaded with the first server.
 import { type Question } from '../../core/ports/ports.ts';
 import { type Era } from '../../protocol/outside/mcp.ts';
 import { type Launch } from '../config/launch.ts';
@@ -10,11 +10,11 @@ export interface McpTool {
   readonly description?: string | undefined;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly annotations?: ToolHints | undefined;
-  /** A call may go on as a task. */
+  /** Whether a call may continue as a task. */
   readonly mayBeTask: boolean;
 }
 
-/** What the server says of its tool. Nobody checks it. */
+/** What the server claims about its tool; nothing verifies it. */
 export interface ToolHints {
   readonly title?: string | undefined;
   readonly readOnlyHint?: boolean | undefined;
@@ -28,7 +28,7 @@ export interface McpResource {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly mimeType?: string | undefined;
-  /** It is a template: its address is complete once these have values. */
+  /** Set for a template: the variables that need values before the address is complete. */
   readonly variables?: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export interface McpPrompt {
   }[];
 }
 
-/** What a call shows of itself while it runs, and how it asks the user. */
+/** How a running call shows its progress and asks the user. */
 export interface CallHooks {
   readonly signal: AbortSignal;
   progress(text: string): void;
@@ -59,18 +59,18 @@ export interface McpContent {
 
 export type CallEnd =
   | { readonly type: 'result'; readonly content: McpContent }
-  /** It goes on as a task, which is found by this reference. */
+  /** The call continues as a task with this reference. */
   | { readonly type: 'task'; readonly reference: string }
-  /** The server refused the call, or answered with an error: it surely has the answer. */
+  /** The server refused the call, or answered with an error. No answer is lost. */
   | { readonly type: 'refused'; readonly message: string }
-  /** No answer in time, though the server answers other requests. */
+  /** The call got no answer in time, but the server answers other requests. */
   | { readonly type: 'slow'; readonly seconds: number }
-  /** Its answer was lost: it may have run. */
+  /** The answer was lost, so the call may have run. */
   | { readonly type: 'lost'; readonly message: string }
   | { readonly type: 'sign_in'; readonly message: string }
   | { readonly type: 'cancelled' };
 
-/** `text`: the value of the only field. */
+/** `text` is the value of the only field, if the answer is not given by fields. */
 export interface TaskAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, unknown>>;
@@ -82,17 +82,17 @@ export type TaskEnd =
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'cancelled' };
 
-/** Who follows a task. */
+/** Gets the questions and the progress of a task. */
 export interface TaskFollower {
-  /** What the task asks for. Once the signal is aborted, it is not asked for any more. */
+  /** Answers a question of the task. The signal is aborted when the task no longer needs the answer. */
   ask(params: unknown, signal: AbortSignal): Promise<TaskAnswer>;
-  /** Its server says that it is working, and how far it got. */
+  /** Called when the server reports that the task is working; `text` may describe its progress. */
   working(text: string | undefined): void;
 }
 
-/** A call that goes on at the server without a connection. */
+/** A call that continues on the server even without a connection. */
 export interface McpTask {
-  /** Follows it to its end. Rejects if that was not learnt, for example because the connection was lost. */
+  /** Follows it to its end. Rejects if the end is not known, for example because the connection was lost. */
   settle(signal: AbortSignal): Promise<TaskEnd>;
   /** Stops following it. */
   detach(): Promise<void>;
@@ -103,31 +103,31 @@ export interface McpSession {
   readonly version: string;
   readonly title: string;
   readonly instructions: string | undefined;
-  /** The server's process; undefined: it is reached over HTTP. */
+  /** The id of the server's process; undefined for a server over HTTP. */
   readonly pid: number | undefined;
   readonly hasResources: boolean;
   readonly hasPrompts: boolean;
   listTools(): Promise<readonly McpTool[]>;
   call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd>;
   resumeTask(reference: string, follower: TaskFollower): Promise<McpTask>;
-  /** Rejects if the server did not answer; soon if somebody waits for the result, otherwise as late as for any request. */
+  /** Rejects if the server does not answer: after `limits.probe` if `isAwaited`, otherwise after `limits.request`. */
   cancelTask(reference: string, how: { readonly isAwaited: boolean }): Promise<void>;
-  /** Templates last. */
+  /** Lists resources first, then templates. */
   listResources(): Promise<readonly McpResource[]>;
-  /** `values`: the address is a template. */
+  /** `values`: the address is a template, and these are the values of its variables. */
   readResource(uri: string, values?: Readonly<Record<string, string>>): Promise<McpContent & { readonly uri: string }>;
-  /** Only changes of these are announced. */
+  /** Makes the server announce changes of these resources and no others. */
   watchResources(uris: readonly string[]): Promise<void>;
   listPrompts(): Promise<readonly McpPrompt[]>;
   getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<string>;
-  /** Resolves once nothing of it is left. */
+  /** Resolves once the connection is closed and the process has ended. */
   close(): Promise<void>;
-  /** At once; nothing is announced. */
+  /** Ends it at once, without calling the listener. */
   kill(): void;
 }
 
 interface SessionListener {
-  /** Once, unless it was closed from here. */
+  /** Called once when the connection is lost, not after `close` or `kill`. */
   ended(reason: string): void;
   toolsChanged(): void;
   promptsChanged(): void;
@@ -137,18 +137,18 @@ interface SessionListener {
 }
 
 export interface SessionLimits {
-  /** A request without an answer and without progress for so long has run into its time-out. */
+  /** Time-out of a request that has no answer and reports no progress. */
   readonly request: number;
   /** How long an answer to a probe, or a reopened stream, may take before the server counts as lost. */
   readonly probe: number;
   readonly connect: number;
-  /** How long a process may take to answer the question which era it speaks. */
+  /** How long a process may take to answer which era it speaks. */
   readonly era: number;
 }
 
 export const LIMITS: SessionLimits = { request: 60_000, probe: 10_000, connect: 60_000, era: 10_000 };
 
-/** How a server, and this client, says that it has tasks (revision 2026-07-28). */
+/** The extension with which servers and this client declare support for tasks (revision 2026-07-28). */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** The capabilities that this client declares to servers. */
@@ -159,15 +159,15 @@ export const CLIENT_CAPABILITIES = {
 
 export interface SessionDeps {
   readonly server: string;
-  /** The same as long as its configuration is. */
+  /** Changes only if the server's configuration changes. */
   readonly identity: string;
   readonly launch: Launch;
   readonly client: { readonly name: string; readonly version: string };
   readonly limits: SessionLimits;
   readonly listener: SessionListener;
-  /** Absent: it cannot be signed in to. */
+  /** Absent: signing in is not possible. */
   readonly signIn?: SignIn | undefined;
-  /** What was learnt of this program before: it speaks a revision before 2026-07-28. */
+  /** Whether an earlier connection found that this program speaks a revision before 2026-07-28. */
   readonly knownLegacy: boolean;
   log(line: string): void;
   /** Opens an address in the user's browser. */

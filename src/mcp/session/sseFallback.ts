@@ -1,4 +1,4 @@
-// The older way over HTTP, with one event stream for everything that a server sends. Deprecated, and still spoken by servers.
+// The older HTTP transport, with one event stream for everything that a server sends. Deprecated, but still in use.
 import { SSEClientTransport, type SSEClientTransportOptions, type Transport } from '@modelcontextprotocol/client';
 import { HttpTransport } from './httpTransport.ts';
 
@@ -10,7 +10,7 @@ export function createEventStream(url: URL, options: SSEClientTransportOptions):
   return new EventStreamTransport(url, options);
 }
 
-/** Whether a sign-in can be finished over it. */
+/** Whether this transport can finish a sign-in. */
 export function canSignIn(transport: Transport): transport is HttpTransport | EventStream {
   return transport instanceof HttpTransport || transport instanceof EventStreamTransport;
 }

@@ -1,4 +1,5 @@
-// A server as a child process that speaks JSON lines. Bounded lines, tolerant of other output, ended with its process tree.
+// Runs a server as a child process that speaks JSON lines. Limits line lengths, ignores other output, and ends the
+// whole process tree.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
@@ -8,7 +9,7 @@ import { type ProgramLaunch } from '../config/launch.ts';
 /** The longest message that a server may send. */
 export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MOST_LOG_LINE = 4000;
-/** So many lines that are no message are logged; a program that prints more is not meant to be a server. */
+/** How many lines that are not messages are logged; a program that prints more is probably not a server. */
 const MOST_GARBAGE = 20;
 const TERMINATE_AFTER = 1500;
 const KILL_AFTER = 3000;
@@ -19,7 +20,7 @@ export interface StdioDeps {
   log(line: string): void;
 }
 
-/** `pid` and `stderr` make the client library treat it as a child process, and probe it without starting it twice. */
+/** With `pid` and `stderr`, the client library treats it as a child process and does not start it twice to probe it. */
 export class StdioTransport implements Transport {
   readonly stderr = null;
   onclose?: () => void;
@@ -40,7 +41,7 @@ export class StdioTransport implements Transport {
     return this.#child?.pid ?? null;
   }
 
-  /** How the process ended, for people; undefined while it runs. */
+  /** How the process ended, for the user; undefined while it runs. */
   get end(): string | undefined {
     return this.#end;
   }
@@ -50,7 +51,7 @@ export class StdioTransport implements Transport {
     const child = spawn(...commandLine(program, args), {
       cwd: folder,
       env: { ...env },
-      // In a group of its own, so that what it starts can be ended with it.
+      // In its own process group, so that processes it starts can be ended with it.
       detached: process.platform !== 'win32',
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
@@ -84,7 +85,7 @@ export class StdioTransport implements Transport {
     });
   }
 
-  /** Closes its input, as the protocol asks for, then ends the tree. Resolves once the process has ended. */
+  /** Closes its input, as the protocol requires, then ends the process tree. Resolves once the process has ended. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === undefined || this.#end !== undefined) {
@@ -100,7 +101,7 @@ export class StdioTransport implements Transport {
     for (const timer of timers) clearTimeout(timer);
   }
 
-  /** At once, without asking: it does not answer any more, or the window closes. */
+  /** Ends the process tree at once, for a server that does not answer, or when the window closes. */
   kill(): void {
     if (this.#end === undefined) this.#signal('SIGKILL');
   }
@@ -117,7 +118,7 @@ export class StdioTransport implements Transport {
 
   #finish(end: string): void {
     if (this.#end !== undefined) return;
-    // What it left behind in its group ends with it.
+    // Ends processes that it has left in its group.
     this.#signal('SIGKILL');
     this.#end = end;
     this.#deps.log(`The process ${end}.`);
@@ -142,7 +143,7 @@ export class StdioTransport implements Transport {
     child.stdout?.on('data', (chunk: Buffer) => lines.write(chunk));
   }
 
-  /** Servers print all sorts of things besides messages: that is logged and ignored. */
+  /** Some servers print other text between messages, which is logged and ignored. */
   #take(line: string | undefined): void {
     if (line?.trim() === '') return;
     const message = line === undefined ? undefined : parseObject(line);
@@ -155,7 +156,7 @@ export class StdioTransport implements Transport {
       this.#deps.log(`A message was ignored: it is ${TOO_DEEP}.`);
       return;
     }
-    // The client library checks the rest.
+    // The client library validates the message itself.
     this.onmessage?.(message as unknown as JSONRPCMessage);
   }
 
@@ -172,7 +173,7 @@ function isBatch(program: string): boolean {
   return process.platform === 'win32' && /\.(?:cmd|bat)$/i.test(program);
 }
 
-/** Windows runs batch files only through its shell: arguments that the shell would interpret are refused. */
+/** Windows runs batch files only through its shell, so arguments that the shell would interpret are refused. */
 function commandLine(program: string, args: readonly string[]): [string, string[]] {
   if (!isBatch(program)) return [program, [...args]];
   const unsafe = args.find((arg) => /["%!^&|<>\r\n]/.test(arg));

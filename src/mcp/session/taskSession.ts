@@ -1,4 +1,4 @@
-// Tasks of a server: calls that go on without a connection, followed by their id (revisions 2025-11-25 and 2026-07-28).
+// Tasks of a server: calls that continue without a connection, followed by id (revisions 2025-11-25 and 2026-07-28).
 import { type Client, ProtocolError, RELATED_TASK_META_KEY, type Transport } from '@modelcontextprotocol/client';
 import {
   createTaskSessionFromClient,
@@ -26,7 +26,7 @@ type TaskOutcome = Awaited<ReturnType<TaskExecution['result']>>;
 
 const NO_LIMIT = 2 ** 31 - 1;
 const CANCELLED = { action: 'cancel' } as const;
-/** While a question is open, it is asked about so often whether the task still has it. */
+/** Milliseconds between checks whether the task still needs the answer to an open question. */
 const QUESTION_POLL = 2000;
 
 const resultSchema = z.object({
@@ -44,7 +44,7 @@ const requestSchema = z.object({ method: z.string(), params: z.record(z.string()
 const relatedSchema = z.object({ _meta: z.object({ [RELATED_TASK_META_KEY]: z.object({ taskId: z.string() }) }) });
 
 export interface TaskSessionDeps extends Pick<SessionDeps, 'identity' | 'client' | 'limits' | 'log'> {
-  /** A request about a task had no answer. */
+  /** Called when a request about a task got no answer. */
   unanswered(error: unknown): void;
 }
 
@@ -54,12 +54,12 @@ export class TaskSession {
   readonly #wire: TaskWire;
   readonly #session: TaskEnabledSession<TaskFollower | undefined>;
   readonly #followers = new Map<string, TaskFollower>();
-  /** Tasks whose result is waited for, so that their questions arrive. */
+  /** Tasks with a pending `tasks/result` request, through which their questions arrive. */
   readonly #fetching = new Set<string>();
-  /** Until it is known that the server does not announce changes of tasks. */
+  /** Whether the server may announce changes of tasks; false once it is known that it does not. */
   #announces: boolean;
 
-  /** For a connected client whose server has tasks. */
+  /** `client` must be connected to a server that supports tasks. */
   constructor(client: Client, transport: Transport, deps: TaskSessionDeps) {
     this.#client = client;
     this.#deps = deps;
@@ -74,10 +74,10 @@ export class TaskSession {
     this.#session = createTaskSessionFromClient<TaskFollower | undefined>(client, {
       ...(isModern && { rawDispatch: this.#dispatch, v2RequestFraming: this.#framing() }),
       endpointId: identity,
-      // Calls go through the client library.
+      // Not needed: calls are made with the client library.
       tools: { currentTool: () => undefined },
       onInputRequest: async (request, { applicationContext: follower, taskId = '', signal }) => {
-        // The library asks only for what this client declares: elicitation.
+        // This client declares only elicitation, so the library asks for nothing else.
         if (request.kind !== 'elicitation' || follower === undefined) return CANCELLED as never;
         return (await this.#ask(taskId, follower, request.params, signal)) as never;
       },
@@ -85,7 +85,7 @@ export class TaskSession {
     });
   }
 
-  /** By which the task that a call has become is found again; undefined: the result is the call's own. */
+  /** The reference of the task that a call became; undefined: this is an ordinary result. */
   claim(result: object): string | undefined {
     const taskId = this.#wire.claim(result);
     if (taskId === undefined) return undefined;
@@ -109,10 +109,10 @@ export class TaskSession {
       const execution = await this.#session.resumeTask<unknown>(parsed, {
         applicationContext: follower,
         requestTimeoutMs: this.#deps.limits.request,
-        // Read leniently, as results of calls are.
+        // Accepts any result, as for calls without a task.
         resultCodec: { parse: (value) => ({ success: true, value }) },
       });
-      if (execution.kind !== 'task') throw new Error('it is no task');
+      if (execution.kind !== 'task') throw new Error('it is not a task');
       return this.#taskOf(execution as unknown as TaskExecution, {
         end,
         working: (text) => follower.working(text),
@@ -125,7 +125,7 @@ export class TaskSession {
     }
   }
 
-  /** Rejects if the server did not answer. One that does not know the task, or refuses, has answered. */
+  /** Rejects if the server did not answer. An error as the answer counts as answered: it may not know the task. */
   async cancel(reference: string, { isAwaited }: { readonly isAwaited: boolean }): Promise<void> {
     const { taskId } = readReference(reference);
     const { probe, request } = this.#deps.limits;
@@ -137,7 +137,7 @@ export class TaskSession {
     }
   }
 
-  /** What a task of the earlier revision asks for, as a request of its own; undefined: it does not belong to a task. */
+  /** Answers a question that a task of the legacy era sends as a request; undefined: no task sent it. */
   answer(params: unknown, signal: AbortSignal): Promise<ElicitAnswer> | undefined {
     const related = relatedSchema.safeParse(params);
     const taskId = related.success ? related.data._meta[RELATED_TASK_META_KEY].taskId : undefined;
@@ -171,7 +171,7 @@ export class TaskSession {
     };
   }
 
-  /** Resolves with an answer for the server, also if the task does not wait for it any more. */
+  /** Resolves to the answer for the server, and to `cancel` if the task no longer needs one. */
   async #ask(
     taskId: string,
     follower: TaskFollower,
@@ -188,7 +188,7 @@ export class TaskSession {
     }
   }
 
-  /** In the earlier revision the server sends its questions while it is asked for the result. */
+  /** In the legacy era a server sends the questions of a task only while its result is requested. */
   #fetchQuestions(taskId: string, signal: AbortSignal): void {
     if (this.#fetching.has(taskId)) return;
     this.#fetching.add(taskId);
@@ -199,11 +199,11 @@ export class TaskSession {
       .finally(() => this.#fetching.delete(taskId));
   }
 
-  /** Others may answer a task, and it may end with its question open. */
+  /** Resolves once the task no longer waits: another client may answer it, or it may end without the answer. */
   async #untilNotAsking(taskId: string, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sleep(QUESTION_POLL, signal);
-      // What cannot be asked now is asked later.
+      // If the request fails, the next round asks again.
       const view = await this.#session
         .task(taskId as never)
         .snapshot(signal)
@@ -212,7 +212,7 @@ export class TaskSession {
     }
   }
 
-  /** Changes of the task are announced then; it is asked for its state all the same, only less often needed. */
+  /** Asks the server to announce changes of the task. The task is polled in any case; announcements come sooner. */
   async #subscribe(taskId: string, signal: AbortSignal): Promise<void> {
     if (!this.#announces) return;
     try {
@@ -234,7 +234,7 @@ export class TaskSession {
         timeout: this.#deps.limits.request,
         ...(options?.signal !== undefined && { signal: options.signal }),
       });
-      // The client library has checked and removed it.
+      // Added again because the client library has checked and removed it.
       return { kind: 'result', result: { ...result, resultType: 'complete' } as never };
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw new DispatchError(describeError(error), false, { cause: error });
@@ -255,7 +255,7 @@ export class TaskSession {
 interface FollowedTask {
   end(): void;
   working(text: string | undefined): void;
-  /** It waits for an answer. */
+  /** Called when the task waits for an answer. */
   asks(): void;
 }
 
@@ -268,12 +268,12 @@ function readReference(reference: string): SerializedTaskReference {
   return referenceSchema.parse(JSON.parse(reference)) as unknown as SerializedTaskReference;
 }
 
-/** The library hides what went wrong, such as that the user has to sign in. */
+/** The actual error, which the library wraps; it may say that the user has to sign in. */
 function causeOf(error: unknown): unknown {
   return error instanceof DispatchError ? (error.cause ?? error) : error;
 }
 
-/** A task has failed only if its server says so: a lost connection, or a request without an answer, is not its end. */
+/** Whether the server itself reported the failure: a lost connection or a missing answer does not end a task. */
 function isReported({ task, error }: Extract<TaskOutcome, { status: 'failed' }>): boolean {
   return task?.status === 'failed' || (task !== undefined && error.cause instanceof JsonRpcResponseError);
 }

@@ -1,11 +1,11 @@
-// Reads task messages before the client library does: it refuses a result that is a task, drops progress that follows the
+// Reads task messages before the client library, which refuses a result that is a task, drops progress that follows the
 // answer to a call, and does not know subscriptions to tasks.
 import { isJSONRPCNotification, isJSONRPCResultResponse, type Transport } from '@modelcontextprotocol/client';
 import { readAcceptedTaskIdsV2 } from '@modelcontextprotocol/ext-tasks/core/v2';
 import * as z from 'zod';
 import { describeProgress } from './wireTypes.ts';
 
-/** Where the result that the client library gets has the id of the task. */
+/** The `_meta` key for the task's id in the result that is passed on to the client library. */
 const TASK_KEY = 'earshot/task';
 
 const taskId = z.string().min(1).max(500);
@@ -19,22 +19,22 @@ const progressSchema = z.object({
   total: z.number().optional(),
   message: z.string().optional(),
 });
-const takenSchema = z.object({ _meta: z.object({ [TASK_KEY]: taskId }) });
+const claimedSchema = z.object({ _meta: z.object({ [TASK_KEY]: taskId }) });
 
 export interface TaskWireDeps {
   progress(task: string, text: string): void;
-  /** A call that was given up before its answer has become a task all the same. */
+  /** Called when a call became a task although the caller stopped waiting for its answer. */
   unclaimed(task: string): void;
 }
 
 export class TaskWire {
   readonly #deps: TaskWireDeps;
-  /** The tasks that calls became, by the progress token of the call, which is the id of its request. */
+  /** Tasks by the progress token of the call that became the task, which is the id of its request. */
   readonly #calls = new Map<unknown, string>();
   readonly #unclaimed = new Set<string>();
   readonly #announced = new Set<string>();
 
-  /** For a transport that the client library has connected. */
+  /** The client library must have connected the transport already. */
   constructor(transport: Transport, deps: TaskWireDeps) {
     this.#deps = deps;
     const onward = transport.onmessage;
@@ -49,14 +49,14 @@ export class TaskWire {
     };
   }
 
-  /** The task that a call has become; undefined: the result is the call's own. */
+  /** The task that a call became; undefined: this is an ordinary result. */
   claim(result: object): string | undefined {
-    const parsed = takenSchema.safeParse(result);
+    const parsed = claimedSchema.safeParse(result);
     if (!parsed.success || !this.#unclaimed.delete(parsed.data._meta[TASK_KEY])) return undefined;
     return parsed.data._meta[TASK_KEY];
   }
 
-  /** Whether the server has said that it announces changes of this task. */
+  /** Whether the server has confirmed that it announces changes of this task. */
   isAnnounced(task: string): boolean {
     return this.#announced.has(task);
   }
@@ -72,11 +72,11 @@ export class TaskWire {
     const task = created.data;
     this.#calls.set(request, task);
     this.#unclaimed.add(task);
-    // A result that is waited for is claimed before the next timer.
+    // A caller that still waits claims its result before the next timer fires.
     setTimeout(() => {
       if (this.#unclaimed.delete(task)) this.#deps.unclaimed(task);
     }, 0);
-    // An error, so that the client library does not want structured content of it.
+    // Marked as an error, so that the client library does not require structured content.
     return { resultType: 'complete', content: [], isError: true, _meta: { [TASK_KEY]: task } };
   }
 

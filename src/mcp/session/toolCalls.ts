@@ -1,4 +1,4 @@
-// Calls of a server's tools over the client library: time limits, progress, questions, and what their failures mean.
+// Calls a server's tools over the client library: time limits, progress, questions, and the meaning of failures.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Client,
@@ -17,27 +17,27 @@ import { type TaskSession } from './taskSession.ts';
 import { describeProgress } from './wireTypes.ts';
 
 const NO_LIMIT = 2 ** 31 - 1;
-/** Of one call; further ones are declined. */
+/** Questions that one call may ask; further ones are declined. */
 const MOST_QUESTIONS = 20;
 
 interface RunningCall {
   readonly hooks: CallHooks;
   readonly timer: CallTimer;
   questions: number;
-  /** Aborted when the stream of its answer has ended without one. */
+  /** Aborted when the stream of its answer has ended; that matters only if no answer came. */
   readonly streamEnd: AbortController;
 }
 
-/** What calls need of their connection. */
+/** What calls need from their connection. */
 export interface CallLink {
   readonly client: Client;
   readonly transport: Transport;
   readonly deps: SessionDeps;
-  /** Undefined: the server has none. */
+  /** Undefined: the server does not support tasks. */
   tasks(): TaskSession | undefined;
-  /** In the earlier revision the client asks for a task. */
+  /** Whether to request a task: in the legacy era the client decides that. */
   asksForTask(tool: string): boolean;
-  /** Sends again what was refused for lack of rights, once the user has signed in. */
+  /** Repeats a request that was refused for lack of rights, once the user has signed in. */
   signedIn<T>(
     send: () => Promise<T>,
     waiting: (run: () => Promise<URLSearchParams | undefined>) => Promise<URLSearchParams | undefined>,
@@ -50,16 +50,16 @@ export interface CallLink {
 
 export class ToolCalls {
   readonly #link: CallLink;
-  /** The calls that have no answer, oldest first: a question of the server belongs to one of them. */
+  /** Calls without an answer yet, oldest first. A question of the server belongs to one of them. */
   readonly #running = new Set<RunningCall>();
-  /** In the newer era a question is part of the call's own answer. */
+  /** The call of the current context: in the modern era a question is part of the answer to its call. */
   readonly #asking = new AsyncLocalStorage<RunningCall>();
 
   constructor(link: CallLink) {
     this.#link = link;
     const { client, transport, deps } = link;
     if (transport instanceof HttpTransport) {
-      // Fires also right after the answer, which is taken first.
+      // Also called right after an answer; the timer lets that be handled first.
       transport.streamEnd = () => {
         const call = this.#asking.getStore();
         return call && (() => void setTimeout(() => call.streamEnd.abort(), 0));
@@ -69,7 +69,7 @@ export class ToolCalls {
       const ofTask = link.tasks()?.answer(params, mcpReq.signal);
       if (ofTask !== undefined) return ofTask;
       const call = this.#asking.getStore() ?? [...this.#running].at(-1);
-      // Without a call nobody has asked for anything: a server cannot open a question by itself.
+      // A server may ask only while a call runs.
       if (call === undefined) return { action: 'cancel' };
       call.questions += 1;
       if (call.questions > MOST_QUESTIONS) return { action: 'decline' };
@@ -157,7 +157,7 @@ export class ToolCalls {
 
   async #afterHttpError({ status }: SdkHttpError): Promise<CallEnd> {
     if (status === 401 || status === 403) return { type: 'sign_in', message: `it answered with HTTP ${status}` };
-    // It has forgotten the session: everything that it kept for it is gone.
+    // The server has dropped the session and its state, so the connection has to be made again.
     if (status === 404 && this.#link.client.getProtocolEra() !== 'modern')
       this.#link.lose('it does not know this session any more');
     if (status < 500) return { type: 'refused', message: `it answered with HTTP ${status}` };

@@ -1,4 +1,4 @@
-// Maps the client library's types to ours.
+// Maps types of the client library to those of the session port.
 import { type GetPromptResult, type ResourceTemplateType, type Tool, UriTemplate } from '@modelcontextprotocol/client';
 import { contentText } from '../tools/contentText.ts';
 import { type McpResource, type McpTool } from './sessionPort.ts';
@@ -26,7 +26,7 @@ export function describePrompt({ messages }: GetPromptResult): string {
   return messages.map(({ content }) => contentText([content])).join('\n\n');
 }
 
-/** One that is no template by the standard is left out. */
+/** Leaves out templates that are not valid. */
 export function templatesOf(templates: readonly ResourceTemplateType[] = []): readonly McpResource[] {
   return templates.flatMap(({ uriTemplate, name, title, description, mimeType }) => {
     try {

@@ -1,4 +1,5 @@
-// Makes text for the model of what a server returned: text, structured data, links; images and sound are only described, the user sees them on the card.
+// Converts a server's result to text for the model: text, structured data and links. Images and sound are only
+// described; the user sees them on the card.
 import * as z from 'zod';
 import { wholeCharacters } from '../../base/text.ts';
 import { type McpContent } from '../session/sessionPort.ts';
@@ -33,7 +34,7 @@ export function contentText(blocks: readonly unknown[]): string {
   return [...texts, ...more].join('\n');
 }
 
-/** The whole result. Structured data is not repeated where a text part says the same. */
+/** The text of the whole result. Structured data is left out if a text part has the same content. */
 export function resultText({ blocks, structured }: McpContent): string {
   const text = contentText(blocks);
   if (structured === undefined) return text;
@@ -42,7 +43,7 @@ export function resultText({ blocks, structured }: McpContent): string {
   return isRepeated ? text : [text, `Structured result:\n${data}`].filter((one) => one !== '').join('\n');
 }
 
-/** `{"content": "…"}` with the same text, as the official servers return it. */
+/** Detects `{"content": "…"}` with the same text, as the official servers return it. */
 function isOnlyText(structured: unknown, text: string): boolean {
   const values = typeof structured === 'object' && structured !== null ? Object.values(structured) : [];
   return values.length === 1 && values[0] === text;
@@ -85,7 +86,7 @@ function short(text: string, length = 200): string {
   return wholeCharacters(text.replace(/\s+/g, ' '), length);
 }
 
-/** Of data in base64. */
+/** The size of data in base64. */
 function describeSize(data: string): string {
   const bytes = Math.floor((data.length * 3) / 4);
   return bytes < 10_000 ? `${bytes} bytes` : `${Math.round(bytes / 1000)} KB`;

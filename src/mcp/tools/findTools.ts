@@ -1,11 +1,11 @@
-// The tool find_tools: with many MCP tools the model searches them by words instead of getting all schemas.
+// The tool find_tools: if there are many MCP tools, the model searches them instead of getting all schemas.
 import * as z from 'zod';
 import { failed, succeeded } from '../../base/errors.ts';
 import { type Tool, type ToolOutcome } from '../../core/ports/ports.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 
-/** Above this number the model gets find_tools instead of all schemas. */
+/** If there are more MCP tools than this, the model gets find_tools instead of all schemas. */
 export const MOST_OFFERED = 30;
 const MOST_FOUND = 10;
 const MOST_LINE = 200;
@@ -21,7 +21,7 @@ export interface SearchedTool {
   readonly description: ToolDescription;
 }
 
-/** `all`: what can be found now. */
+/** `all`: the tools that can be found at present. */
 export function createFindTools(all: () => readonly SearchedTool[]): Tool<z.infer<typeof argumentsSchema>> {
   const servers = [...new Set(all().map(({ server }) => server))];
   const { $schema: _dialect, ...parameters } = z.toJSONSchema(argumentsSchema);

@@ -1,4 +1,4 @@
-// Follows a call that its server runs as a task: the call waits for a while, then the task goes on as a handle.
+// Follows a call that its server runs as a task: the call waits for a while, then the task continues as a handle.
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { describeHandleState } from '../../core/tools/handleTexts.ts';
@@ -11,12 +11,12 @@ import { resultText } from './contentText.ts';
 import { mediaIn } from './resultMedia.ts';
 import { TaskProcess } from './taskProcess.ts';
 
-/** How long the call itself waits for the end of its task; questions to the user do not count. */
+/** How long the call itself waits for its task to end, not counting questions to the user. */
 const FOREGROUND_MILLISECONDS = 20_000;
 const MOST_SHOWN = 28_000;
 
 interface StartedTask {
-  /** What the model called. */
+  /** The name under which the model called it. */
   readonly tool: string;
   readonly server: McpServer;
   readonly reference: string;
@@ -36,7 +36,7 @@ async function followAsHandle(
 ): Promise<ToolOutcome> {
   const { server } = task;
   const wait = new CallTimer(FOREGROUND_MILLISECONDS);
-  /** While the call waits, the user is asked. */
+  /** While the call waits, questions of the task go to the user. */
   const whileWaiting = {
     isOver: false,
     ask: (params: unknown) =>
@@ -85,7 +85,7 @@ interface WaitingCall {
   progress(text: string): void;
 }
 
-/** `startedAt`: it was started before, and is only followed again. */
+/** `startedAt`: set for a task that was started before a restart. */
 export function createTaskProcess(
   { tool, server, reference }: StartedTask,
   call?: WaitingCall,

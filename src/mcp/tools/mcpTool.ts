@@ -1,4 +1,4 @@
-// Makes a tool for the model of a tool of an MCP server.
+// Makes a tool of an MCP server available to the model.
 import { failed, succeeded } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
@@ -10,13 +10,13 @@ import { boundSchema, describeHints, describeTool } from './toolSchema.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 export interface McpToolOptions {
-  /** What the model calls it by. */
+  /** The name under which the model calls it. */
   readonly name: string;
   readonly server: McpServer;
   readonly tool: McpTool;
-  /** It is found with find_tools. */
+  /** Whether the model has to find it with find_tools. */
   readonly onDemand: boolean;
-  /** The user trusts what this server says of its tools: those that only read follow the rules for reading. */
+  /** Whether the user trusts this server's hints: then the rules for reads apply to tools that only read. */
   readonly trustsHints: boolean;
 }
 
@@ -25,7 +25,7 @@ export function createMcpTool({ name, server, tool, onDemand, trustsHints }: Mcp
   const onlyReads = hints?.readOnlyHint === true;
   return {
     description: { name, description: describeTool(tool), parameters: boundSchema(tool) },
-    // A server may run anything: its own word does not change that, the user's does.
+    // A server may run anything. Its own hints do not change that unless the user trusts them.
     effect: onlyReads && trustsHints ? 'read' : 'execute',
     emits: tool.mayBeTask ? ['stopped', 'failed', 'waiting', 'lost', 'running'] : [],
     traits: { server: server.name, invalidatesReports: true, ...(onDemand && { onDemand: true as const }) },
@@ -51,7 +51,7 @@ export function createMcpTool({ name, server, tool, onDemand, trustsHints }: Mcp
   };
 }
 
-/** A call to a lost server fails at once, before anybody is asked for approval. */
+/** Makes a call to a lost server fail before the user is asked for approval. */
 function whyUnavailable({ name: server, state, problem }: McpServer, name: string): string | undefined {
   if (state !== 'lost' && state !== 'failed' && state !== 'sign_in') return undefined;
   const why = problem === undefined ? '' : `: ${problem}`;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type ShownMedia } from '../../core/ports/shownMedia.ts';
 import { CARD_MEDIA_TYPES, MOST_CARD_MEDIA } from '../../protocol/page/cardMedia.ts';
 
-/** More is only described. */
+/** Longer media are only described. */
 const MOST_BASE64 = 8_000_000;
 
 const mediaSchema = z.object({

@@ -1,4 +1,4 @@
-// A task of a server as a background command: it has output, a state and an end, and is found again after a restart.
+// Presents a task of a server as a background command with output, state and end that is reattached after a restart.
 import { type Clock } from '../../base/clock.ts';
 import { type CommandEnd } from '../../base/commandEnd.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -14,34 +14,34 @@ import {
 } from '../session/sessionPort.ts';
 import { resultText } from './contentText.ts';
 
-/** What is kept of its output. */
+/** Bytes of output that are kept; later output is dropped. */
 const MOST_OUTPUT = 2 * 1024 * 1024;
-/** So often it is looked for again after a failure. */
+/** After this many failures in a row, the task is not followed any more. */
 const MOST_FAILURES = 20;
 /** Further questions are declined. */
 const MOST_QUESTIONS = 20;
-/** What the model answers to have a page opened. */
+/** The model's answer that opens a page. */
 const OPEN = 'open';
 
 export interface TaskProcessDeps {
   readonly server: string;
-  /** As the model calls it. */
+  /** The name under which the model calls the tool. */
   readonly tool: string;
   readonly reference: string;
   readonly startedAt: string;
-  /** The process of its server; undefined: it is not on this machine. */
+  /** The process id of its server; undefined for a server over HTTP, or one that is not connected. */
   readonly pid: number | undefined;
   readonly clock: Clock;
-  /** Why its server cannot be asked now; undefined: it is connected. */
+  /** Why its server cannot be asked at present; undefined: it is connected. */
   whyUnknown(): string | undefined;
-  /** Undefined: its server is not configured any more. Waits for the server to be connected. */
+  /** Waits until the server is connected. Undefined: the server is not configured any more. */
   resume(follower: TaskFollower, signal: AbortSignal): Promise<McpTask | undefined>;
-  /** Resolves once its server knows, or will know when it is connected. */
+  /** Resolves once the cancellation was sent, or is stored to be sent later. */
   cancel(): Promise<void>;
-  /** Asks the user while the call waits; undefined: there is no call any more. */
+  /** Asks the user while the call waits; undefined: the call does not wait any more. */
   askUser(params: unknown): Promise<TaskAnswer | undefined>;
   openExternal(url: string): Promise<boolean>;
-  /** On the card of the call that waits for it. */
+  /** Shows progress on the card of the call that waits for the task. */
   progress(text: string): void;
   report(error: unknown): void;
 }
@@ -50,7 +50,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
   readonly command: string;
   readonly pid = 0;
   readonly startTime: string;
-  /** While it runs, its server may change files for it. */
+  /** The process of its server, which may change files while the task runs. */
   readonly shell: number | undefined;
   readonly task: { readonly server: string; readonly reference: string };
   readonly #deps: TaskProcessDeps;
@@ -59,7 +59,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
   #output = Buffer.alloc(0);
   #end: CommandEnd | undefined;
   #lost = false;
-  /** Its server has to be asked for it again. */
+  /** Whether the task is not being followed at present and its server has to be asked for it. */
   #sought = true;
   #isStopped = false;
   #failures = 0;
@@ -96,7 +96,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
     };
   }
 
-  /** Once it has completed. */
+  /** Set once the task has completed. */
   get result(): McpContent | undefined {
     return this.#result;
   }
@@ -111,7 +111,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
     });
   }
 
-  /** The call that waits for it asks the user; later the model answers, which needs approval. */
+  /** While the call waits, the user answers. Later the model answers through the handle, which needs approval. */
   async ask(params: unknown, signal: AbortSignal): Promise<TaskAnswer> {
     this.#questions += 1;
     if (this.#questions > MOST_QUESTIONS) return { action: 'decline' };
@@ -133,7 +133,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
   }
 
   working(text: string | undefined): void {
-    // Its server knows it: a connection that is lost again and again does not end it.
+    // The server still knows the task: losing the connection again must not end it.
     this.#failures = 0;
     if (text === undefined || text === this.#said) return;
     this.#said = text;
@@ -157,7 +157,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
   stop(reason: string): void {
     this.#isStopped = true;
     this.#current?.detach().catch((error: unknown) => this.#deps.report(error));
-    // A server that refuses to cancel keeps it running; nobody waits for it any more.
+    // Counts as stopped even if the server refuses to cancel it.
     const finish = () => this.#finish({ cause: 'stopped', code: null, reason });
     void this.#deps.cancel().then(finish, finish);
   }
@@ -166,14 +166,14 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
     this.stop('interrupted');
   }
 
-  /** It goes on at its server. */
+  /** Stops following the task, which continues on its server. */
   dispose(): void {
     this.#over.abort();
     this.#current?.detach().catch(() => undefined);
     this.#emitter.dispose();
   }
 
-  /** A method, since it changes while a task is awaited. */
+  /** A method, so that the compiler does not assume the same value after an `await`. */
   #hasEnded(): boolean {
     return this.#over.signal.aborted || this.#isStopped || this.#end !== undefined;
   }
@@ -193,7 +193,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
         return;
       } catch (error) {
         if (this.#hasEnded()) return;
-        // The connection was lost: it is followed again once the server is back. A server may also have forgotten the task.
+        // The connection was lost, or the server has dropped the task. Tries again once the server is connected.
         this.#failures += 1;
         if (this.#failures >= MOST_FAILURES) throw error;
         this.#deps.report(error);
@@ -253,7 +253,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
   }
 }
 
-/** JSON with the fields, or the text of the only one. */
+/** The answer is JSON with the fields, or the text of the only field. */
 function readAnswer(text: string): TaskAnswer {
   const trimmed = text.trim();
   if (trimmed === '') return { action: 'decline' };
@@ -263,7 +263,7 @@ function readAnswer(text: string): TaskAnswer {
       return { action: 'accept', content: value as Record<string, string> };
     }
   } catch {
-    // A plain text.
+    // Not JSON: it is plain text.
   }
   return { action: 'accept', text: trimmed };
 }

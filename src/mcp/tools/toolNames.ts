@@ -1,14 +1,14 @@
-// Names of MCP tools for the model: `server__tool`, in the characters and the length that every endpoint accepts.
+// Names of MCP tools for the model: `server__tool`, with characters and a length that every endpoint accepts.
 const MOST_LENGTH = 64;
 const MOST_SERVER = 30;
 
-/** By server, in the order of the configuration: they do not depend on which of the servers are connected. */
+/** Prefixes by server. `servers`: all configured ones in order, so that prefixes do not depend on connections. */
 export function prefixServers(servers: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set<string>();
   return new Map(servers.map((server) => [server, free(plain(server).slice(0, MOST_SERVER), MOST_SERVER, taken)]));
 }
 
-/** `taken` gets the new name. */
+/** Adds the new name to `taken`. */
 export function nameTool(prefix: string, tool: string, taken: Set<string>): string {
   return free(`${prefix}__${plain(tool)}`.slice(0, MOST_LENGTH), MOST_LENGTH, taken);
 }

@@ -1,4 +1,4 @@
-// Bounds the schema and the description of an MCP tool: what a server sends goes into every request.
+// Bounds the schema and the description of an MCP tool, which are part of every request.
 import { isDeeperThan } from '../../base/json/outsideJson.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type McpTool, type ToolHints } from '../session/sessionPort.ts';
@@ -15,7 +15,7 @@ export function describeTool({ title, description, annotations, name }: McpTool)
   return `${wholeCharacters(text, MOST_DESCRIPTION)}${hint === undefined ? '' : `\n(${hint})`}`;
 }
 
-/** Local references stay. References to other documents are never followed: such a schema is left out. */
+/** Keeps local references. A schema that refers to other documents is replaced, since those are never loaded. */
 export function boundSchema({ inputSchema }: McpTool): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...schema } = inputSchema;
   const isTooMuch = isDeeperThan(schema, MOST_DEPTH) || JSON.stringify(schema).length > MOST_SCHEMA;
@@ -23,7 +23,7 @@ export function boundSchema({ inputSchema }: McpTool): Readonly<Record<string, u
   return schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
 }
 
-/** Depth and size were checked before. */
+/** The caller has checked depth and size. */
 function refersElsewhere(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(([key, entry]) => {
@@ -38,7 +38,7 @@ function modelHint(hints: ToolHints | undefined): string | undefined {
   return undefined;
 }
 
-/** On the approval card. */
+/** The text for the approval card. */
 export function describeHints(server: string, hints: ToolHints | undefined): string {
   const says = [
     ...(hints?.readOnlyHint === true ? ['only reads'] : []),

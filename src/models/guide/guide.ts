@@ -44,7 +44,7 @@ async function* speak(response: Response, delay: number, signal: AbortSignal): A
 
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
 
-/** Plans anew each time from the request and the results since: the log is the only memory. */
+/** Plans again on each call, from the request and the results since then: the log is the Guide's only memory. */
 function respond({ messages, tools }: ModelRequest): Response {
   const asked = messages.findLastIndex((message) => message.role === 'user');
   const request = messages[asked];
@@ -53,15 +53,15 @@ function respond({ messages, tools }: ModelRequest): Response {
   if (request?.role !== 'user') return { text: introduce(), number };
   const notified = describeBlock(request.block?.text);
   const wanted = isSystemRequest(request.content) ? [] : parseRequest(request.content);
-  // Queued messages delivered with an automatic request are the user's too.
   const goals = wanted ?? [];
+  // Messages of the user that the block delivers are goals too, even if the request itself is automatic.
   const queued = userTextsIn(request.block?.text).map(goalFor).flat();
   if (wanted === undefined && queued.length === 0) return { text: join(notified, notUnderstood()), number };
   const names = new Set(tools.map(({ name }) => name));
   return { ...follow([...goals, ...queued], results, notified, names), number };
 }
 
-/** Takes the goals one by one; the number of results tells how far they are. */
+/** Follows the goals one by one; the number of results shows how far they have got. */
 function follow(
   goals: readonly Goal[],
   results: readonly ToolMessage[],
@@ -92,13 +92,13 @@ function follow(
   return { text: join(...reports, notified) || 'Nothing is left to do.' };
 }
 
-/** Messages that the user wrote meanwhile come after the present goal. */
+/** The goals of a message that the user wrote meanwhile; they follow the goals that are already waiting. */
 function goalFor(text: string): Goal[] {
   return parseRequest(text) ?? [() => ({ type: 'done', report: notUnderstood() })];
 }
 
 function withoutTool({ tool }: Step): string {
-  return `For this I would need the tool \`${tool}\`, which is not there in this mode. I stop here.`;
+  return `For this I would need the tool \`${tool}\`, which is not available in this mode. I stop here.`;
 }
 
 function join(...parts: readonly string[]): string {

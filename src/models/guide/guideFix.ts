@@ -1,4 +1,4 @@
-// How the Guide fixes problems: finds them and applies the editor's quick fixes one by one.
+// How the Guide fixes problems: finds them and applies the editor's quick fixes one at a time.
 import { type Decision, type Goal, type Step, type Taken, textOf } from './guidePlan.ts';
 import { countProblems, filesIn, filesWithProblems, fixesIn, type ListedFix } from './guideReading.ts';
 import { fence } from './guideSpeech.ts';
@@ -8,7 +8,7 @@ const MOST_TRIES = 2;
 const MOST_FILES_CHECKED = 30;
 const CODE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|cpp|cc|c|h|rb|php|swift|vue|svelte)$/i;
 
-/** `path`: only that file; default: all files with reported problems or, if there are none, all code files. */
+/** `path`: only this file; undefined: all files with reported problems or, if there are none, all code files. */
 export function fixProblems(path: string | undefined): Goal {
   return (taken) => decide(path, taken);
 }
@@ -17,9 +17,9 @@ interface State {
   /** Files to check, in order; undefined until they are known. */
   files: string[] | undefined;
   readonly applied: { readonly file: string; readonly fix: ListedFix }[];
-  /** How often each fix was tried; an applied one counts twice. */
+  /** How often each fix was tried; an applied fix counts as tried often enough. */
   readonly tried: Map<string, number>;
-  /** The last list of each file that has no fix to try. */
+  /** Finished files, each with its last list of problems: no fix is left to try. */
   readonly left: Map<string, string>;
 }
 
@@ -39,13 +39,13 @@ function decide(path: string | undefined, taken: readonly Taken[]): Decision {
   return conclude(state, last, report);
 }
 
-/** Files with reported problems, else all code files, which the editor is made to check. */
+/** Asks for reported problems first, then lists the files: the editor checks a file when its fixes are requested. */
 function find(taken: readonly Taken[], report: string): Decision {
   if (taken.length === 0)
     return call({ tool: 'diagnostics', arguments: { severity: 'error' } }, 'I look for problems.', '');
   return call(
     { tool: 'list_files', arguments: {} },
-    'Nothing is reported yet, so I look at the files of code one by one.',
+    'No problem is reported yet, so I check the code files one by one.',
     report,
   );
 }
@@ -73,7 +73,7 @@ function take(state: State, { step, result }: Taken): void {
   if (nextFix(state, file, result) === undefined) state.left.set(file, result);
 }
 
-/** The first offered fix that was not tried enough; a save may fail once for a passing reason. */
+/** The first offered fix that may be tried again: applying one can fail once for a temporary reason. */
 function nextFix(state: State, file: string, listed: string): ListedFix | undefined {
   return fixesIn(listed).find(({ title, line }) => (state.tried.get(fixKey(file, title, line)) ?? 0) < MOST_TRIES);
 }
@@ -86,7 +86,7 @@ function asFix({ arguments: { line, title } }: Step): ListedFix {
   return { line: Number(line ?? 0), title: textOf(title), problem: '', preferred: false };
 }
 
-/** Either lists the fixes of a file, or applies the best one just listed. */
+/** Lists the fixes of a file, or applies the best one if they have just been listed. */
 function nextIn(state: State, file: string, last: Taken | undefined, report: string): Decision {
   const listed =
     last?.step.tool === 'quick_fix' &&

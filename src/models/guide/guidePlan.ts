@@ -1,4 +1,4 @@
-// Plans of the Guide: goals that choose the next tool call by the results so far.
+// Plans of the Guide: goals that choose the next tool call from the results so far.
 
 export interface Step {
   readonly tool: string;
@@ -28,7 +28,7 @@ export function single(step: Step, say: string, report: (result: string, failed:
     taken === undefined ? { type: 'call', step, say } : { type: 'done', report: report(taken.result, taken.failed) };
 }
 
-/** The Guide's own arguments; anything but a string counts as empty. */
+/** Reads an argument of one of the Guide's own calls; anything but a string counts as empty. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

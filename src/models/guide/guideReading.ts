@@ -1,4 +1,4 @@
-// Parses tool results and notification blocks for the Guide. What it cannot parse is shown verbatim.
+// Parses tool results and notification blocks for the Guide, which shows text that cannot be parsed as it is.
 import { type Kind } from '../../protocol/notification.ts';
 import { SYSTEM_REQUEST } from '../../core/conversation/projections/messages.ts';
 
@@ -48,8 +48,8 @@ export function moreIn(block: string): string | undefined {
 }
 
 /**
- * Elements of a block with a body. A body may contain what looks like an element, so each is skipped as a whole. Logs of
- * earlier versions have bodies on lines of their own.
+ * The elements of a block that have a body. Continues after the end of each element, since a body may contain text that
+ * looks like an element. In logs of earlier versions, bodies are on separate lines.
  */
 function elementsIn(block: string, name: string): { readonly attributes: string; readonly body: string }[] {
   const [open, close] = ['<![CDATA[', `]]></${name}>`];
@@ -76,12 +76,12 @@ function joinSections(text: string): string {
   return text.replaceAll(']]]]><![CDATA[>', ']]>');
 }
 
-/** Files that `diagnostics` lists: `src/a.ts (2)`. */
+/** The files in a result of `diagnostics`, in lines such as `src/a.ts (2)`. */
 export function filesWithProblems(result: string): string[] {
   return [...result.matchAll(/^(\S.*) \((\d+)\)$/gm)].map(([, path = '']) => path);
 }
 
-/** `3 problems in 2 files, 1 of them errors:` or none. */
+/** Reads the number from a first line such as `3 problems in 2 files, 1 of them errors:`; 0 without one. */
 export function countProblems(result: string): number {
   return Number(result.match(/^(\d+) problems? in /)?.[1] ?? 0);
 }
@@ -93,7 +93,7 @@ export interface ListedFix {
   readonly preferred: boolean;
 }
 
-/** What `quick_fix` lists: for each problem its first preferred fix, or its first. */
+/** The fixes in a result of `quick_fix`: for each problem the first preferred one, or else the first. */
 export function fixesIn(result: string): ListedFix[] {
   const fixes: ListedFix[] = [];
   let problem: { line: number; text: string } | undefined;
@@ -120,7 +120,7 @@ export function fixesIn(result: string): ListedFix[] {
   return fixes;
 }
 
-/** The files that `list_files` names, without folders and notes. */
+/** The files in a result of `list_files`, without folders and notes. */
 export function filesIn(result: string): string[] {
   return result.split('\n').filter((line) => line !== '' && !line.endsWith('/') && !line.startsWith('('));
 }

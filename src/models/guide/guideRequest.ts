@@ -184,7 +184,7 @@ const whatHappened: Goal = single(
   (result) => `These are my notifications, newest first:\n\n${fence(result)}`,
 );
 
-/** The match of whichever of the four quotes was used. */
+/** The text between the quotes: exactly one of the four groups matched. */
 function quoted(match: RegExpMatchArray, first: number): string {
   const ways: readonly (string | undefined)[] = match.slice(first, first + 4);
   return ways.find((text) => text !== undefined) ?? '';

@@ -79,7 +79,7 @@ function describeEntry({ kind, body }: NotifiedEntry): string {
   return `- **${label}**: ${first}\n\n${fence(rest.join('\n'), isDiff ? 'diff' : '')}`;
 }
 
-/** A code fence that the text cannot close; a long text keeps its end, which is most relevant. */
+/** A code fence that the text cannot close. Of a long text only the end is kept, which is the most relevant part. */
 export function fence(text: string, language = ''): string {
   const marks = fenceAround(text);
   const cut = text.length > LONGEST_EXCERPT ? `…\n${text.slice(-LONGEST_EXCERPT)}` : text;

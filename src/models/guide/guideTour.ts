@@ -6,7 +6,7 @@ import { SUGGESTIONS } from './guideSpeech.ts';
 const CHANGED = 'I have changed and saved it';
 const FOR_ME = 'Change it for me';
 const SKIP = 'Skip this';
-/** Written in a folder without a file to show. */
+/** The file that the tour writes if the folder has no suitable file. */
 const NEW_FILE = 'earshot-tour.md';
 const FAVOURITES = [/^readme\.md$/i, /^[^/]+\.md$/i, /\.(?:ts|js|py|txt|json)$/i];
 
@@ -62,7 +62,7 @@ function askForChange(file: string): Decision {
   };
 }
 
-/** A command that changes a file which was read is reported like anybody else's change. */
+/** Changes the file with a command: such a change is reported like one of any other program. */
 function changeIt(file: string): Decision {
   const command = `echo "" >> ${JSON.stringify(file)}`;
   return {
@@ -72,7 +72,7 @@ function changeIt(file: string): Decision {
   };
 }
 
-/** Says what was observed; the caller describes the notification itself. */
+/** Explains what was observed; the caller describes the notification itself. */
 function conclude(file: string, steps: readonly Taken[]): Decision {
   const notified = steps.some(({ block }) => block?.includes(file) === true);
   const claimed = steps.some(({ result }) => result.includes(CHANGED) || result.includes(FOR_ME));

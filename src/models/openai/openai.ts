@@ -4,7 +4,7 @@ import { createEndpointMemory, type EndpointFacts, type Lesson, lessonsIn } from
 import { type OpenAiOptions } from './openaiRequest.ts';
 
 const CONTEXT_WINDOW = 128_000;
-/** Each rejection teaches one fact; there are no more than this. */
+/** Each rejection teaches at least one fact, and there are no more facts than this. */
 const MOST_LESSONS = 8;
 
 export function createOpenAiModel(given: OpenAiOptions): Model {
@@ -42,7 +42,7 @@ async function* stream(options: Learning, request: ModelRequest, signal: AbortSi
       if (signal.aborted) return;
       const next = accepted || lessons >= MOST_LESSONS ? undefined : await learn(options, request, facts, error);
       if (next === undefined) {
-        // If a guess fails too, the user needs the rejection before it.
+        // If a guess was rejected too, the user is shown the rejection that led to the guess.
         const { explain } = await import('../explain.ts');
         yield explain(accepted ? error : (refused ?? error), options);
         return;

@@ -34,7 +34,7 @@ export async function* requestChunks(
   const images = await loadImages(request);
   const response = await client
     .post('/chat/completions', {
-      // As bytes: the package would print the whole conversation anew for each request.
+      // Sent as bytes: the package would print the whole conversation again for each request.
       body: printBody(options, request, facts, images, printer),
       headers: { 'content-type': 'application/json' },
       stream: true,
@@ -56,7 +56,7 @@ export async function* requestChunks(
   yield* read(response.body, accumulator);
 }
 
-/** Own stream reader: the package's stops at the first odd chunk and hides keep-alive comments. */
+/** Replaces the package's stream reader, which stops at the first malformed chunk and hides keep-alive comments. */
 async function* read(body: ReadableStream<Uint8Array>, accumulator: StreamAccumulator): AsyncGenerator<ModelPart> {
   const reader = new SseReader();
   const progress: Progress = { characters: 0, done: false };
@@ -68,7 +68,7 @@ async function* read(body: ReadableStream<Uint8Array>, accumulator: StreamAccumu
         yield* accumulator.end();
         return;
       }
-      // Yields one by one, so that parts before a broken chunk are shown.
+      // Yields each part at once, so that the parts before a malformed chunk are shown.
       for (const part of accumulator.take(parseChunk(data))) {
         silent = false;
         if ('text' in part) progress.characters += part.text.length;
@@ -82,9 +82,9 @@ async function* read(body: ReadableStream<Uint8Array>, accumulator: StreamAccumu
 }
 
 interface Progress {
-  /** Of the answer, as far as it has arrived. */
+  /** Characters of the answer that have arrived. */
   characters: number;
-  /** The server has said that nothing follows. */
+  /** Whether the server has announced the end of the stream. */
   done: boolean;
 }
 
@@ -103,7 +103,7 @@ async function* bounded(body: ReadableStream<Uint8Array>, progress: Progress): A
     }
   } finally {
     if (progress.done) finishSoon(source);
-    // Rejects if the stream is broken, which the loop has reported.
+    // Rejects if the stream is broken; the loop has already reported that.
     else await source.cancel().catch(() => undefined);
   }
 }

@@ -11,13 +11,13 @@ export interface OpenAiOptions {
   readonly baseUrl: string;
   readonly model: string;
   readonly options?: ModelOptions;
-  /** What is known of endpoints; by default nothing outlives the model. */
+  /** What is known about endpoints. By default it is kept only as long as the model object exists. */
   readonly memory?: EndpointMemory | Promise<EndpointMemory>;
   /** Undefined for an endpoint that needs none. */
   apiKey(): Promise<string | undefined>;
 }
 
-/** JSON in UTF-8. `printer`: the model's, which keeps what earlier requests printed. */
+/** Returns JSON in UTF-8. `printer` belongs to the model and reuses what earlier requests printed. */
 export function printBody(
   { baseUrl, model, options = {} }: OpenAiOptions,
   request: ModelRequest,
@@ -41,7 +41,7 @@ export function printBody(
   };
   return Buffer.concat([
     Buffer.from(`{"model":${JSON.stringify(model)},"messages":[`),
-    // Without the comma after the last one.
+    // Without the comma after the last message.
     messages.subarray(0, -1),
     Buffer.from(`],${JSON.stringify(rest).slice(1)}`),
   ]);
@@ -51,7 +51,7 @@ function jsonSchema(schema: Readonly<Record<string, unknown>>) {
   return { type: 'json_schema' as const, json_schema: { name: 'answer', schema: { ...schema } } };
 }
 
-/** Images that the messages name, as data URLs, read when the request is made. Those whose bytes are gone are left out. */
+/** Reads the images that the messages name, as data URLs. Images whose bytes are gone are left out. */
 export async function loadImages({ messages, image }: ModelRequest): Promise<Images> {
   const images = new Map<string, string>();
   for (const message of messages) {

@@ -4,10 +4,10 @@ import { TooLargeError } from '../../node/boundedBody.ts';
 import { type Usage } from '../../protocol/event.ts';
 import { isJson, WholeJson } from './wholeJson.ts';
 
-/** Nesting of content parts; servers send one level. */
+/** Limit for nested content parts; servers send one level. */
 const DEEPEST_PARTS = 4;
 
-/** Limits beyond any real answer. The turn limits the length of arguments. */
+/** Limits that no real answer reaches. The length of arguments is limited by the turn. */
 const MOST_CALLS = 1000;
 const LONGEST_NAME = 10_000;
 
@@ -59,12 +59,12 @@ interface LooseUsage {
 export class StreamAccumulator {
   readonly #calls: GrowingCall[] = [];
   readonly #byIndex = new Map<number, GrowingCall>();
-  /** The newest call with an id. */
+  /** The newest call with each id. */
   readonly #byId = new Map<string, GrowingCall>();
   #usage: Usage | undefined;
   #reason: string | undefined;
 
-  /** The parts of this chunk that can be shown at once. */
+  /** Takes the next chunk. Returns the parts that can be shown already. */
   take(chunk: LooseChunk): ModelPart[] {
     if (chunk.usage) this.#usage = toUsage(chunk.usage) ?? this.#usage;
     // Some servers send usage in chunks without choices, or with an empty list.

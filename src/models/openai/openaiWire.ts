@@ -89,7 +89,7 @@ function textPart(text: string): ChatCompletionContentPartText {
   return { type: 'text', text };
 }
 
-/** Each call is converted once, however often it is sent. */
+/** Converted calls, so that a call that is sent with every request is converted only once. */
 const wireCalls = new WeakMap<WireCall, ChatCompletionMessageToolCall>();
 
 function toWireCall(call: WireCall): ChatCompletionMessageToolCall {
@@ -101,13 +101,13 @@ function toWireCall(call: WireCall): ChatCompletionMessageToolCall {
   return wire;
 }
 
-/** Several servers parse the arguments of earlier calls: invalid ones would fail every later request. */
+/** Several servers parse the arguments of earlier calls: with invalid ones, every later request would fail. */
 function asObject(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text;
   } catch {
-    // Wrapped below.
+    // Invalid JSON is wrapped below.
   }
   return JSON.stringify({ invalid_json: text });
 }

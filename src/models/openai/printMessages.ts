@@ -1,13 +1,14 @@
-// Prints the messages of a request as JSON, in UTF-8. What an earlier request of the same conversation printed is not printed again.
+// Prints the messages of a request as JSON in UTF-8, and reuses the bytes that an earlier request of the same
+// conversation printed.
 import { type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type EndpointProfile } from '../profile.ts';
 import { type Images, shapeMessages, systemMessage } from './openaiWire.ts';
 
-/** Conversations whose bytes are kept; the one that was used longest ago is dropped first. */
+/** How many conversations' bytes are kept; the least recently used one is dropped first. */
 const MOST_KEPT = 4;
 
-/** The first messages of a conversation, which every later request begins with. */
+/** The printed beginning of a conversation, with which every later request starts. */
 interface Printed {
   readonly profile: string;
   readonly messages: readonly ModelMessage[];
@@ -25,7 +26,7 @@ export class MessagePrinter {
     const { messages } = request;
     const part = (from: number, to: number) =>
       print(shapeMessages(messages.slice(from, to), profile, { images, isStart: from === 0 }));
-    // Images are not kept: they are large, and shown differently when their bytes are gone.
+    // Messages with images are not kept: they are large, and printed differently once their bytes are gone.
     if (messages.some(hasImages)) return [system, part(0, messages.length)];
     const key = JSON.stringify(profile);
     const known = this.#kept.find((one) => one.profile === key && beginsWith(messages, one.messages));
@@ -39,8 +40,8 @@ export class MessagePrinter {
 }
 
 /**
- * Where the last cycle begins: an assistant message after a tool result. Nothing is merged across this place or inserted
- * there, so both sides can be printed apart.
+ * The index of the last cycle: an assistant message after a tool result. Nothing is merged across this point or
+ * inserted there, so both sides can be printed separately.
  */
 function lastCycle(messages: readonly ModelMessage[]): number {
   for (let index = messages.length - 1; index > 0; index -= 1) {
@@ -54,7 +55,7 @@ function print(messages: readonly object[]): Buffer {
 }
 
 function beginsWith(messages: readonly ModelMessage[], start: readonly ModelMessage[]): boolean {
-  // The last ones differ first.
+  // From the end: if the messages differ, they differ there first.
   for (let index = start.length - 1; index >= 0; index -= 1) if (messages[index] !== start[index]) return false;
   return true;
 }

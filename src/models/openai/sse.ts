@@ -15,11 +15,11 @@ export class SseReader {
   /** The incomplete line, and the data of the incomplete event, as bytes. */
   readonly #line = new Bytes();
   readonly #data = new Bytes();
-  /** Bytes received for the data so far, field names included; 0 if the event has none. */
+  /** Bytes received for the data of the event so far, including field names; 0: no data yet. */
   #sent = 0;
   #isFirst = true;
 
-  /** The events that these bytes complete. Keep-alive comments yield none. */
+  /** Returns the events that these bytes complete. Keep-alive comments are no events. */
   push(bytes: Uint8Array): string[] {
     const events: string[] = [];
     let start = 0;

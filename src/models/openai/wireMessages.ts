@@ -1,4 +1,5 @@
-// Turns model messages into wire messages that every endpoint starts from: places notification blocks, demotes system messages, merges neighbours.
+// Converts model messages to wire messages, before the rules of the endpoint are applied: places notification blocks,
+// demotes system messages and merges adjacent ones.
 import { unreachable } from '../../base/errors.ts';
 import { type Block, type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
 
@@ -15,10 +16,10 @@ export interface WireCall {
   readonly arguments: string;
 }
 
-/** Heads images of a message that was delivered with a tool result, which cannot contain images. */
+/** Introduces the images of a message that was delivered with a tool result, which cannot contain images. */
 const IMAGES_ABOVE = 'Attached to the user’s message above:';
 
-/** Never offered as a tool: under this name a block can look like a call and its result. */
+/** The name of the synthetic call that carries a block. No such tool is offered to the model. */
 const NOTIFICATION_TOOL = '_system_notification';
 
 /** `midSystem`: whether system messages are allowed after the first message. */
@@ -43,15 +44,15 @@ function placeBlock(message: WireMessage, block: Block | undefined): WireMessage
     case 'markdown':
       return [{ ...message, parts: [block.text, ...message.parts] }];
     case 'developer':
-      return beside(message, after, [{ role: 'system', parts: [block.text] }]);
+      return placeNextTo(message, after, [{ role: 'system', parts: [block.text] }]);
     case 'synthetic-tool':
-      return beside(message, after, syntheticCall(block));
+      return placeNextTo(message, after, syntheticCall(block));
     default:
       return unreachable(block.format);
   }
 }
 
-function beside(message: WireMessage, after: boolean, own: readonly WireMessage[]): WireMessage[] {
+function placeNextTo(message: WireMessage, after: boolean, own: readonly WireMessage[]): WireMessage[] {
   return after ? [message, ...own] : [...own, message];
 }
 
@@ -92,7 +93,7 @@ function demote(message: WireMessage): WireMessage {
   return message.role === 'system' ? { ...message, role: 'user' } : message;
 }
 
-/** Merges neighbours of one role; tool results stay separate, since each belongs to its call. */
+/** Merges adjacent messages of one role. Tool results stay separate, since each belongs to its call. */
 function merge(messages: readonly WireMessage[]): WireMessage[] {
   const merged: WireMessage[] = [];
   for (const message of messages) {

@@ -1,4 +1,5 @@
-// The connection of an outside agent's program to a window: attaches as a listener, requests as promises. Without zod: hooks start often.
+// The connection of an outside agent's program to a window: attaches as a listener, with requests as promises. Does not
+// load zod, since a hook starts with every tool call.
 import { connect, type Socket } from 'node:net';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
 import type { ListenerRequest } from '../../protocol/outside/listener.ts';
@@ -19,14 +20,14 @@ interface Replies {
 const LONGEST_LINE = 8 * 1024 * 1024;
 
 export interface ListenerNames {
-  /** The agent's name, which the user is asked for. */
+  /** The agent's name, for which the user gives approval. */
   readonly agent: string;
   readonly version: string;
   readonly session?: string | undefined;
   readonly client?: string | undefined;
 }
 
-/** The window does not want this program, or does not answer as it should. */
+/** The window refused the program or a request, or no window is running. */
 export class ListenerRefused extends Error {}
 
 interface Waiting {
@@ -59,7 +60,7 @@ export class ListenerClient {
     this.#write({ type: 'attach', name: agent, version, listener: agent, session, client, token });
   }
 
-  /** Resolves once the window has accepted it; the user may be asked first. Rejects with ListenerRefused, or if nobody listens. */
+  /** Resolves once the window has accepted it. Rejects with ListenerRefused, or if no window listens on the socket. */
   get attached(): Promise<void> {
     return this.#attached.promise;
   }
@@ -68,7 +69,7 @@ export class ListenerClient {
     return this.#closed.promise;
   }
 
-  /** How many notifications are pending, as far as the window has said. */
+  /** The number of pending notifications that the window last reported. */
   get count(): number {
     return this.#count;
   }
@@ -78,7 +79,7 @@ export class ListenerClient {
     this.#changed = changed;
   }
 
-  /** Rejects with ListenerRefused if the window refuses it. */
+  /** Rejects with ListenerRefused if the window refuses the request. */
   request<T extends keyof Replies>(type: T, fields: Fields<T>): Promise<Replies[T]> {
     const id = String(this.#requests++);
     const { promise, resolve, reject } = Promise.withResolvers<HostMessage>();
@@ -143,7 +144,7 @@ export class ListenerClient {
   }
 }
 
-/** Attaches to the first window that takes it. Undefined: no window is running. Rejects if all refuse. */
+/** Attaches to the first window that accepts it. Undefined: no window is running. Rejects if every window refuses. */
 export async function attachListener(
   folder: string,
   names: ListenerNames,
@@ -157,7 +158,7 @@ export async function attachListener(
       return client;
     } catch (error) {
       client.close();
-      // A socket that nobody listens on is left from a window that died.
+      // Any other error: a crashed window has left its socket behind.
       if (error instanceof ListenerRefused) refused ??= error;
     }
   }

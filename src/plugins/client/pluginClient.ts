@@ -1,26 +1,26 @@
 // A small typed client for program plugins, without dependencies: requests as promises, events as callbacks.
 import { connect } from 'node:net';
-// Types only, so that nothing else is loaded with it.
+// Types only, so that nothing else is loaded.
 import type { HostMessage, HostMessageOf, HostReplies, PluginRequest, RequestFields } from '../../protocol/plugin.ts';
 
 type Init = HostMessageOf<'init'>;
 type PluginEvent = HostMessageOf<'event'>;
 
-/** Where the lines go to and come from. */
+/** The streams that carry the lines. */
 interface ClientStreams {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
 }
 
 export interface PluginHandlers {
-  /** What the plugin says of itself when it is asked to describe itself. */
+  /** The answer to `describe`. */
   readonly describe: RequestFields<'describe'>;
-  /** Called once with the first message. The plugin ends when the promise resolves, with this code. */
+  /** Called once with the first message. The plugin ends with the code that the promise resolves to. */
   run(client: PluginClient, init: Init): Promise<number>;
   event?(event: PluginEvent, client: PluginClient): void;
-  /** A conversation was made by a query with `new`. */
+  /** A query created a conversation. */
   created?(conversation: string): void;
-  /** A subscription was ended by the host, or a request without an answer failed. */
+  /** The host ended a subscription, or a message without an `id`, such as `print`, failed. */
   error?(error: HostMessageOf<'error'>): void;
 }
 
@@ -117,7 +117,7 @@ export class PluginClient {
         this.#handlers.event?.(message, this);
         return;
       case 'created':
-        // Of a query it comes before the reply.
+        // For a query, `created` precedes the reply.
         if (this.#waiting.get(message.id ?? '')?.type === 'create') this.#reply(message);
         else this.#handlers.created?.(message.conversation);
         return;
@@ -165,7 +165,7 @@ export async function runPlugin(handlers: PluginHandlers): Promise<void> {
   process.stdin.destroy();
 }
 
-/** Attaches to a window's socket. `name` is asked for once; `token` is needed on Windows. */
+/** Attaches to a window's socket. The user approves each `name` once; `token` is needed on Windows. */
 export function attachPlugin(
   path: string,
   name: string,

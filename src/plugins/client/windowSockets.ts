@@ -1,4 +1,5 @@
-// Finds the sockets of windows (WIRE D) that have a folder open, or else the nearest one around it. A socket may be left from a window that died.
+// Finds the sockets of windows (WIRE D) that have a folder open, or else its nearest parent folder. A socket may be
+// left over from a crashed window.
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,14 +10,14 @@ const MOST_FOLDERS = 64;
 const MOST_ADDRESS = 10_000;
 
 export interface FoundWindow {
-  /** Where programs connect. */
+  /** The address that programs connect to. */
   readonly path: string;
   readonly token?: string;
   /** The workspace folder. */
   readonly root: string;
 }
 
-/** The one that was opened last first. Empty: no window has the folder or one around it. */
+/** The most recently opened window first. Empty: no window has the folder or a parent of it open. */
 export async function findSockets(folder: string, home = homedir()): Promise<readonly FoundWindow[]> {
   let root = folder;
   for (let depth = 0; depth < MOST_FOLDERS; depth += 1) {
@@ -29,7 +30,7 @@ export async function findSockets(folder: string, home = homedir()): Promise<rea
   return [];
 }
 
-/** Those of this folder, the one that was opened last first. */
+/** The windows of this very folder, the most recently opened one first. */
 export async function windowsOf(root: string, home = homedir()): Promise<readonly FoundWindow[]> {
   try {
     const folder = await hubFolder(root, home);
@@ -58,7 +59,7 @@ async function addressIn(path: string, root: string): Promise<(FoundWindow & { r
   }
 }
 
-/** Nobody else made it, and nobody else can put something in its place. */
+/** Whether this user owns the file and no other user can change it. */
 async function isOwn(path: string): Promise<boolean> {
   if (process.getuid === undefined) return true;
   const { uid, mode } = await lstat(path);

@@ -2,7 +2,7 @@
 import { isAnswered } from '../../node/privateSocket.ts';
 import { type FoundWindow, windowsOf } from './windowSockets.ts';
 
-/** The one that was opened last first. */
+/** The most recently opened window first. */
 export async function findWindows(folder: string, home?: string): Promise<readonly FoundWindow[]> {
   const found = await windowsOf(folder, home);
   const answered = await Promise.all(found.map(({ path }) => isAnswered(path)));

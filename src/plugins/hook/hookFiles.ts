@@ -1,4 +1,4 @@
-// What a hook says of a file that its agent has read or written: the hash of its bytes now, and which lines were shown.
+// Describes a file that an agent has read or written: the hash of its present bytes, and the lines that were shown.
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -9,16 +9,16 @@ import { type ToolFile } from './hookInput.ts';
 const LARGEST = 20 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const WINDOWS = process.platform === 'win32';
-/** Claude's Read shows so many lines unless it is asked for others. */
+/** The number of lines that Claude's Read shows by default. */
 const LINES_SHOWN = 2000;
 
 type SeenFields = Omit<ListenerRequestOf<'seen'>, 'type' | 'id'>;
 
-/** Undefined: it is no regular file, cannot be read, or is too large to be followed. */
+/** Undefined: it is not a regular file, cannot be read, or is too large to be followed. */
 export async function viewOf(file: ToolFile, folder: string): Promise<SeenFields | undefined> {
   const path = resolve(folder, file.path);
   try {
-    // A pipe must not keep the agent waiting.
+    // Opening a pipe must not block the agent.
     const handle = await open(path, constants.O_RDONLY | (WINDOWS ? 0 : constants.O_NONBLOCK));
     try {
       const stat = await handle.stat();

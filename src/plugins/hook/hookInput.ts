@@ -1,22 +1,23 @@
-// Reads what an agent tells its hooks (Claude's JSON, and what other agents made of it): which session, which moment, which files.
+// Parses the input of a hook, in Claude's format or the variants of other agents: the session, the event and the files.
 import { pathsInPatch } from '../../core/files/patchPaths.ts';
 
 /** A file that a tool of the agent has read or written. */
 export interface ToolFile {
-  /** As the agent names it. */
+  /** The path as the agent wrote it. */
   readonly path: string;
   readonly edited: boolean;
-  /** The lines that it asked for; absent: from the first on. */
+  /** The first line that was requested; absent: 1. */
   readonly first?: number;
+  /** The number of lines that were requested; absent: the agent's default. */
   readonly lines?: number;
 }
 
 export interface HookInput {
-  /** The moment, as `PostToolUse`. */
+  /** The name of the event, such as `PostToolUse`. */
   readonly event: string;
   readonly session: string;
   readonly folder: string;
-  /** The agent's own name of its format: VS Code's agents write names of fields in camel case. */
+  /** Whether the field names are in camel case, as VS Code's agents write them. */
   readonly isCamelCase: boolean;
   readonly files: readonly ToolFile[];
 }
@@ -29,7 +30,7 @@ const PATH_FIELDS = ['file_path', 'filePath', 'notebook_path', 'path'] as const;
 const MOST_FILES = 20;
 const LONGEST_NAME = 500;
 
-/** Undefined: it is none of them, so that there is nothing to do. */
+/** Undefined: the text is not the input of a hook. */
 export function readHookInput(text: string): HookInput | undefined {
   const input = parseFields(text);
   if (input === undefined) return undefined;
@@ -37,7 +38,7 @@ export function readHookInput(text: string): HookInput | undefined {
   const session = textIn(input, 'session_id') ?? textIn(input, 'sessionId');
   const folder = textIn(input, 'cwd');
   if (event === undefined || session === undefined || folder === undefined || session === '') return undefined;
-  // A subagent has a context of its own.
+  // A subagent has its own context, so it counts as its own session.
   const subagent = textIn(input, 'agent_id');
   return {
     event: `${event.charAt(0).toUpperCase()}${event.slice(1)}`,

@@ -1,31 +1,33 @@
-// Installs our hook for other agents: the files it goes to, the program they run, and the change of each file.
+// Installs Earshot's hook for other agents: finds their settings files, plans and applies the change of each, and
+// copies the program that they run.
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { hasHook, withHook, withoutHook } from './hookSettings.ts';
 
-/** Claude Code and Codex read additional context at these moments, VS Code's agent at all but the second. */
-const MOMENTS = ['PostToolUse', 'UserPromptSubmit', 'SessionStart'] as const;
+/** Events at which Claude Code and Codex read additional context; VS Code's agent ignores it at `UserPromptSubmit`. */
+const EVENTS = ['PostToolUse', 'UserPromptSubmit', 'SessionStart'] as const;
 const LARGEST = 5 * 1024 * 1024;
 const PROGRAM = 'notifications-hook.mjs';
 
-/** As people call them. */
+/** The names that users know. */
 export const AGENT_NAMES = { 'claude-code': 'Claude Code', codex: 'Codex', copilot: 'GitHub Copilot' } as const;
 
 export interface HookTarget {
-  /** As the hook names itself to the window. */
+  /** The name with which the hook attaches to the window. */
   readonly agent: keyof typeof AGENT_NAMES;
   readonly scope: 'folder' | 'user';
   /** The settings file. */
   readonly file: string;
+  /** Whether commands are in groups with a matcher. */
   readonly grouped: boolean;
 }
 
 export interface HookChange {
   readonly target: HookTarget;
   readonly before: string;
-  /** Empty: there is nothing in the file but the hook, so it is removed. */
+  /** Empty: the file contains nothing but the hook, so it is deleted. */
   readonly after: string;
 }
 
@@ -33,9 +35,9 @@ export interface HookInstallerDeps {
   readonly home: string;
   /** The workspace folder; undefined without one. */
   readonly folder: string | undefined;
-  /** The program as it ships: it moves with each version of the extension, so it is copied. */
+  /** The shipped program. It is copied, since its path changes with each version of the extension. */
   readonly program: string;
-  /** What runs it, as the beginning of a command line. */
+  /** The beginning of the command line, which runs Node. */
   readonly node: string;
 }
 
@@ -72,26 +74,26 @@ export class HookInstaller {
     ];
   }
 
-  /** Those that have the hook. */
+  /** The targets that have the hook. */
   async installed(): Promise<readonly HookTarget[]> {
     const found = await Promise.all(this.targets.map(async (target) => hasHook((await readText(target.file)) ?? '')));
     return this.targets.filter((_, index) => found[index]);
   }
 
-  /** What the file would become. Nothing is written. */
+  /** Computes the new content of the file without writing it. */
   async plan(target: HookTarget, action: 'install' | 'remove'): Promise<Result<HookChange>> {
     const before = await readText(target.file);
-    if (before === undefined) return failed('too_big', `${target.file} cannot be read.`, 'Look at it, then try again.');
+    if (before === undefined) return failed('too_big', `${target.file} cannot be read.`, 'Check it, then try again.');
     const { agent, grouped } = target;
-    const events = MOMENTS.filter((moment) => agent !== 'copilot' || moment !== 'UserPromptSubmit');
+    const events = EVENTS.filter((event) => agent !== 'copilot' || event !== 'UserPromptSubmit');
     const after =
       action === 'install' ? withHook(before, { events, command: this.#command(agent), grouped }) : withoutHook(before);
-    if (after.ok) return succeeded({ target, before, after: await withoutRest(target.file, after.value) });
+    if (after.ok) return succeeded({ target, before, after: await emptyIfUnused(target.file, after.value) });
     const problem = `${target.file} cannot be changed: ${after.failure.message}.`;
     return failed('refused', problem, 'Correct the file, then try again.');
   }
 
-  /** Changes the file only if it is as it was planned. */
+  /** Changes the file, unless it has changed since the plan was made. */
   async apply({ target, before, after }: HookChange): Promise<Result<void>> {
     const { file } = target;
     if ((await readText(file)) !== before) {
@@ -101,7 +103,7 @@ export class HookInstaller {
     return attempt(file, () => (after === '' ? rm(file, { force: true }) : writeInPlace(file, after)));
   }
 
-  /** Puts the program where the hooks run it. */
+  /** Copies the program to the place that the hooks run it from. */
   async copyProgram(): Promise<Result<void>> {
     const bytes = await readFile(this.#deps.program);
     const copy = this.#copy;
@@ -109,7 +111,7 @@ export class HookInstaller {
     return before?.equals(bytes) === true ? succeeded(undefined) : attempt(copy, () => writeInPlace(copy, bytes));
   }
 
-  /** After an update of the extension: only if it was installed before. */
+  /** Updates the copy after an update of the extension, if there is one. */
   async refreshProgram(): Promise<void> {
     const isThere = await stat(this.#copy).then(
       () => true,
@@ -127,13 +129,13 @@ export class HookInstaller {
   }
 }
 
-/** An empty object is as good as no file; a link is somebody's and stays. */
-async function withoutRest(file: string, text: string): Promise<string> {
+/** Empty instead of an empty object, so that the file is deleted. A symbolic link belongs to the user and stays. */
+async function emptyIfUnused(file: string, text: string): Promise<string> {
   if (!/^\s*\{\s*\}\s*$/.test(text)) return text;
   return (await lstat(file).catch(() => undefined))?.isSymbolicLink() === true ? text : '';
 }
 
-/** Empty: there is none. Undefined: it cannot be read, or is too large to be one. */
+/** Empty: there is no file. Undefined: it cannot be read, or is too large for a settings file. */
 async function readText(file: string): Promise<string | undefined> {
   try {
     const { size } = await stat(file);
@@ -143,7 +145,7 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-/** A file that cannot be written is the user's to correct. */
+/** A failure asks the user to fix the file. */
 async function attempt(file: string, write: () => Promise<void>): Promise<Result<void>> {
   try {
     await write();
@@ -154,7 +156,7 @@ async function attempt(file: string, write: () => Promise<void>): Promise<Result
   }
 }
 
-/** Whole or not at all; a link stays one, and the mode stays. */
+/** Replaces the file atomically. Keeps its mode, and writes to the target of a symbolic link. */
 async function writeInPlace(file: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const place = await realpath(file).catch(() => file);

@@ -1,4 +1,4 @@
-// Puts our hook into an agent's settings file and takes it out again, as text: comments and other hooks stay as they are.
+// Adds Earshot's hook to the text of an agent's settings file, or removes it. Comments and other hooks stay unchanged.
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import {
   addItem,
@@ -9,14 +9,14 @@ import {
   removePart,
 } from '../../base/json/jsoncTree.ts';
 
-/** Identifies our hook, whatever the folder and the options. */
+/** Identifies Earshot's hook, independent of its folder and options. */
 const MARK = 'notifications-hook';
 
 export interface HookEntries {
-  /** The moments, as the agent names them. */
+  /** The events, as the agent names them. */
   readonly events: readonly string[];
   readonly command: string;
-  /** In groups with a matcher, as Claude Code and Codex have them; otherwise the commands themselves. */
+  /** Whether commands are in groups with a matcher, as in Claude Code and Codex. */
   readonly grouped: boolean;
 }
 
@@ -24,7 +24,7 @@ const SECONDS = 5;
 type ObjectNode = Extract<JsoncNode, { type: 'object' }>;
 type ArrayNode = Extract<JsoncNode, { type: 'array' }>;
 
-/** The text with the hook; the same text if it is there already. An empty text is an empty file. A failure says what is wrong with the text. */
+/** The text with the hook; unchanged if it has the hook already. A failure says what is wrong with the text. */
 export function withHook(text: string, { events, command, grouped }: HookEntries): Result<string> {
   return attempt(() => {
     const hook = { type: 'command', command, timeout: SECONDS };
@@ -35,7 +35,7 @@ export function withHook(text: string, { events, command, grouped }: HookEntries
     for (const event of events) {
       const own = ownItems(changed, event);
       if (own.length === 1 && JSON.stringify(own[0]) === wanted(event)) continue;
-      // One of another version, or twice.
+      // The hook is missing, of another version, or there more than once.
       changed = withoutEvent(changed, event);
       changed = ensure(changed, event);
       changed = addItem(changed, arrayOf(changed, event), entry(event));
@@ -44,7 +44,7 @@ export function withHook(text: string, { events, command, grouped }: HookEntries
   });
 }
 
-/** The text without the hook, and without what is empty then. */
+/** The text without the hook, and without lists and objects that become empty. */
 export function withoutHook(text: string): Result<string> {
   return attempt(() => {
     if (text.trim() === '' || !text.includes(MARK)) return text;
@@ -106,7 +106,7 @@ function arrayOf(text: string, event: string): ArrayNode {
   return found;
 }
 
-/** With `hooks` and the list of this event, empty if it was missing. */
+/** Adds `hooks` and an empty list for this event if they are missing. */
 function ensure(text: string, event: string): string {
   const rooted = hooksOf(text) === undefined ? addMember(text, rootOf(text), 'hooks', {}) : text;
   const hooks = hooksOf(rooted);
@@ -114,7 +114,7 @@ function ensure(text: string, event: string): string {
   return addMember(rooted, hooks, event, []);
 }
 
-/** Groups and commands of this event that have our command. */
+/** Groups and commands of this event that contain Earshot's command. */
 function ownItems(text: string, event: string): readonly unknown[] {
   return (eventOf(text, event)?.items ?? []).map(jsoncValue).filter(isOwn);
 }
@@ -126,7 +126,7 @@ function withoutEvent(text: string, event: string): string {
   if (list === undefined || item === undefined) return text;
   const inner = item.type === 'object' ? item.members.find(({ key }) => key === 'hooks')?.value : undefined;
   if (inner?.type === 'array' && inner.items.length > 1) {
-    // The user has put other commands into the same group.
+    // The user has added other commands to the same group.
     const own = inner.items.findLastIndex((one) => isOwn(jsoncValue(one)));
     return withoutEvent(removePart(text, inner, own), event);
   }

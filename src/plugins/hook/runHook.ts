@@ -1,33 +1,33 @@
-// One call of the hook: reports the files that the agent has just read or written, and returns what is pending for it.
+// One call of the hook: reports the files that the agent has just read or written, and delivers pending notifications.
 import { attachListener, type ListenerClient } from '../client/listenerClient.ts';
 import { viewOf } from './hookFiles.ts';
 import { type HookInput, readHookInput } from './hookInput.ts';
 
-/** The agent of VS Code itself, which also runs the hooks in Claude's settings. */
+/** VS Code's own agent, which also runs the hooks in Claude's settings. */
 const COPILOT = 'copilot';
-/** The moments at which an agent reads `additionalContext`. */
+/** The events at which an agent reads `additionalContext`. */
 const DELIVERING: ReadonlySet<string> = new Set([
   'PostToolUse',
   'PostToolUseFailure',
   'UserPromptSubmit',
   'SessionStart',
 ]);
-/** VS Code does not read it when the user writes. */
-const NOT_OF_COPILOT = 'UserPromptSubmit';
+/** The event at which VS Code's agent does not read `additionalContext`. */
+const IGNORED_BY_COPILOT = 'UserPromptSubmit';
 
 export interface HookDeps {
   /** The agent that the hook was installed for. */
   readonly agent: string;
   readonly version: string;
-  /** Whose windows; default: the user's. */
+  /** The home folder whose windows are searched; default: the user's. */
   readonly home?: string;
-  /** Names the agent's process. */
+  /** Identifies the agent's process. */
   client(): string | undefined;
-  /** Resolves once the agent can read it. */
+  /** Resolves once the text is written to the agent. */
   write(text: string): Promise<void>;
 }
 
-/** Does nothing if no window is running or the input is none. */
+/** Does nothing if no window is running, or the text is not the input of a hook. */
 export async function runHook(text: string, deps: HookDeps): Promise<void> {
   const input = readHookInput(text);
   if (input === undefined) return;
@@ -38,14 +38,14 @@ export async function runHook(text: string, deps: HookDeps): Promise<void> {
   if (window === undefined) return;
   try {
     await reportFiles(window, input);
-    const delivers = DELIVERING.has(input.event) && !(agent === COPILOT && input.event === NOT_OF_COPILOT);
+    const delivers = DELIVERING.has(input.event) && !(agent === COPILOT && input.event === IGNORED_BY_COPILOT);
     if (delivers) await deliver(window, input, deps);
   } finally {
     window.close();
   }
 }
 
-/** What the window refuses, such as a file outside its folder, is not followed. */
+/** Files that the window refuses, such as those outside its folder, are not followed. */
 async function reportFiles(window: ListenerClient, { files, folder }: HookInput): Promise<void> {
   const views = await Promise.all(files.map((file) => viewOf(file, folder)));
   await Promise.allSettled(views.flatMap((view) => (view === undefined ? [] : window.request('seen', view))));

@@ -1,4 +1,4 @@
-// The programs that the user has approved, by command and hashes, in one file outside every workspace.
+// The programs that the user has approved, by command and hashes, stored in one file outside all workspaces.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../../base/errors.ts';
@@ -13,7 +13,7 @@ export interface ApprovedPrograms {
   add(key: string): Promise<void>;
 }
 
-/** Read anew each time: other windows approve too. What cannot be read is asked for again. */
+/** Reads the file on each call, since other windows write it too. If it cannot be read, the user is asked again. */
 export function createApprovedPrograms(deps: { files: FileSystem; folder: string; logger: Logger }): ApprovedPrograms {
   const { files, folder, logger } = deps;
   const path = join(folder, 'approved-plugins.json');

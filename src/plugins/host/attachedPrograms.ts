@@ -1,4 +1,4 @@
-// Programs that run by themselves and attach to the window's socket (WIRE D): they speak the same lines as plugins.
+// Programs that Earshot did not start and that attach to the window's socket (WIRE D). They speak the same protocol.
 import { type Socket } from 'node:net';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure, failed } from '../../base/errors.ts';
@@ -17,20 +17,20 @@ import { describeEnd, type PluginStatus } from './pluginStatus.ts';
 
 const NEWLINE = 0x0a;
 const NO_EXIT = 'It closed the connection without “exit”.';
-/** Bytes that wait while the user is asked. */
+/** Bytes that are buffered while the user is asked. */
 const MOST_EARLY = 64 * 1024;
-/** An attached program that was asked to end has this long. */
+/** How long an attached program that was asked to end may take. */
 const ENDS_WITHIN = 5000;
 
 export interface AttachedProgramsDeps extends Pick<ConsentDeps, 'programs'> {
   readonly shared: SharedParts;
   readonly consent: ProgramConsent;
-  /** What `attach` must have; undefined: nothing. */
+  /** The token that `attach` must contain; undefined: none is required. */
   readonly token: string | undefined;
   init(options: Readonly<Record<string, unknown>>, args: readonly string[]): HostMessageOf<'init'>;
   openOutput(name: string): OutputSink;
   changed(): void;
-  /** Absent: there are no outside agents. */
+  /** Absent: outside agents are not supported. */
   readonly listeners?: Listeners | undefined;
   readonly readNotifications?: ReadNotifications;
 }
@@ -41,7 +41,7 @@ interface AttachedProgram {
   readonly name: string;
   readonly version: string;
   readonly listens: boolean;
-  /** Hooks come and go with every tool call: nobody is shown them. */
+  /** True for hooks, which attach briefly with every tool call and are not listed. */
   readonly passing?: boolean;
   readonly peer: AttachedPeer;
   readonly socket: Socket;
@@ -56,7 +56,7 @@ export class AttachedPrograms implements Disposable {
     this.#deps = deps;
   }
 
-  /** One for each attached program. */
+  /** The status of each attached program. */
   get statuses(): readonly PluginStatus[] {
     const shown = [...this.#attached].filter(({ passing }) => passing !== true);
     return shown.map(({ name, version, listens }) => ({
@@ -103,7 +103,7 @@ export class AttachedPrograms implements Disposable {
     await closed;
   }
 
-  /** One that reads nothing is not waited for. */
+  /** Waits only a bounded time for a program that does not read. */
   async #flushed(peer: AttachedPeer): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = this.#deps.shared.ports.clock.after(ENDS_WITHIN, resolve);
@@ -115,12 +115,12 @@ export class AttachedPrograms implements Disposable {
     return this.#deps.programs().get(name)?.approve === true;
   }
 
-  /** The first line is `attach`; what follows it waits until the user has answered. */
+  /** The first line must be `attach`. Later lines are buffered until the user has answered. */
   serve(socket: Socket): void {
     let peer: AttachedPeer | undefined;
     let asked = false;
     let ended = false;
-    /** What has arrived and is not read yet. */
+    /** Received bytes that are not handled yet. */
     let waiting: Uint8Array = new Uint8Array();
     const refuse = (message: string) => void socket.end(`${encodeRefusal(message)}\n`);
     const ask = (line: string) => {
@@ -155,12 +155,12 @@ export class AttachedPrograms implements Disposable {
     socket.on('error', () => socket.destroy());
     socket.on('end', () => {
       ended = true;
-      // It may still read, also after the user was asked.
+      // Only its sending side is closed: it may still read replies, also those after the user has answered.
       if (asked) peer?.closed(NO_EXIT);
       else socket.end();
     });
     socket.on('close', () => peer?.closed(NO_EXIT));
-    // It may have waited until plugins were loaded.
+    // The socket may have been paused until plugins were loaded.
     socket.resume();
   }
 
@@ -210,7 +210,7 @@ export class AttachedPrograms implements Disposable {
     return this.#add({ name, version, listens: false, peer, socket });
   }
 
-  /** It can request notifications, and nothing that plugins can. */
+  /** An outside agent can request notifications, but nothing else that plugins can. */
   #listen(
     { listener: agent, version, session, client }: Attach & { readonly listener: string },
     listeners: Listeners,
@@ -267,7 +267,7 @@ function encodeRefusal(message: string): string {
   return jsonCodec.encode({ type: 'error', request: 'attach', message });
 }
 
-/** The request, or why it is none. */
+/** The request, or why the line is not a valid `attach`. */
 function readAttach(line: string): Attach | string {
   const value = parseObject(line);
   if (value === undefined) return 'The first line is not a JSON object.';

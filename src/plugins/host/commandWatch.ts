@@ -1,17 +1,17 @@
-// Watches the files that plugins' commands name, also those that do not exist yet, and reports that one may have changed.
+// Watches the files that plugins' commands name, including those that do not exist yet, and reports possible changes.
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, relative, sep } from 'node:path';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 
-/** A program that is being written changes many times. */
+/** Debounces changes: while a program is being written, its file changes many times. */
 const QUIET_MILLISECONDS = 100;
 const MOST_FOLDERS = 64;
 
 export interface CommandWatchDeps {
   readonly clock: Clock;
-  /** Called some time after the last change. */
+  /** Called once no watched file has changed for 100 ms. */
   changed(): void;
 }
 
@@ -31,11 +31,11 @@ export class CommandWatch implements Disposable {
     this.#deps = deps;
   }
 
-  /** Watches these paths and no others. Resolves once a later change cannot be missed. */
+  /** Watches these paths and no others. Changes after it has resolved are not missed. */
   async watch(paths: readonly string[]): Promise<void> {
     let wanted = await foldersOf(paths);
     this.#apply(wanted);
-    // A folder on the way may have been made before it was watched.
+    // A folder of a path may have been created before its parent was watched.
     for (let again = await foldersOf(paths); !isSame(wanted, again); again = await foldersOf(paths)) {
       wanted = again;
       this.#apply(wanted);
@@ -66,7 +66,7 @@ export class CommandWatch implements Disposable {
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
         const watched = this.#folders.get(folder);
-        // The folder itself was moved or removed.
+        // The folder's own name: the folder was moved or removed.
         if (watched !== undefined && (name === null || watched.names.has(name) || name === basename(folder))) {
           this.#noticed();
         }
@@ -74,7 +74,7 @@ export class CommandWatch implements Disposable {
       watcher.on('error', () => this.#noticed());
       this.#folders.set(folder, { watcher, names });
     } catch {
-      // It is gone already, or the system has no watches left: the next run looks at the files anyway.
+      // The folder is gone, or the system has no watches left. The files are checked before each run in any case.
     }
   }
 

@@ -1,4 +1,4 @@
-// Whether a plugin may run: by the settings, by what the user approved before, and by asking.
+// Decides whether a plugin may run: by the settings, by earlier approvals, or by asking the user.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Program } from '../../protocol/plugin.ts';
 import { type ApprovedPrograms } from './approvedPrograms.ts';
@@ -15,9 +15,9 @@ export interface RunConsent {
   readonly name: string;
   readonly command: readonly string[];
   readonly files: readonly CommandFile[];
-  /** It may answer approvals and questions. */
+  /** Whether it may answer approvals and questions. */
   readonly approve: boolean;
-  /** Nobody has just asked for it: it starts with the window. */
+  /** True: it starts with the window, and the user has not just asked for it. */
   readonly unasked: boolean;
 }
 
@@ -35,19 +35,19 @@ export interface ListenConsent {
 
 export interface ConsentDeps {
   readonly approved: ApprovedPrograms;
-  /** As the settings of user and workspace together allow it. */
+  /** The configured programs, from the merged settings of user and workspace. */
   programs(): ReadonlyMap<string, Program>;
   /** Whether programs may be run at all. */
   isTrusted(): boolean;
-  /** The folder that plugins run in; undefined without one. */
+  /** The folder that plugins run in; undefined: no folder is open. */
   folder(): string | undefined;
   confirmRun(consent: RunConsent): Promise<boolean>;
   confirmAttach(consent: AttachConsent): Promise<boolean>;
   confirmListen(consent: ListenConsent): Promise<boolean>;
 }
 
-/** A program as its files are now. */
-export interface LookedProgram {
+/** A program with the present hashes of its files. */
+export interface InspectedProgram {
   readonly program: Program;
   readonly fingerprint: Fingerprint;
   readonly isApproved: boolean;
@@ -55,7 +55,7 @@ export interface LookedProgram {
 
 export class ProgramConsent {
   readonly #deps: ConsentDeps;
-  /** Open questions by name: a program that connects again and again is asked for once. */
+  /** Open questions by name, so that a program that connects repeatedly causes only one question. */
   readonly #attaching = new Map<string, Promise<boolean>>();
   /** Outside agents that the user was asked about in this window. */
   readonly #listening = new Map<string, 'asking' | 'refused'>();
@@ -64,33 +64,33 @@ export class ProgramConsent {
     this.#deps = deps;
   }
 
-  /** Asks the user if it has never run, or has changed. */
-  async allow(name: string, unasked: boolean): Promise<Result<LookedProgram>> {
+  /** Asks the user if the program has never run or has changed. */
+  async allow(name: string, unasked: boolean): Promise<Result<InspectedProgram>> {
     if (!this.#deps.isTrusted()) return untrusted();
-    const looked = await this.look(name);
-    if (!looked.ok) return looked;
-    const { program, fingerprint, isApproved } = looked.value;
+    const inspected = await this.inspect(name);
+    if (!inspected.ok) return inspected;
+    const { program, fingerprint, isApproved } = inspected.value;
     const { command, approve, run } = program;
     if (run === 'deny') return failed('not_approved', `The settings do not allow the program plugin ${name} to run.`);
-    if (isApproved) return looked;
+    if (isApproved) return inspected;
     const { files } = fingerprint;
     if (!(await this.#deps.confirmRun({ name, command, files, approve, unasked }))) return notApproved(name);
     await this.#deps.approved.add(approvalKey(fingerprint, name));
-    // Somebody may have changed a file while the user was asked.
-    const now = await this.look(name);
+    // A file may have changed while the user was asked.
+    const now = await this.inspect(name);
     if (!now.ok) return now;
     if (!now.value.isApproved) {
       return failed(
         'not_approved',
         `The program plugin ${name} was changed meanwhile.`,
-        'Look at it, then run it again.',
+        'Check it, then run it again.',
       );
     }
     return now;
   }
 
-  /** Whether it is approved as it is now, without asking. */
-  async look(name: string): Promise<Result<LookedProgram>> {
+  /** Whether the program is approved in its present state. Does not ask the user. */
+  async inspect(name: string): Promise<Result<InspectedProgram>> {
     const program = this.#deps.programs().get(name);
     if (program === undefined) {
       return failed('plugin', `There is no program plugin “${name}”.`, 'Add it to earshot.plugins.programs.');
@@ -105,14 +105,14 @@ export class ProgramConsent {
     return succeeded({ program, fingerprint: made.value, isApproved });
   }
 
-  /** The files of all commands, as they are or would be. */
+  /** The paths of all files that the commands name, whether or not they exist. */
   places(): readonly string[] {
     const folder = this.#deps.folder();
     if (folder === undefined) return [];
     return [...this.#deps.programs().values()].flatMap(({ command }) => placesOf(command, folder));
   }
 
-  /** A program that is attached by the window's socket: asked for once for each name. */
+  /** For a program that attaches to the window's socket. The user is asked once for each name. */
   async allowAttach(name: string, version: string): Promise<Result<void>> {
     const program = this.#deps.programs().get(name);
     if (!this.#deps.isTrusted()) return untrusted();
@@ -136,8 +136,8 @@ export class ProgramConsent {
   }
 
   /**
-   * An outside agent that wants notifications: asked for once for each name, and once in each window if it is refused.
-   * Nobody waits for the answer: a hook would delay its agent, and comes again anyway.
+   * For an outside agent that wants notifications. The user is asked once for each name, and after a refusal once in
+   * each window. Does not wait for the answer: a waiting hook would delay its agent, and the next hook tries again.
    */
   async allowListen({ agent, version }: ListenConsent): Promise<Result<void>> {
     const { approved, isTrusted, programs, confirmListen } = this.#deps;
@@ -173,13 +173,13 @@ export class ProgramConsent {
     );
   }
 
-  /** The user has installed it for this agent. */
+  /** Approves an agent for which the user has just installed notifications. */
   async approveListen(agent: string): Promise<void> {
     await this.#deps.approved.add(listenKey(agent));
   }
 }
 
-/** Where the approval of an outside agent is remembered. */
+/** The key under which the approval of an outside agent is stored. */
 function listenKey(agent: string): string {
   return `listen:${agent}`;
 }

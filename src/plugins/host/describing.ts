@@ -1,4 +1,4 @@
-// Asks a plugin what it is: starts it with `describe` instead of `init`, and ends it.
+// Gets a plugin's description: starts it, sends `describe` instead of `init`, and ends it.
 import { type Clock } from '../../base/clock.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { LineSplitter } from '../../base/json/jsonLines.ts';

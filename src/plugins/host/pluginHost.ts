@@ -1,4 +1,4 @@
-// The program plugins of a window: which are configured, approved and running; starts, stops and describes them.
+// The program plugins of a window: starts, stops and describes them, and knows their states.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
@@ -7,7 +7,7 @@ import { jsonCodec } from '../jsonCodec.ts';
 import { type OutputSink, PluginOutput } from '../output.ts';
 import { type PluginEnd, PluginPeer } from '../peer.ts';
 import { type SharedParts } from '../sharedParts.ts';
-import { type ConsentDeps, type LookedProgram, notApproved, type ProgramConsent } from './consent.ts';
+import { type ConsentDeps, type InspectedProgram, notApproved, type ProgramConsent } from './consent.ts';
 import { CommandWatch } from './commandWatch.ts';
 import { describePlugin } from './describing.ts';
 import { type Fingerprint } from '../../node/files/fingerprint.ts';
@@ -33,7 +33,7 @@ interface Known {
   running?: Running;
   starting?: Promise<Result<void>>;
   end?: PluginEnd;
-  /** What the command was when it was last looked at: whether it is approved, why it cannot run, and its files. */
+  /** Results of the last inspection: whether it is approved, why it cannot run, and the hashes of its files. */
   approved?: boolean;
   problem?: string;
   files?: string;
@@ -68,21 +68,21 @@ export class PluginHost implements Disposable {
     return [...this.#deps.programs()].map(([name, program]) => this.#statusOf(name, program));
   }
 
-  /** Looks at the commands again, so that `statuses` says which are approved, and watches their files from now on. */
+  /** Inspects all commands again, so that `statuses` is up to date, and watches their files from now on. */
   refresh(): Promise<void> {
     const refresh = () => this.#refresh();
     this.#refreshing = this.#refreshing.then(refresh, refresh);
     return this.#refreshing;
   }
 
-  /** Starts those that start with the window. */
+  /** Starts the plugins that are configured to start with the window. */
   async startAll(): Promise<void> {
     const starting = [...this.#deps.programs()].filter(([, { start, run }]) => start === 'window' && run !== 'deny');
     if (!this.#deps.isTrusted()) return;
     await Promise.all(starting.map(([name]) => this.#start(name, [], true)));
   }
 
-  /** Asks the user first if it has never run, or has changed. */
+  /** Asks the user first if the program has never run or has changed. */
   run(name: string, args: readonly string[] = []): Promise<Result<void>> {
     return this.#start(name, args, false);
   }
@@ -91,21 +91,21 @@ export class PluginHost implements Disposable {
   async approve(name: string): Promise<Result<void>> {
     const allowed = await this.#deps.consent.allow(name, false);
     if (!allowed.ok) return allowed;
-    this.#looked(this.#knownOf(name), allowed);
+    this.#storeInspection(this.#knownOf(name), allowed);
     this.#onDidChange.fire();
     await this.describe(name);
     return succeeded(undefined);
   }
 
-  /** Runs it for its description, if it is approved. */
+  /** Starts the plugin to get its description, if it is approved. */
   async describe(name: string): Promise<Result<PluginDescription>> {
-    const looked = await this.#deps.consent.look(name);
-    if (!looked.ok) return looked;
-    if (!this.#deps.isTrusted() || !looked.value.isApproved) return notApproved(name);
+    const inspected = await this.#deps.consent.inspect(name);
+    if (!inspected.ok) return inspected;
+    if (!this.#deps.isTrusted() || !inspected.value.isApproved) return notApproved(name);
     const output = this.#outputOf(name);
     const { clock, ids } = this.#deps.shared.ports;
     const described = await describePlugin({
-      fingerprint: looked.value.fingerprint,
+      fingerprint: inspected.value.fingerprint,
       clock,
       codec: jsonCodec,
       mark: ids.ulid(),
@@ -117,7 +117,7 @@ export class PluginHost implements Disposable {
     return described;
   }
 
-  /** Resolves once it and everything that it has started is gone. */
+  /** Resolves once the plugin and all processes that it started have ended. */
   async stop(name: string): Promise<void> {
     const running = this.#known.get(name)?.running;
     if (running === undefined) return;
@@ -126,7 +126,7 @@ export class PluginHost implements Disposable {
     await running.ended;
   }
 
-  /** With the arguments that it was run with. */
+  /** Uses the same arguments again if the plugin is running, otherwise none. */
   async restart(name: string): Promise<Result<void>> {
     const args = this.#known.get(name)?.running?.args ?? [];
     await this.stop(name);
@@ -140,7 +140,7 @@ export class PluginHost implements Disposable {
     return known?.end;
   }
 
-  /** The process of a running plugin. */
+  /** The process id of a running plugin. */
   pidOf(name: string): number | undefined {
     return this.#known.get(name)?.running?.process.pid;
   }
@@ -150,7 +150,7 @@ export class PluginHost implements Disposable {
     return this.#known.get(name)?.running?.peer.waiting ?? 0;
   }
 
-  /** Shuts all of them down. */
+  /** Shuts down all plugins. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#known.keys()].map((name) => this.stop(name)));
@@ -166,26 +166,26 @@ export class PluginHost implements Disposable {
   async #refresh(): Promise<void> {
     const { consent, programs } = this.#deps;
     const places = consent.places();
-    // Watched first, so that what changes meanwhile is looked at again.
+    // Watched first, so that a change during the inspection causes another one.
     await this.#watch.watch(places);
     const real: string[] = [];
     for (const name of programs().keys()) {
-      const looked = await consent.look(name);
-      this.#looked(this.#knownOf(name), looked);
-      if (looked.ok) real.push(...looked.value.fingerprint.files.map(({ path }) => path));
+      const inspected = await consent.inspect(name);
+      this.#storeInspection(this.#knownOf(name), inspected);
+      if (inspected.ok) real.push(...inspected.value.fingerprint.files.map(({ path }) => path));
     }
     await this.#watch.watch([...places, ...real]);
     if (!this.#closed) this.#onDidChange.fire();
   }
 
-  /** How an earlier version of the program ended says nothing of this one. */
-  #looked(known: Known, looked: Result<LookedProgram>): void {
-    const files = looked.ok ? JSON.stringify(looked.value.fingerprint.files) : '';
+  /** Stores the result, and forgets how the program ended if its files have changed since. */
+  #storeInspection(known: Known, inspected: Result<InspectedProgram>): void {
+    const files = inspected.ok ? JSON.stringify(inspected.value.fingerprint.files) : '';
     if (known.files !== undefined && known.files !== files) delete known.end;
     known.files = files;
-    known.approved = looked.ok && looked.value.isApproved;
-    if (looked.ok) delete known.problem;
-    else known.problem = describeFailure(looked.failure);
+    known.approved = inspected.ok && inspected.value.isApproved;
+    if (inspected.ok) delete known.problem;
+    else known.problem = describeFailure(inspected.failure);
   }
 
   get #logger() {
@@ -206,7 +206,7 @@ export class PluginHost implements Disposable {
     if (known.running !== undefined) return failed('plugin', `The program plugin ${name} is running.`);
     const allowed = await this.#deps.consent.allow(name, unasked);
     if (!allowed.ok) return allowed;
-    this.#looked(known, allowed);
+    this.#storeInspection(known, allowed);
     if (this.#closed) return failed('plugin', 'The window is closing.');
     const { program, fingerprint } = allowed.value;
     known.running = this.#launch(name, program, fingerprint, args);
@@ -261,7 +261,7 @@ export class PluginHost implements Disposable {
 
   async #finish(name: string, running: Running, end: PluginEnd, resolve: () => void): Promise<void> {
     const known = this.#knownOf(name);
-    // One that broke the rules is asked to end, too.
+    // A plugin that violated the protocol is asked to end as well.
     if (end.failure !== undefined) running.peer.shutDown();
     running.stopping = true;
     const closeInput = () => running.process.closeInput();

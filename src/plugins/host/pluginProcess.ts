@@ -1,4 +1,4 @@
-// A plugin as a child process: starts it, connects its pipes, and ends it with everything that it has started.
+// A plugin as a child process: starts it, connects its pipes, and ends it with all processes that it started.
 import { type ChildProcess } from 'node:child_process';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
@@ -6,10 +6,10 @@ import { describeError } from '../../base/errors.ts';
 import { COMMAND_MARK, endGroup, ProcessTree, spawnProgram } from '../../node/processTree.ts';
 import { type PluginTransport } from '../connection.ts';
 
-/** A plugin that was asked to end has this long. */
+/** How long a plugin that was asked to end may take. */
 const ENDS_WITHIN = 5000;
 
-/** Its end and the end of its output come in any order. */
+/** Wait after the exit or the end of the output, which come in any order, before the plugin counts as closed. */
 const CLOSED_AFTER = 500;
 
 export interface ProcessDeps {
@@ -17,7 +17,7 @@ export interface ProcessDeps {
   readonly args: readonly string[];
   readonly folder: string;
   readonly clock: Clock;
-  /** Identifies everything that the plugin starts. */
+  /** Identifies all processes that the plugin starts. */
   readonly mark: string;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
@@ -37,14 +37,14 @@ export class PluginProcess {
   constructor(deps: ProcessDeps) {
     this.#deps = deps;
     const { program, args, folder, mark } = deps;
-    // The model's key is no plugin's business.
+    // Plugins must not get the key of the model's endpoint.
     const { EARSHOT_API_KEY: _, ...env } = process.env;
-    // The editor's own program is Node only with this.
+    // The editor's own executable runs as Node only with this variable.
     const asNode = program === process.execPath && { ELECTRON_RUN_AS_NODE: '1' };
     this.#child = spawnProgram(program, args, folder, true, { ...env, ...asNode, [COMMAND_MARK]: mark });
     const { pid, stdin, stdout, stderr } = this.#child;
     this.#tree = pid === undefined ? undefined : new ProcessTree(pid, mark);
-    // The extension host may be ended before anybody can wait for the plugin.
+    // The extension host may end before it can wait for the plugin.
     process.once('exit', this.#killAtExit);
     stdin?.on('error', () => undefined);
     stdout?.on('data', (chunk: Uint8Array) => deps.stdout(chunk));
@@ -66,7 +66,7 @@ export class PluginProcess {
       closedSoon();
     });
     this.#child.on('close', closed);
-    // It may go on without its output, or what it has started may keep its pipes open.
+    // The plugin may continue after it closed its output, or processes that it started may keep its pipes open.
     stdout?.on('end', closedSoon);
   }
 
@@ -84,12 +84,12 @@ export class PluginProcess {
     resume: () => void this.#child.stdout?.resume(),
   };
 
-  /** It gets nothing more: one that still reads then knows it. */
+  /** Closes its stdin: nothing more is sent. */
   closeInput(): void {
     this.#child.stdin?.end();
   }
 
-  /** Resolves once the process and everything that it has started is gone. It has 5 s to end by itself. */
+  /** Gives the plugin 5 s to exit. Resolves once it and all processes that it started have ended. */
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -102,7 +102,7 @@ export class PluginProcess {
     timer.dispose();
     this.#closing?.dispose();
     process.off('exit', this.#killAtExit);
-    // Also after its own end: what it has started may still run.
+    // Needed even if the plugin itself has exited: processes that it started may still run.
     await this.#tree?.end(true);
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream?.destroy();
     if (this.#tree !== undefined) await this.#exited.promise;

@@ -1,10 +1,10 @@
-// What people see of a plugin: its state, its command and how it ended.
+// What the user sees of a plugin: its state, its command and how it ended.
 import { type PluginDescription } from '../../protocol/plugin.ts';
 import { type PluginEnd } from '../peer.ts';
 
 export type PluginState = 'denied' | 'not_approved' | 'stopped' | 'running' | 'stopping' | 'failed';
 
-/** One plugin for people. */
+/** The status of one plugin. */
 export interface PluginStatus {
   readonly name: string;
   readonly state: PluginState;
@@ -14,7 +14,7 @@ export interface PluginStatus {
   readonly description?: PluginDescription;
   readonly approve: boolean;
   readonly startsWithWindow: boolean;
-  /** It came by the window's socket. */
+  /** True: it attached to the window's socket. */
   readonly attached: boolean;
 }
 

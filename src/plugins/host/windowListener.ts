@@ -1,4 +1,5 @@
-// Listens on the window's socket (WIRE D). Holds what connects until somebody serves it, so that plugins are loaded with the first program.
+// Listens on the window's socket (WIRE D). Holds connections until they are served, so that the code of plugins is
+// loaded only when the first program connects.
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { type Socket } from 'node:net';
@@ -11,13 +12,13 @@ const SOCKET = /^window-\d+\.sock$/;
 const ADDRESS = /^window-(\d+)\.json$/;
 
 export interface WindowAddress {
-  /** Where programs connect. */
+  /** The address that programs connect to. */
   readonly path: string;
-  /** Says where the pipe is, with the token that it asks for: a pipe has no mode. */
+  /** On Windows: the file with the pipe's name and a token, since pipes have no file permissions. */
   readonly addressFile?: string;
 }
 
-/** `folder` is the hub's folder of the workspace folder. */
+/** `folder`: the hub folder that belongs to the workspace folder. */
 export function windowAddress(folder: string, pid: number, platform: NodeJS.Platform): WindowAddress {
   if (platform !== 'win32') return { path: join(folder, `window-${pid}.sock`) };
   return {
@@ -27,11 +28,11 @@ export function windowAddress(folder: string, pid: number, platform: NodeJS.Plat
 }
 
 export interface WindowListenerDeps {
-  /** The hub's folder of the workspace folder. */
+  /** The hub folder that belongs to the workspace folder. */
   readonly folder: string;
   readonly pid: number;
   readonly platform?: NodeJS.Platform;
-  /** The first program has sent something and nobody serves it yet. Resolves to false if nobody will. Must not reject. */
+  /** Called when a program has sent something but is not served. Resolves to whether it will be. Must not reject. */
   wanted(): Promise<boolean>;
 }
 
@@ -40,7 +41,7 @@ type Serve = (socket: Socket) => void;
 export class WindowListener implements Disposable {
   readonly #deps: WindowListenerDeps;
   readonly #address: WindowAddress;
-  /** What `attach` needs on Windows. */
+  /** The token that `attach` must contain on Windows. */
   readonly token: string | undefined;
   readonly #waiting = new Set<Socket>();
   #listener: PrivateSocket | undefined;
@@ -67,7 +68,7 @@ export class WindowListener implements Disposable {
     await writeFile(addressFile, JSON.stringify({ pipe: path, token: this.token }), { mode: 0o600 });
   }
 
-  /** Serves what waits and what connects, until it is disposed. */
+  /** Serves waiting and new connections until the result is disposed. */
   serve(serve: Serve): Disposable {
     this.#serve = serve;
     for (const socket of this.#takeWaiting()) serve(socket);
@@ -95,7 +96,7 @@ export class WindowListener implements Disposable {
     socket.on('close', () => this.#waiting.delete(socket));
     const ended = () => socket.end();
     socket.on('end', ended);
-    // Other windows only try whether this one is there: that is no reason to load anything.
+    // Waits for data: other windows connect only to check whether this one is alive.
     socket.once('data', (chunk: Uint8Array) => {
       socket.off('end', ended);
       socket.pause();
@@ -123,7 +124,7 @@ export class WindowListener implements Disposable {
     return waiting;
   }
 
-  /** Files of windows that have died. */
+  /** Removes the files of crashed windows. */
   async #removeStale(): Promise<void> {
     const { folder } = this.#deps;
     for (const name of await readdir(folder)) {

@@ -1,4 +1,4 @@
-// One connection of an outside agent: handles its requests in order, and says when something is pending.
+// One connection of an outside agent: handles its requests in order, and reports the number of pending notifications.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeError, describeFailure, type Result } from '../../base/errors.ts';
 import { type Listener } from '../../core/listener.ts';
@@ -13,10 +13,10 @@ import { listenerCodec } from '../jsonCodec.ts';
 import { type PluginEnd } from '../peer.ts';
 import { type Answer, doneIf, NOTHING, refuse, reply } from '../requests/answer.ts';
 
-/** Many notifications in a row are announced once. */
+/** Debounces `pending_changed`: several notifications in a row cause one message. */
 const ANNOUNCED_AFTER = 100;
 
-/** The text of a page of notifications, as the tool read_notifications prints it. */
+/** Prints a page of notifications as the tool read_notifications does. */
 export type ReadNotifications = (
   records: () => Promise<Result<readonly NotificationRecord[]>>,
   args: Readonly<Record<string, unknown>>,
@@ -30,7 +30,7 @@ export interface ListenerPeerDeps {
   readonly logger: Logger;
   readonly init: HostMessageOf<'init'>;
   readonly read: ReadNotifications;
-  /** Called once: nothing more is read from it. */
+  /** Called once when the connection has ended. Nothing more is read from it. */
   ended(end: PluginEnd): void;
 }
 
@@ -43,9 +43,9 @@ export class ListenerPeer implements Disposable {
   readonly #deps: ListenerPeerDeps;
   readonly #connection: PluginConnection<ListenerRequest>;
   readonly #held = new DisposableStore();
-  /** Listeners that offered something to this connection. */
+  /** Listeners from which this connection has taken notifications. */
   readonly #taken = new Set<Listener>();
-  /** The last one of them. */
+  /** The listener of the last `pending` request. */
   #offering: Listener | undefined;
   #bound: Bound | undefined;
   #previous: Promise<void> = Promise.resolve();
@@ -67,7 +67,7 @@ export class ListenerPeer implements Disposable {
         this.#end({ failure });
       },
     });
-    // From its first moment on, whatever happens is queued for it.
+    // Before any request, so that notifications are queued for it from the start.
     this.#begin(async () => {
       await this.#rebind();
       if (!this.#ended) this.#connection.send(deps.init);
@@ -79,7 +79,7 @@ export class ListenerPeer implements Disposable {
     if (!this.#ended) this.#connection.receive(chunk);
   }
 
-  /** It sends nothing more; what it has sent is still handled. */
+  /** The agent sends nothing more. Its earlier requests are still handled. */
   closed(): void {
     this.#connection.finishRequests();
     this.#begin(async () => this.#end({}));
@@ -106,7 +106,7 @@ export class ListenerPeer implements Disposable {
     this.#connection.close();
   }
 
-  /** After everything that was begun before. */
+  /** Runs an action after all earlier ones. */
   #begin(action: () => Promise<void>): void {
     const report = (error: unknown) => this.#deps.logger.error('a request of an outside agent failed', error);
     this.#previous = this.#previous
@@ -163,7 +163,7 @@ export class ListenerPeer implements Disposable {
 
   async #watch(listener: Listener, { scopes, remove }: ListenerRequestOf<'watch'>): Promise<Answer> {
     const other = [...scopes, ...remove].find((scope) => nameInScope('glob', scope) === undefined);
-    if (other !== undefined) return refuse(`scopes: “${other.slice(0, 100)}” is no scope of the form glob:src/*.ts.`);
+    if (other !== undefined) return refuse(`scopes: “${other.slice(0, 100)}” is not of the form glob:src/*.ts.`);
     const globs = (list: readonly string[]) => list.flatMap((scope) => nameInScope('glob', scope) ?? []);
     const watched = await listener.watch({ add: globs(scopes), remove: globs(remove) });
     if (!watched.ok) return watched;

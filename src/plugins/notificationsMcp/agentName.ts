@@ -1,6 +1,6 @@
-// The name of an agent by what its MCP client calls itself. Its hook must come to the same name.
+// Derives an agent's name from the name of its MCP client. The agent's hook must use the same name.
 
-/** What is known of them, by a part of the name in small letters. */
+/** Known agents, by a part of the client's name in lower case. */
 const KNOWN: readonly (readonly [string, string])[] = [
   ['claude', 'claude-code'],
   ['codex', 'codex'],

@@ -1,4 +1,5 @@
-// The MCP server by which any agent gets notifications: watch, pending_notifications, wait_for_notification, read_notifications.
+// The MCP server that gives any agent notifications: watch, pending_notifications, wait_for_notification and
+// read_notifications.
 import { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { GLOB_LIMIT } from '../../core/files/globs.ts';
@@ -14,7 +15,7 @@ export interface NotificationsServerDeps {
   readonly link: WindowLink;
   readonly version: string;
   readonly era: 'legacy' | 'modern';
-  /** Calls the function once the answer to this request was handed to the agent. */
+  /** Calls `then` once the answer to this request was written to the agent. */
   afterAnswer(request: string | number, then: () => Promise<void>): void;
 }
 
@@ -39,7 +40,7 @@ export function createNotificationsServer({ link, version, era, afterAnswer }: N
       return reply(describeLinkError(error), true);
     }
   };
-  // By now the client has named itself.
+  // Only now is the client's name known.
   if (era === 'modern') link.follow();
   else mcp.server.oninitialized = () => link.follow();
 
@@ -120,7 +121,7 @@ export function createNotificationsServer({ link, version, era, afterAnswer }: N
   return mcp;
 }
 
-/** In the older revisions to a client that has subscribed; in the newer one the library knows who listens. */
+/** In the legacy era only for clients that have subscribed; in the modern era the library tracks subscriptions. */
 function announceChanges({ server }: McpServer, link: WindowLink, era: NotificationsServerDeps['era']): void {
   let wanted = era === 'modern';
   if (era === 'legacy') {

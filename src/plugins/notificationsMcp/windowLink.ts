@@ -1,24 +1,25 @@
-// The connection of the MCP server to the window of its folder: attaches when it is needed, and again when the window comes back.
+// The connection of the MCP server to the window of its folder: attaches when needed, and again after the window has
+// restarted.
 import { describeError } from '../../base/errors.ts';
 import { attachListener, type ListenerClient, ListenerRefused } from '../client/listenerClient.ts';
 import { viewOf } from '../hook/hookFiles.ts';
 import { withRoot } from '../hook/runHook.ts';
 
-const LOOKS_AGAIN_AFTER = 2000;
+const RETRY_AFTER = 2000;
 const NOBODY =
   'Nothing is running: no VS Code window with Earshot has this folder open. Nothing is reported until one does.';
 
 export interface WindowLinkDeps {
   readonly folder: string;
   readonly version: string;
-  /** Names the agent's process. */
+  /** Identifies the agent's process. */
   readonly client: string | undefined;
   agent(): string;
 }
 
 export interface PendingText {
   readonly text: string;
-  /** The agent has it. */
+  /** Call it once the agent has the text. */
   delivered(): Promise<void>;
 }
 
@@ -27,7 +28,7 @@ const NOTHING: PendingText = { text: '', delivered: () => Promise.resolve() };
 export class WindowLink {
   readonly #deps: WindowLinkDeps;
   #attaching: Promise<ListenerClient> | undefined;
-  #looking: NodeJS.Timeout | undefined;
+  #retrying: NodeJS.Timeout | undefined;
   #closed = false;
   readonly #changed = new Set<() => void>();
 
@@ -35,17 +36,17 @@ export class WindowLink {
     this.#deps = deps;
   }
 
-  /** Called when something has become pending or was delivered, until the returned function is called. */
+  /** Calls the listener when the number of pending notifications may have changed. The result removes the listener. */
   onDidChange(listener: () => void): () => void {
     const own = () => listener();
     this.#changed.add(own);
     return () => this.#changed.delete(own);
   }
 
-  /** Attaches, now or as soon as there is a window, so that what happens from then on is queued. */
+  /** Attaches now, or as soon as a window is running. From then on notifications are queued for the agent. */
   follow(): void {
     if (this.#closed) return;
-    this.#attach().catch(() => this.#lookAgain());
+    this.#attach().catch(() => this.#retryLater());
   }
 
   async pending(): Promise<PendingText> {
@@ -59,7 +60,7 @@ export class WindowLink {
     };
   }
 
-  /** `files`: the agent has read them as they are now. */
+  /** `files`: files whose present content the agent has read. */
   async watch(files: readonly string[], add: readonly string[], remove: readonly string[]): Promise<readonly string[]> {
     const window = await this.#attach();
     for (const path of files) {
@@ -78,14 +79,14 @@ export class WindowLink {
     return (await window.request('read', { arguments: { ...args } })).text;
   }
 
-  /** The same as `pending`, once there is something, the time is over or the signal is aborted. */
+  /** Like `pending`, but waits until something is pending, the time is over, or the signal is aborted. */
   async wait(seconds: number, signal: AbortSignal): Promise<PendingText> {
     const over = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(seconds * 1000))]);
     let now = await this.pending();
     while (now.text === '' && !over.aborted) {
-      // Listens before it asks: what comes between must not be missed.
+      // Listens before it asks, so that no change in between is missed.
       const change = this.#nextChange(over);
-      // The window may be gone for a moment.
+      // The window may be restarting.
       now = await this.pending().catch(() => NOTHING);
       if (now.text === '') await change;
     }
@@ -94,7 +95,7 @@ export class WindowLink {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#looking);
+    clearTimeout(this.#retrying);
     this.#attaching?.then(
       (window) => window.close(),
       () => undefined,
@@ -114,11 +115,11 @@ export class WindowLink {
     });
   }
 
-  /** Rejects with a readable reason. */
+  /** Rejects with a reason that the agent can be shown. */
   #attach(): Promise<ListenerClient> {
     this.#attaching ??= this.#attachNow().catch((error: unknown) => {
       this.#attaching = undefined;
-      this.#lookAgain();
+      this.#retryLater();
       throw error;
     });
     return this.#attaching;
@@ -143,11 +144,11 @@ export class WindowLink {
     return window;
   }
 
-  #lookAgain(): void {
+  #retryLater(): void {
     if (this.#closed) return;
-    clearTimeout(this.#looking);
-    this.#looking = setTimeout(() => this.follow(), LOOKS_AGAIN_AFTER);
-    this.#looking.unref();
+    clearTimeout(this.#retrying);
+    this.#retrying = setTimeout(() => this.follow(), RETRY_AFTER);
+    this.#retrying.unref();
   }
 }
 

@@ -6,9 +6,9 @@ type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 
 export interface Reply {
   readonly message: WithoutId<HostMessage>;
-  /** The key of the conversation that it is about. */
+  /** The key of the conversation that the message is about, to be masked. */
   readonly key?: string;
-  /** Called right after the reply was queued: what follows it. */
+  /** Called right after the reply was queued, to send what follows it. */
   readonly then?: () => void;
 }
 

@@ -26,7 +26,7 @@ export async function listConversations({ store, earshot }: PluginPorts): Promis
   return reply({ type: 'conversations', data });
 }
 
-/** It is on disk, and stays open only as long as somebody uses it. */
+/** The new conversation is on disk. It is closed after the reply unless it is used. */
 export async function createConversation(
   { earshot, library, keepAlive }: PluginPorts,
   { title }: RequestOf<'create'>,
@@ -62,7 +62,7 @@ export async function readConversation(
   return reply({ type: 'events', conversation, lock, title, data }, { key: turn.key });
 }
 
-/** Whether a turn runs, and where. A turn that a dead window left open does not run. */
+/** Where a turn runs, if any does. A turn that a crashed window left open is not running. */
 async function lockOf(
   { earshot, lock, isAlive }: PluginPorts,
   conversation: string,
@@ -75,7 +75,7 @@ async function lockOf(
   return owner !== undefined && isAlive(owner.pid) ? 'elsewhere' : 'free';
 }
 
-/** `path` is a setting's name, or the beginning of several: `notifications` has everything under it. */
+/** `path` is the name of a setting, or the common prefix of several, such as `notifications`. */
 export function readConfig(config: Readonly<Record<string, unknown>>, { path }: RequestOf<'read_config'>): Answer {
   if (path === undefined) return reply({ type: 'config', data: config });
   if (Object.hasOwn(config, path)) return reply({ type: 'config', path, data: config[path] });

@@ -1,4 +1,4 @@
-// The requests about whole conversations and what belongs to them: rename, fork, delete, background commands, media.
+// Requests about whole conversations: rename, fork, delete, background commands and media.
 import { type HandleView } from '../../protocol/page/handlesView.ts';
 import { viewHandles } from '../../core/frontend/handleViews.ts';
 import { type RequestOf } from '../../protocol/plugin.ts';
@@ -23,7 +23,7 @@ export async function forkConversation(
   return forked.ok ? reply({ type: 'forked', conversation: forked.value }) : forked;
 }
 
-/** What runs in it is stopped first. One of another window stays. */
+/** Stops what runs in the conversation first. A conversation that another window owns is not deleted. */
 export async function deleteConversation(
   ports: PluginPorts,
   { conversation }: RequestOf<'delete_conversation'>,
@@ -40,12 +40,12 @@ export async function listCommands(
   return reply({ type: 'commands', data: views.map(toCommand) });
 }
 
-/** A subagent is a conversation of its own for plugins. */
+/** Leaves out the subagent's data: plugins see a subagent as a separate conversation. */
 function toCommand({ call, agent: _agent, ...rest }: HandleView) {
   return { tool_call_id: call, ...rest };
 }
 
-/** Only what a result of this conversation names: hashes of other files are no business of a plugin. */
+/** Returns only media that a result of this conversation names: plugins must not read other snapshots by hash. */
 export async function readMedia(
   { store, snapshots }: PluginPorts,
   { conversation, hash }: RequestOf<'read_media'>,

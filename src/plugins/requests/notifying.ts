@@ -1,4 +1,5 @@
-// Notifications from a plugin: its own source, throttled like any producer, never critical by itself.
+// Notifications from a plugin: they have their own source, are throttled like those of producers, and are critical
+// only if the settings say so.
 import { type Disposable } from '../../base/disposable.ts';
 import { PLUGINS_SCOPE } from '../../core/notify/publishing.ts';
 import { type Publisher } from '../../core/ports/ports.ts';
@@ -8,7 +9,7 @@ import { scopeOf } from '../../protocol/scopes.ts';
 import { type PluginPorts } from '../pluginPorts.ts';
 import { type Answer, reply } from './answer.ts';
 
-/** Registered as a producer named `plugin.<name>`, so that settings switch it off like any other. */
+/** Registered as a producer named `plugin.<name>`, so that settings can turn it off like any other. */
 export class PluginNotifier implements Disposable {
   readonly #ports: PluginPorts;
   readonly #source: string;
@@ -31,7 +32,7 @@ export class PluginNotifier implements Disposable {
     });
   }
 
-  /** Answers with the number of conversations that get it. */
+  /** Answers with the number of conversations that get the notification. */
   async notify(request: RequestOf<'notify'>): Promise<Answer> {
     const { conversation } = request;
     if (conversation === undefined) return this.#publish(request);
@@ -41,7 +42,7 @@ export class PluginNotifier implements Disposable {
     if (end?.ok === false) return end;
     const hold = keepAlive.hold(conversation, !isLive);
     try {
-      // It is queued in a conversation that is not open, too. One of another window does not get it.
+      // Opens the conversation if needed. One that another window owns does not get the notification.
       const opened = await earshot.open(conversation);
       if (!opened.ok) return opened;
       return opened.value.owned ? this.#publish(request, conversation) : reply({ type: 'done', matched: 0 });
@@ -58,7 +59,7 @@ export class PluginNotifier implements Disposable {
     const { earshot, clock } = this.#ports;
     const draft: NotificationDraft = {
       kind: { source: kind.source === undefined ? this.#source : `${this.#source}.${kind.source}`, name: kind.name },
-      // Only the settings make a notification of a plugin critical.
+      // Only the settings can make a plugin's notification critical.
       level: level === 'critical' ? 'error' : level,
       message,
       scopes: to === undefined ? (scopes ?? [PLUGINS_SCOPE]) : [...(scopes ?? []), scopeOf('conversation', to)],
@@ -69,7 +70,7 @@ export class PluginNotifier implements Disposable {
     };
     const publisher = this.#publisher;
     const matched = publisher === undefined ? 0 : earshot.listeners(draft, to).length;
-    // Resolves later if the same subject was reported just before; the plugin does not wait for that.
+    // Not awaited: the throttle may hold it if the same subject was reported just before.
     const report = (error: unknown) => this.#ports.logger.error('a notification of a plugin was not queued', error);
     if (publisher !== undefined && matched > 0) void publisher.publish(draft, to).catch(report);
     return reply({ type: 'done', matched });

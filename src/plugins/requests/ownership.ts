@@ -1,4 +1,4 @@
-// Makes this window the owner of a conversation for a plugin's request, unless another window is working on it.
+// Makes this window the owner of a conversation for a plugin's request, unless another window is using it.
 import { type Disposable } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type PluginPorts } from '../pluginPorts.ts';
@@ -17,8 +17,8 @@ export function workingElsewhere() {
 }
 
 /**
- * Resolves to a hold that keeps it live. One that another window owns moves here as by *Continue here*, if no turn runs
- * there and the user does not write there.
+ * Resolves to a hold that keeps the conversation live. If another window owns it, it moves here as with *Continue
+ * here*, provided that no turn runs there and the user is not typing there.
  */
 export async function ownHere(ports: OwnershipPorts, conversation: string): Promise<Result<Disposable>> {
   const { earshot, keepAlive, views, store } = ports;
@@ -40,7 +40,7 @@ export async function ownHere(ports: OwnershipPorts, conversation: string): Prom
     if (turn.isOpen || (await views.isTypedElsewhere(conversation))) return workingElsewhere();
     const taken = await earshot.continueHere(conversation);
     if (!taken.ok) return taken;
-    // A turn began there meanwhile and was handed over with it.
+    // A turn has started there meanwhile and was handed over too.
     if (earshot.get(conversation)?.running === true) return workingElsewhere();
     return earshot.get(conversation)?.owned === true ? taken : workingElsewhere();
   }

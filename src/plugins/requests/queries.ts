@@ -1,4 +1,4 @@
-// Turns that plugins start: begins one, follows it to its end wherever that is written, and reports the end.
+// Turns that plugins start: starts a turn, follows it to its end, even in another window, and reports the end.
 import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Earshot } from '../../core/earshot.ts';
@@ -28,7 +28,7 @@ export class Queries {
     return this.#running.has(conversation);
   }
 
-  /** `begin` starts the turn. Resolves once that is on disk. */
+  /** `begin` starts the turn. Resolves once the start is on disk. */
   async start(conversation: string, begin: BeginTurn): Promise<Result<StartedQuery>> {
     const { earshot } = this.#ports;
     const hold = await ownHere(this.#ports, conversation);
@@ -63,7 +63,7 @@ export class Queries {
   }
 }
 
-/** Reads the end of a turn from the conversation's events, also if another window writes them. */
+/** Reads the end of a turn from the conversation's events, even if another window writes them. */
 class QueryFollower implements Disposable {
   readonly #ports: PluginPorts;
   readonly #conversation: string;
@@ -93,7 +93,7 @@ class QueryFollower implements Disposable {
   async untilEnded(turn: string): Promise<{ data: QueryCompleteData; seq: number }> {
     const { earshot } = this.#ports;
     await earshot.ended(this.#conversation);
-    // Another window took it over in the middle of the turn: the end is written there.
+    // If another window took over during the turn, that window writes the end.
     const isOpen = () => earshot.get(this.#conversation)?.log.state.turn.isOpen === true;
     if (this.#end === undefined && this.#failure === undefined && isOpen()) await this.#ended.promise;
     const end = this.#end;
@@ -113,7 +113,7 @@ class QueryFollower implements Disposable {
   }
 
   #fold(event: LogEvent): void {
-    // Events of a later turn are not of this query.
+    // Later events belong to other turns.
     if (this.#end !== undefined) return;
     if (event.type === 'chat_response' && event.data !== undefined) this.#data = event.data;
     if (event.type !== 'turn_ended') return;

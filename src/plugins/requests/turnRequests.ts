@@ -1,4 +1,4 @@
-// The requests that act on a conversation's turn and on what waits for it: messages, notifications and commands.
+// Requests that act on a conversation's turn, its queued messages, pending notifications and commands.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Result } from '../../base/errors.ts';
 import { DISMISSED_BY } from '../../core/notify/queue.ts';
@@ -10,7 +10,7 @@ import { ownHere, runsHere, workingElsewhere } from './ownership.ts';
 
 const NOT_RUNNING = 'tool_call_id: no command of this call is running in this window.';
 
-/** Answered once the turn has acted: it has stopped, or it has the message. */
+/** Answers once the turn has stopped, or the message is in the log. */
 export async function interruptTurn(
   ports: PluginPorts,
   { conversation, action, content = '', attachments }: Omit<RequestOf<'interrupt'>, 'type'>,
@@ -58,7 +58,7 @@ export async function dismissNotifications(
   );
 }
 
-/** Only one that no request has delivered yet. */
+/** Fails for a message that was delivered already. */
 export async function withdrawQueued(
   { earshot }: PluginPorts,
   { conversation, queued_id: queued }: RequestOf<'withdraw_queued'>,
@@ -74,7 +74,7 @@ export function moveToBackground(
   return handles.moveToBackground(conversation, call) ? DONE : refuse(NOT_RUNNING);
 }
 
-/** A plugin acts in the user's place. */
+/** Reports the command as stopped by the user, in whose place the plugin acts. */
 export async function stopCommand(
   { handles }: PluginPorts,
   { conversation, tool_call_id: call }: RequestOf<'stop_command'>,
@@ -85,7 +85,7 @@ export async function stopCommand(
   return DONE;
 }
 
-/** A turn that runs here needs no more than that. */
+/** Runs an action while this window owns the conversation. */
 async function whileOwned(
   ports: PluginPorts,
   conversation: string,
@@ -100,7 +100,7 @@ async function whileOwned(
   }
 }
 
-/** Resolves once a request of the user is in the log. */
+/** `requested` resolves once a new `chat_request` is in the log. */
 function untilRequested(
   { earshot }: PluginPorts,
   conversation: string,

@@ -1,10 +1,10 @@
-// The requests about the window: its models and modes, what can be completed, and images for messages.
+// Requests about the window: its models and modes, completions, and images for messages.
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { type RequestOf } from '../../protocol/plugin.ts';
 import { type PluginPorts } from '../pluginPorts.ts';
 import { type Answer, DONE, refuse, reply } from './answer.ts';
 
-/** What endpoints take; `core/agent/userText.ts` checks the same. */
+/** The types that endpoints accept; `core/agent/userText.ts` checks the same ones. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const LARGEST_IMAGE = 10_000_000;
 
@@ -31,7 +31,7 @@ export async function complete({ controls }: PluginPorts, { trigger, query }: Re
   return reply({ type: 'completions', data: [...(await controls.complete(trigger, query))] });
 }
 
-/** The images that one plugin has stored: no other bytes can be attached by their hash. */
+/** The images that one plugin has stored. It cannot attach other snapshots by their hash. */
 export class StoredImages {
   readonly #hashes = new Set<string>();
 

@@ -1,4 +1,5 @@
-// Notices which conversations of the workspace grow or appear, in any window, while a subscription to all of them needs it.
+// Detects new events and new conversations of the workspace in all windows, while a subscription to all conversations
+// exists.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -7,7 +8,7 @@ import { type Earshot } from '../../core/earshot.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type Store } from '../../core/ports/storage.ts';
 
-/** Conversations that are live in this window are noticed at once. */
+/** Interval for conversations of other windows; events of this window are reported at once. */
 const POLL_MILLISECONDS = 1000;
 
 export interface AllConversationsDeps {
@@ -35,7 +36,7 @@ export class AllConversations implements Disposable {
     this.#held.add(deps.earshot.onDidChangeLive((conversation) => this.#onDidGrow.fire(conversation)));
   }
 
-  /** Fires with a conversation that may have events since the last time; also for one that is new. */
+  /** Fires with the id of a conversation that is new or may have new events. */
   onDidGrow(listener: (conversation: string) => void): Disposable {
     const listening = this.#onDidGrow.event(listener);
     this.#listeners += 1;
@@ -47,7 +48,7 @@ export class AllConversations implements Disposable {
     });
   }
 
-  /** Every conversation there is, with the number of its last event; whatever comes later is noticed. */
+  /** All conversations with the number of their last event. Events after that are reported by `onDidGrow`. */
   async ends(): Promise<Result<ReadonlyMap<string, number>>> {
     const sizes = await this.#deps.store.sizes();
     if (!sizes.ok) return sizes;

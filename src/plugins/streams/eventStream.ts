@@ -1,4 +1,4 @@
-// One conversation of one subscription: replays what came after `since`, then passes on events, pieces and questions live.
+// One conversation of one subscription: replays the events after `since`, then sends new events, pieces and questions.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeFailure } from '../../base/errors.ts';
 import { type LogEvent } from '../../protocol/event.ts';
@@ -13,33 +13,33 @@ export interface EventStreamDeps {
   readonly feed: Feed;
   readonly pieces: Pieces;
   wants(type: string): boolean;
-  /** False: more waits than is allowed, so it is not sent. */
+  /** False: too many events wait already, so this one was not sent. */
   send(message: EventMessage, key: string): boolean;
-  /** Pieces that cannot be sent now are dropped. */
+  /** Whether a piece can be sent now; if not, it is dropped. */
   readonly takesPartials: () => boolean;
-  /** Resolves once little waits for the plugin. */
+  /** Resolves once the plugin has read most of what was sent. */
   room(): Promise<void>;
-  /** It has ended by itself: it was too slow, or its events are gone. */
+  /** Called when the stream has ended because the plugin was too slow, or its events are gone. */
   failed(reason: string): void;
 }
 
 export class EventStream implements Disposable {
   readonly #deps: EventStreamDeps;
   readonly #held = new DisposableStore();
-  /** The number of the last event that was passed on or skipped. */
+  /** The number of the last event that was sent or skipped. */
   #cursor: number;
   #live = false;
   #ended = false;
-  /** Messages that follow an event, until that has been passed on. */
+  /** Messages that must follow an event that was not sent yet. */
   #later: { readonly after: number; readonly message: EventMessage }[] = [];
-  /** The answer of which a piece was dropped: its other pieces are useless. */
+  /** The answer of which a piece was dropped. Its later pieces are dropped too, since they would not fit. */
   #dropped: string | undefined;
 
   constructor(deps: EventStreamDeps, since: number) {
     this.#deps = deps;
     this.#cursor = since;
     const { feed, pieces } = deps;
-    this.#held.add(feed.onEvent((event) => this.#live && this.#pass(event)));
+    this.#held.add(feed.onEvent((event) => this.#live && this.#forward(event)));
     this.#held.add(feed.onLost((reason) => this.#fail(`The conversation cannot be followed: ${reason}.`)));
     this.#held.add(pieces.onPiece((piece) => piece.conversation === feed.conversation && this.#piece(piece)));
   }
@@ -52,7 +52,7 @@ export class EventStream implements Disposable {
     return this.#deps.feed.conversation;
   }
 
-  /** Begins to send; everything that is to come before it has been sent. Resolves once it is live. */
+  /** Starts sending; call it after `subscribed` was sent. Resolves once the replay is complete. */
   async start(): Promise<void> {
     while (this.#cursor < this.#deps.feed.lastSeq && !this.#ended) await this.#replay();
     if (this.#ended) return;
@@ -61,7 +61,7 @@ export class EventStream implements Disposable {
     for (const piece of this.#deps.pieces.soFar(this.conversation)) this.#piece(piece);
   }
 
-  /** Sends a message without a number, after the event with this number and after the replay. */
+  /** Sends a message without a number, but not before the replay is complete and the event `after` was sent. */
   announce(message: EventMessage, after = 0): void {
     if (this.#ended) return;
     this.#later.push({ after, message });
@@ -75,7 +75,7 @@ export class EventStream implements Disposable {
     this.#held.dispose();
   }
 
-  /** Reads up to the last known event; waits for the plugin, so that a long log does not fill the memory. */
+  /** Sends the log up to the last known event. Waits for the plugin, so that a long log does not fill the memory. */
   async #replay(): Promise<void> {
     const { feed } = this.#deps;
     const target = feed.lastSeq;
@@ -90,11 +90,11 @@ export class EventStream implements Disposable {
       if (this.#ended || !this.#send(event)) return;
       await this.#deps.room();
     }
-    // Damaged lines have no event.
+    // Damaged lines yield no events, so the cursor may be behind.
     this.#cursor = Math.max(this.#cursor, target);
   }
 
-  #pass(event: LogEvent): void {
+  #forward(event: LogEvent): void {
     if (event.seq > this.#cursor && this.#send(event)) this.#flush();
   }
 
@@ -106,7 +106,7 @@ export class EventStream implements Disposable {
       const response = event.type === 'chat_response' ? { response: event.event_id } : {};
       const message = { sub_id: subscription, conversation: feed.conversation, seq: event.seq, ...response, data };
       if (!this.#deps.send({ type: 'event', ...message }, feed.key)) {
-        this.#fail('The plugin reads too slowly: more events wait for it than are kept. Subscribe again with since.');
+        this.#fail('The plugin reads too slowly: too many events wait for it. Subscribe again with since.');
         return false;
       }
     }

@@ -1,4 +1,5 @@
-// The events of one conversation in order, each once, whichever window writes it: from this window's log, or the file of another's.
+// The events of one conversation in order, each once, whichever window writes them: from this window's log, or from the
+// file that another window writes.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
@@ -13,13 +14,12 @@ export interface FeedDeps {
   readonly logger: Logger;
 }
 
-/** Where the events come from now; `starting` while that is being changed. */
+/** The source of the events; `starting` while it is being changed. */
 type Source = 'live' | 'file' | 'starting';
 
 /**
- * The file is the truth. While the conversation is live in this window its log announces events; otherwise the file is
- * followed. When the source changes, the file is read from the last event on, and what the new source announces
- * meanwhile waits.
+ * While the conversation is live in this window, its log announces events; otherwise the file is followed. When the
+ * source changes, the file is read from the last event on, and events that the new source announces meanwhile are held.
  */
 export class Feed implements Disposable {
   readonly conversation: string;
@@ -28,12 +28,13 @@ export class Feed implements Disposable {
   readonly #onEvent: Emitter<LogEvent>;
   readonly #onLost: Emitter<string>;
   #source: Source = 'starting';
-  /** What the live log announced while the file was being read. */
+  /** Events that the live log announced while the file was being read. */
   #early: LogEvent[] = [];
   #followed: { readonly log: FollowedLog; readonly listening: Disposable } | undefined;
   #switching: Promise<void> = Promise.resolve();
-  /** Counts the reasons to switch; a switch that is overtaken by a newer one leaves the rest to it. */
+  /** The number of requested switches of the source; an older switch stops when a newer one is requested. */
   #wanted = 0;
+  /** The last request that was carried out. */
   #made = 0;
   #lastSeq = 0;
   #lastId = '';
@@ -57,7 +58,7 @@ export class Feed implements Disposable {
     this.#held.add(earshot.onDidChangeLive((id) => id === conversation && this.#restart()));
   }
 
-  /** Fires for each event after `lastSeq`, which is its number by then. */
+  /** Fires for each new event, after `lastSeq` was set to its number. */
   get onEvent(): Emitter<LogEvent>['event'] {
     return this.#onEvent.event;
   }
@@ -87,7 +88,7 @@ export class Feed implements Disposable {
     return succeeded(undefined);
   }
 
-  /** What the log has after this number, parsed when it is reached. */
+  /** The events after this number, each parsed when it is reached. */
   scan(after: number): Promise<Result<ReadLog>> {
     return this.#deps.store.scan(this.conversation, after);
   }
@@ -110,7 +111,7 @@ export class Feed implements Disposable {
     this.#onEvent.fire(event);
   }
 
-  /** The source may be another now, or the log was rebuilt. */
+  /** Chooses the source again: it may have changed, or the log was rebuilt. */
   #restart(): void {
     this.#source = 'starting';
     this.#wanted += 1;
@@ -161,7 +162,7 @@ export class Feed implements Disposable {
     this.#readAll(log);
   }
 
-  /** `whole`: the beginning of the log is in it, so that a log that was cut back is noticed. */
+  /** `whole`: it includes the events up to `lastSeq`, so that removed or replaced events are detected. */
   #readAll(read: ReadLog, whole = true): void {
     if (whole && read.nextSeq <= this.#lastSeq) return this.#lose('events were removed from its log');
     for (const event of read.events) {

@@ -1,4 +1,4 @@
-// The feeds of the conversations that plugins are subscribed to: one for each conversation, shared and counted.
+// The feeds of subscribed conversations: one for each conversation, shared by all subscriptions.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type Result, succeeded } from '../../base/errors.ts';
 import { Feed, type FeedDeps } from './feed.ts';
@@ -21,7 +21,7 @@ export class Feeds implements Disposable {
     this.#deps = deps;
   }
 
-  /** Until it is disposed. Fails if there is no such conversation. */
+  /** Uses a feed until the result is disposed. Fails if there is no such conversation. */
   async use(conversation: string): Promise<Result<UsedFeed>> {
     const shared = this.#shared.get(conversation) ?? this.#begin(conversation);
     shared.users += 1;

@@ -1,4 +1,4 @@
-// The answers that models are writing in this window, as pieces for subscriptions and as the text so far for late ones.
+// The answers that are being streamed in this window: as pieces, and as the text so far for later subscriptions.
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type PartialAnswer } from '../../core/ports/ports.ts';
@@ -48,7 +48,7 @@ export class Pieces implements Disposable {
     return this.#onPiece.event;
   }
 
-  /** An answer whose beginning was not rendered here is left out: its complete event follows. */
+  /** Ignores an answer whose start was not rendered here; its complete event follows. */
   render(conversation: string, partial: PartialAnswer): void {
     switch (partial.type) {
       case 'answer_started':
@@ -67,7 +67,7 @@ export class Pieces implements Disposable {
     }
   }
 
-  /** What an open answer has so far, one piece for each part. */
+  /** The text of an unfinished answer so far, as one piece for each part. */
   soFar(conversation: string): readonly Piece[] {
     const answer = this.#open.get(conversation);
     return (answer?.parts ?? []).flatMap((part) =>

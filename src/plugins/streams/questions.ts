@@ -1,4 +1,5 @@
-// Approvals and questions that are open, as plugins see them: offers them, takes the first answer, and answers for nobody after a time.
+// Open approvals and questions, for plugins: offers them, accepts the first answer, and uses the configured fallback
+// after a time-out.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
@@ -19,9 +20,9 @@ import { type HostMessageOf, type RequestOf, type ResolvedData } from '../../pro
 import { type Pieces } from './pieces.ts';
 import { type Subscription } from './subscription.ts';
 
-/** Checks whether a view shows the question this often, at least. */
-const LOOK_EVERY = 5000;
-/** Answered questions that are remembered, so that a late answer can be refused with the name of the first. */
+/** Longest interval between checks whether a view shows the question. */
+const CHECK_EVERY = 5000;
+/** How many answered questions are remembered, so that the refusal of a late answer can name who answered first. */
 const REMEMBERED = 1000;
 
 export interface QuestionsDeps {
@@ -30,9 +31,9 @@ export interface QuestionsDeps {
   readonly pieces: Pieces;
   readonly views: Pick<Views, 'isShown'>;
   settings(): Pick<Settings, 'plugins.respondTimeout' | 'plugins.respondFallback'>;
-  /** The subscriptions on a conversation that may answer. */
+  /** The subscriptions of a conversation that may answer. */
   answering(conversation: string): readonly Subscription[];
-  /** Whether a plugin's query runs the conversation's turn: then nobody else may be there to answer. */
+  /** Whether a plugin's query started the running turn: then there may be no other front end to answer. */
   isQueried(conversation: string): boolean;
   report(error: unknown): void;
 }
@@ -47,20 +48,20 @@ interface OpenQuestion {
   /** The tool call's id, or the question's. */
   readonly id: string;
   readonly request: ApprovalRequest | InquiryRequest;
-  /** The number and the content of the event that asks. */
+  /** The number and the data of the event that asks. */
   readonly seq: number;
   readonly data: HostMessageOf<'event'>['data'];
-  /** The subscriptions that had it and are still there. */
+  /** The subscriptions that the question was offered to and that still exist. */
   readonly asked: Set<Subscription>;
-  /** A plugin was asked, even if it is gone by now. */
+  /** Whether any plugin was asked, even if it is gone. */
   offered: boolean;
   settle(given: Given): void;
   timer?: Disposable;
-  /** When a person could last see it, or it was opened. */
+  /** When a view last showed it to the user, or else when it was opened. */
   since: number;
 }
 
-/** One front end for all plugins: it is asked for everything, and offers it to the subscriptions that may answer. */
+/** One front end for all plugins. It gets every question and offers it to the subscriptions that may answer. */
 export class Questions implements AttachedFrontend, Disposable {
   readonly #deps: QuestionsDeps;
   readonly #open = new Map<string, OpenQuestion>();
@@ -93,7 +94,7 @@ export class Questions implements AttachedFrontend, Disposable {
     });
   }
 
-  /** Plugins are shown the call alone, not its preview. */
+  /** Nothing to do: plugins are shown only the call, not its preview. */
   approvalChanged(): void {}
 
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
@@ -127,22 +128,22 @@ export class Questions implements AttachedFrontend, Disposable {
     );
   }
 
-  /** Offers what is open in a conversation to a subscription that may answer. */
+  /** Offers the open questions of a conversation to a subscription that may answer. */
   offerTo(subscription: Subscription, conversation: string): void {
     for (const open of this.#open.values()) if (open.conversation === conversation) this.#offer(open, subscription);
   }
 
-  /** The conversations in which something is open. */
+  /** The conversations with open questions. */
   get conversations(): readonly string[] {
     return [...new Set([...this.#open.values()].map(({ conversation }) => conversation))];
   }
 
-  /** The subscription is gone: it is not notified of how its questions end. */
+  /** Removes a subscription, which then gets no `resolved` events. */
   leave(subscription: Subscription): void {
     for (const { asked } of this.#open.values()) asked.delete(subscription);
   }
 
-  /** A plugin's answer. A failure leaves the question open. */
+  /** Handles a plugin's answer. After a failure the question stays open. */
   answer(subscription: Subscription, given: RequestOf<'respond'>, by: string): Result<void> {
     const id = given.respond === 'tool_approval' ? given.tool_call_id : given.inquiry_id;
     const named = given.respond === 'tool_approval' ? given.conversation : undefined;
@@ -150,9 +151,9 @@ export class Questions implements AttachedFrontend, Disposable {
     const [open, other] = [...this.#open.values()].filter(
       (one) => one.id === id && one.respond === given.respond && covers(one.conversation),
     );
-    // Calls of other conversations may have the same id: an answer for one must not reach another.
+    // Calls of several conversations may have the same id: the answer must not go to the wrong one.
     if (other !== undefined) {
-      return failed('plugin', `conversation: it is missing; approvals “${id.slice(0, 100)}” of several are open.`);
+      return failed('plugin', `conversation: missing. Approvals “${id.slice(0, 100)}” are open in several.`);
     }
     if (open === undefined) {
       const isAsked = (key: string) => key.endsWith(` ${id}`) && covers(key.slice(0, key.indexOf(' ')));
@@ -188,7 +189,7 @@ export class Questions implements AttachedFrontend, Disposable {
     this.#answered.delete(key);
     const aborted = () => {
       cancel(new Error('cancelled'));
-      // The front end that answered is named right after the signal.
+      // Deferred, since right after the signal `answeredElsewhere` may name the front end that answered.
       void Promise.resolve()
         .then(() => this.#open.get(key) === open && this.#close(open, undefined))
         .catch((error: unknown) => this.#deps.report(error));
@@ -196,7 +197,7 @@ export class Questions implements AttachedFrontend, Disposable {
     signal.addEventListener('abort', aborted, { once: true });
     if (signal.aborted) return aborted();
     for (const subscription of this.#deps.answering(open.conversation)) this.#offer(open, subscription);
-    this.#look(open);
+    this.#scheduleCheck(open);
   }
 
   #offer(open: OpenQuestion, subscription: Subscription): void {
@@ -207,7 +208,7 @@ export class Questions implements AttachedFrontend, Disposable {
     subscription.announce(conversation, { type: 'event', sub_id: subscription.id, conversation, respond, data }, seq);
   }
 
-  /** `given` undefined: it was cancelled, because the turn was stopped or goes on in another window. */
+  /** `given` undefined: it was cancelled, because the turn was stopped or continues in another window. */
   #close(open: OpenQuestion, given: Given | undefined): void {
     const { conversation, id, asked, respond, seq } = open;
     open.timer?.dispose();
@@ -235,7 +236,7 @@ export class Questions implements AttachedFrontend, Disposable {
       const { answer } = given;
       const several = 'several' in open.request && open.request.several;
       if (several !== (typeof answer !== 'string')) {
-        return failed('plugin', several ? 'answer: a list of texts is wanted.' : 'answer: one text is wanted.');
+        return failed('plugin', several ? 'answer: must be a list of strings.' : 'answer: must be a string.');
       }
       return succeeded({ respond: 'inquiry', answer: { answer, by } });
     }
@@ -261,12 +262,12 @@ export class Questions implements AttachedFrontend, Disposable {
     return parsed === undefined || parsed.ok ? undefined : `arguments: ${parsed.failure.message}`;
   }
 
-  /** Time passes only for what plugins are asked, and only while no view shows it. */
-  #look(open: OpenQuestion): void {
+  /** The time-out counts only for questions that plugins must answer, and only while no view shows them. */
+  #scheduleCheck(open: OpenQuestion): void {
     const { clock, settings } = this.#deps;
     const limit = settings()['plugins.respondTimeout'] * 1000;
     open.timer?.dispose();
-    open.timer = clock.after(Math.min(LOOK_EVERY, Math.max(1, open.since + limit - clock.now())), () => {
+    open.timer = clock.after(Math.min(CHECK_EVERY, Math.max(1, open.since + limit - clock.now())), () => {
       void this.#check(open).catch((error: unknown) => this.#deps.report(error));
     });
   }
@@ -280,7 +281,7 @@ export class Questions implements AttachedFrontend, Disposable {
     if (waitsForPerson) open.since = clock.now();
     const seconds = settings()['plugins.respondTimeout'];
     if (clock.now() - open.since < seconds * 1000) {
-      this.#look(open);
+      this.#scheduleCheck(open);
       return;
     }
     const given = this.#fallback(open, seconds);

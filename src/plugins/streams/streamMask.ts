@@ -1,4 +1,4 @@
-// Masks a key in text that arrives in pieces: what may be the beginning of the key is held back until it is certain.
+// Masks a key in text that arrives in pieces: holds back text that may be the beginning of the key.
 import { maskKey } from '../../core/conversation/key.ts';
 
 export class StreamMask {
@@ -18,7 +18,7 @@ export class StreamMask {
     return masked.slice(0, masked.length - held);
   }
 
-  /** What was held back: no more text comes. */
+  /** Ends the text. Returns what was held back. */
   end(): string {
     const rest = this.#held;
     this.#held = '';
@@ -26,7 +26,7 @@ export class StreamMask {
   }
 }
 
-/** The length of the longest end of the text with which the key begins. */
+/** The length of the longest suffix of the text that is a prefix of the key. */
 function heldLength(text: string, key: string): number {
   for (let length = Math.min(text.length, key.length - 1); length > 0; length -= 1) {
     if (key.startsWith(text.slice(text.length - length))) return length;

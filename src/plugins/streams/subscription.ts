@@ -9,20 +9,20 @@ import { EventStream } from './eventStream.ts';
 import { type Feeds, type UsedFeed } from './feeds.ts';
 import { type Pieces } from './pieces.ts';
 
-/** Of one subscription; the bytes are those of all subscriptions of a plugin. */
+/** Lines are limited for each subscription, bytes for all subscriptions of a plugin together. */
 const MOST_WAITING = { lines: 1000, bytes: Number.POSITIVE_INFINITY };
 const MOST_WAITING_OF_ALL = { lines: Number.POSITIVE_INFINITY, bytes: 16 * 1024 * 1024 };
 
 export interface SubscriptionDeps {
   readonly connection: PluginConnection;
-  /** The events that wait, of all subscriptions of the plugin. */
+  /** Counts the waiting events of all subscriptions of the plugin. */
   readonly waiting: Waiting;
   readonly feeds: Feeds;
   readonly pieces: Pieces;
   readonly all: AllConversations;
-  /** A conversation has a stream now: what is open in it is announced. */
+  /** Called when the stream of a conversation exists, so that open questions can be offered to it. */
   joined(subscription: Subscription, stream: EventStream): void;
-  /** It has ended by itself. */
+  /** Called when the subscription has ended because of an error. */
   ended(subscription: Subscription): void;
   report(error: unknown): void;
 }
@@ -38,9 +38,9 @@ export class Subscription implements Disposable {
   readonly #streams = new Map<string, { readonly stream: EventStream; readonly used: UsedFeed }>();
   /** Streams that are being made. */
   readonly #joining = new Set<string>();
-  /** With all conversations: the last event of each that is not to be sent. */
+  /** For a subscription to all conversations: the number after which each conversation is sent. */
   readonly #known = new Map<string, number>();
-  /** Messages for conversations whose streams are being made. */
+  /** Messages that wait for the stream of their conversation. */
   readonly #later = new Map<string, { readonly message: HostMessageOf<'event'>; readonly after: number }[]>();
   readonly #owner: LineOwner;
   #ended = false;
@@ -61,7 +61,7 @@ export class Subscription implements Disposable {
     return this.isForAll || this.conversation === conversation;
   }
 
-  /** The stream of a conversation, if it has one by now. */
+  /** The stream of a conversation, if it exists already. */
   stream(conversation: string): EventStream | undefined {
     return this.#streams.get(conversation)?.stream;
   }
@@ -70,12 +70,12 @@ export class Subscription implements Disposable {
     return [...this.#streams.values()].map(({ stream }) => stream);
   }
 
-  /** Resolves to the last numbers; `begin` then sends what follows. Sends nothing itself. */
+  /** Resolves to the numbers of the last events. Sends nothing before `begin` is called. */
   async open(since: RequestOf<'subscribe'>['since']): Promise<Result<{ readonly seq: LastSeq; begin(): void }>> {
     return this.isForAll ? this.#openAll(since) : this.#openOne(since);
   }
 
-  /** Sends a message without a number, once the event with this number was sent. */
+  /** Sends a message without a number once the event `after` was sent. */
   announce(conversation: string, message: HostMessageOf<'event'>, after: number): void {
     const stream = this.stream(conversation);
     if (stream !== undefined) return stream.announce(message, after);
@@ -97,11 +97,11 @@ export class Subscription implements Disposable {
 
   async #openOne(since: RequestOf<'subscribe'>['since']) {
     if (since !== undefined && typeof since !== 'number') {
-      return failed('plugin', 'since: a number is wanted for one conversation.');
+      return failed('plugin', 'since: must be a number for one conversation.');
     }
     const used = await this.#deps.feeds.use(this.conversation);
     if (!used.ok) return used;
-    // It may have ended meanwhile, or may end before it begins.
+    // Released with the subscription, which may end before `begin` is called.
     this.#held.add(used.value);
     const { lastSeq } = used.value.feed;
     if (since !== undefined && since > lastSeq) {
@@ -111,8 +111,8 @@ export class Subscription implements Disposable {
   }
 
   async #openAll(since: RequestOf<'subscribe'>['since']) {
-    if (typeof since === 'number') return failed('plugin', 'since: an object by conversation is wanted for “*”.');
-    // Listens first, so that nothing between the two is missed.
+    if (typeof since === 'number') return failed('plugin', 'since: must be an object by conversation for “*”.');
+    // Listens before it reads the ends, so that nothing in between is missed.
     const grown = new Set<string>();
     let began = false;
     this.#held.add(
@@ -138,7 +138,7 @@ export class Subscription implements Disposable {
     return succeeded({ seq: Object.fromEntries(ends.value), begin });
   }
 
-  /** Makes the stream of a conversation, if it has none: its feed begins at what was known of it. */
+  /** Creates the stream of a conversation unless it exists. It starts after the last event that was known. */
   ensure(conversation: string): void {
     if (this.isForAll) this.#ensure(conversation);
   }
@@ -149,7 +149,7 @@ export class Subscription implements Disposable {
     const join = async () => {
       const used = await this.#deps.feeds.use(conversation);
       this.#joining.delete(conversation);
-      // One without any event yet is tried again when it grows.
+      // If the conversation has no events yet, this is tried again when it grows.
       if (used.ok) this.#join(used.value, this.#known.get(conversation) ?? 0);
     };
     void join().catch((error: unknown) => this.#deps.report(error));
@@ -184,7 +184,7 @@ export class Subscription implements Disposable {
   #failed(conversation: string, reason: string): void {
     if (!this.isForAll) return this.#end(reason);
     const leave = async () => {
-      // A conversation that was deleted ends only its own stream of a subscription to all.
+      // If the conversation was deleted, only its stream ends, not the subscription to all conversations.
       if (await this.#deps.feeds.exists(conversation)) {
         this.#end(reason);
         return;
@@ -213,7 +213,7 @@ export class Subscription implements Disposable {
   }
 }
 
-/** Counts an event for its subscription and for all of the plugin. */
+/** Counts an event for its subscription and for all subscriptions of the plugin. */
 function ownerOf(all: Waiting): LineOwner {
   const own = new Waiting();
   return {

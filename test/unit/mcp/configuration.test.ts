@@ -211,7 +211,7 @@ test('addresses: http, https and unix; everything else is refused', async () => 
   );
   expect(launch).toMatchObject({ headers: { Authorization: 'Bearer secret-value' } });
   for (const url of ['file:///etc/passwd', 'not an address', 'ftp://x']) {
-    await expect(prepareLaunch(only({ url }), variables)).rejects.toThrow('is no address of a server');
+    await expect(prepareLaunch(only({ url }), variables)).rejects.toThrow('is not the address of a server');
   }
   await expect(prepareLaunch(only({ command: 'no-such-program-anywhere' }), variables)).rejects.toThrow(
     'was not found',

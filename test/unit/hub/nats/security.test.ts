@@ -125,7 +125,7 @@ test.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', true, 'host name'],
   ['ECONNREFUSED', false, 'Check the network and the address in earshot.hub.server'],
   ['ENOTFOUND', false, 'Check the network and the address in earshot.hub.server'],
-  ['ESOMETHING', false, 'It is tried again by itself.'],
+  ['ESOMETHING', false, 'Earshot retries automatically.'],
 ])('an error with the code %s names the next step', (code, refused, step) => {
   const cause = Object.assign(new Error('broken'), { code });
   const described = describeTrouble(new Error('connecting failed', { cause }), 'SET UP');

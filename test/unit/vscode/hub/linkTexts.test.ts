@@ -14,7 +14,7 @@ function link(
 }
 
 const unreachable = link(
-  { state: 'connecting', error: 'the server cannot be reached (connection refused). It is tried again by itself.' },
+  { state: 'connecting', error: 'the server cannot be reached (connection refused). Earshot retries automatically.' },
   3,
 );
 const refused = link({ state: 'refused', error: 'the server refuses the credentials. Correct them.' }, 1);
@@ -36,7 +36,7 @@ test('without the server the status bar and the chat say how many messages have 
     {
       level: 'info',
       text: 'Not connected with other machines. 3 messages have not reached other machines yet. The server cannot be reached (connection refused).',
-      nextStep: 'It is tried again by itself.',
+      nextStep: 'Earshot retries automatically.',
     },
   ]);
   // Nothing waits, so nobody is disturbed in the chat.
