@@ -1,7 +1,7 @@
 // What must become visible or focused by itself: a new chat, an approval, a message that was just sent.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { firstByDay } from '../support/runs.ts';
+import { firstUnlessFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -114,7 +114,7 @@ test('a focused approval in every theme and in a narrow window', async () => {
   server.script({ calls: [run('echo narrow')] }, done);
   await workbench.say('Go on.');
   await expect.poll(focused).toBe('Approval: Run echo narrow');
-  for (const theme of firstByDay(THEMES)) {
+  for (const theme of firstUnlessFull(THEMES)) {
     await workbench.setTheme(theme);
     const name = theme.includes('High') ? 'high-contrast' : theme.includes('Light') ? 'vscode-light' : 'vscode-dark';
     await workbench.chat().locator(`body[class*="${name}"]`).waitFor();

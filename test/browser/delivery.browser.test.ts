@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { firstByDay } from '../support/runs.ts';
+import { firstUnlessFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -199,7 +199,7 @@ test('a critical notification interrupts the answer; after Stop it stays pending
     .chat()
     .getByText(/because you stopped the last turn/)
     .waitFor();
-  for (const theme of firstByDay(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])) {
+  for (const theme of firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])) {
     await setTheme(theme);
     await workbench.screenshot(`delivery-held-${theme}`);
   }

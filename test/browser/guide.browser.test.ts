@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { findViolations } from '../support/accessibility.ts';
-import { firstByDay, isFull } from '../support/runs.ts';
+import { firstUnlessFull, isFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 const workbench = useSharedWorkbench({ last: true });
@@ -30,7 +30,7 @@ test('the tour: a question is answered from the keyboard, and the change is deli
     await workbench.openChat();
     await question.getByText('Needs an answer').waitFor();
   }
-  for (const theme of firstByDay(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])) {
+  for (const theme of firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])) {
     await setTheme(theme);
     await workbench.screenshot(`guide-question-${theme}`);
     expect(await findViolations(await chatFrame())).toEqual([]);

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
-import { firstByDay } from '../../support/runs.ts';
+import { firstUnlessFull } from '../../support/runs.ts';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -97,7 +97,7 @@ test('a command that waits for input is answered in the terminal; the list in ev
     .getByText(/seems to wait for input at: Name\?/)
     .waitFor();
   await list().locator('.handle-head').click();
-  for (const [name, theme] of firstByDay(Object.entries(THEMES))) {
+  for (const [name, theme] of firstUnlessFull(Object.entries(THEMES))) {
     await workbench.setTheme(theme);
     await expect
       .poll(() => workbench.page.locator('body > .monaco-workbench').getAttribute('class'))

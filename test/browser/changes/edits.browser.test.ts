@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
-import { firstByDay, isFull } from '../../support/runs.ts';
+import { firstUnlessFull, isFull } from '../../support/runs.ts';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -102,7 +102,7 @@ test.runIf(isFull)('the to-do list and the diff are shown again after a reload',
     .toEqual(['  sencha: 450,', '  matcha: 520,']);
 });
 
-test.each(firstByDay(Object.entries(THEMES)))('%s', async (theme, bodyClass) => {
+test.each(firstUnlessFull(Object.entries(THEMES)))('%s', async (theme, bodyClass) => {
   await workbench.setTheme(theme);
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);

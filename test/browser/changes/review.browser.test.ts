@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
-import { firstByDay } from '../../support/runs.ts';
+import { firstUnlessFull } from '../../support/runs.ts';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -58,7 +58,7 @@ test('the bar lists the files a command changed, with counts, and stays in the n
     .toEqual(['export const house = 1;', 'export const end = 2;']);
 });
 
-test.each(firstByDay(Object.entries(THEMES)))('the bar and a diff editor in %s', async (theme, bodyClass) => {
+test.each(firstUnlessFull(Object.entries(THEMES)))('the bar and a diff editor in %s', async (theme, bodyClass) => {
   await workbench.setTheme(theme);
   await name('menu.ts').click();
   await workbench.page.locator('.tab', { hasText: 'menu.ts (changed by Earshot)' }).waitFor();
@@ -96,7 +96,7 @@ test('from the keyboard one hunk is undone and one file kept, and the focus stay
   await workbench.transcript().getByText('You undid changes in src/menu.ts.').waitFor();
 });
 
-test.each(firstByDay(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast']))(
+test.each(firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast']))(
   'restoring says what it will do first, in %s',
   async (theme) => {
     await workbench.setTheme(theme);

@@ -233,6 +233,6 @@ test.each([
 ])('%s with %j is refused', async (method, params, message) => {
   const { connect } = await startAcp();
   const client = await connect();
-  client.isLawful = false;
+  client.sendsValidLines = false;
   expect((await client.request(method, params)).error?.message).toContain(message);
 });

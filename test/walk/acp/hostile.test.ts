@@ -21,7 +21,7 @@ const call = (id: string, name: string, args: Record<string, unknown>): Scripted
 test('lines that are no requests are answered with errors, and the next request is handled', async () => {
   const { folder, connect } = await startAcp(end);
   const client = await connect();
-  client.isLawful = false;
+  client.sendsValidLines = false;
   const lines = [
     'not json',
     '[]',

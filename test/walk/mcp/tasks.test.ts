@@ -16,7 +16,7 @@ import {
 } from '../../support/mcp/mcpWalk.ts';
 import { startEverything } from '../../support/mcp/httpServers.ts';
 import { startTaskServer } from '../../support/mcp/taskServer.ts';
-import { firstByDay } from '../../support/runs.ts';
+import { firstUnlessFull } from '../../support/runs.ts';
 import { begin } from '../../support/walk/deliveryWalks.ts';
 import { deliveredBlocks } from '../../support/walk/handleWalks.ts';
 
@@ -133,7 +133,7 @@ test('stopping the turn cancels the task at its server', async () => {
   expect(server.requests).toContain('tasks/cancel');
 });
 
-test.each(firstByDay(['streamable HTTP', 'stdio']))(
+test.each(firstUnlessFull(['streamable HTTP', 'stdio']))(
   'the official everything server over %s: its task shows its stages, and its question is answered by the user',
   async (kind) => {
     const config = kind === 'stdio' ? servers.everything() : { url: (await startEverything('streamableHttp')).url };
