@@ -1,4 +1,5 @@
-// Problems in the real editor with the real TypeScript server and with our own servers: reported once, with the edit or as a notification.
+// Problems in the real editor, from the real TypeScript server and from servers of the tests: reported once, with the
+// edit or as a notification.
 import * as assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -26,7 +27,7 @@ describe('problems', () => {
   let headless: Headless;
   let clock: ManualClock;
   let source: DiagnosticsSource;
-  /** The editor's last diagnostics event; earlier listeners have handled it too. */
+  /** The messages that the editor last reported for each file; earlier listeners have handled them too. */
   let announced: Map<string, readonly string[]>;
   const touched = new Set<string>();
   let servers: vscode.DiagnosticCollection[];
@@ -81,7 +82,7 @@ describe('problems', () => {
     return opened.value.log;
   }
 
-  /** A turn that calls these tools in parallel; resolves to their results once it has ended, advancing the clock meanwhile. */
+  /** Runs a turn that calls these tools in parallel, advancing the clock meanwhile; resolves with their results. */
   async function run(
     log: ConversationLog,
     calls: readonly unknown[],
@@ -92,7 +93,6 @@ describe('problems', () => {
     const sent = await headless.earshot.send(log.id, 'Go on.');
     assert.ok(sent.ok);
     await meanwhile();
-    // Advances the clock until the turn has ended.
     const settled = headless.earshot.settled(log.id).then(() => true);
     const moment = () => new Promise<boolean>((resolve) => setTimeout(resolve, 5, false));
     while (!(await Promise.race([settled, moment()]))) clock.advance(100);
@@ -119,12 +119,12 @@ describe('problems', () => {
     clock.advance(20_000);
   }
 
-  /** Waits until servers report this for the file; then everything that waits for quiet has it. */
+  /** Waits until the servers report this for the file; all earlier listeners have got it then. */
   async function said(path: string, what: (messages: readonly string[]) => boolean): Promise<void> {
     await eventually(() => announced.get(path) ?? [], what);
   }
 
-  /** The block at the start of the last turn. */
+  /** The notification block at the start of the last turn. */
   function lastBlock(): string {
     const { messages } = JSON.parse(server.requests.at(-1)?.body ?? '{"messages":[]}') as {
       messages: { role: string; content: string }[];
@@ -151,7 +151,7 @@ describe('problems', () => {
   const diagnostic = (message: string, severity = vscode.DiagnosticSeverity.Error, line = 0) =>
     new vscode.Diagnostic(new vscode.Range(line, 0, line, 1), message, severity);
 
-  it('an edit that breaks another open file and one that fixes it report it in their results, and nothing stays pending', async () => {
+  it('edits that break and fix another open file report this in their results, and nothing stays pending', async () => {
     await put('shape.ts', 'export const size: number = 1;\n');
     await put('user.ts', "import { size } from './shape.ts';\nexport const twice: number = size * 2;\n");
     const log = await create();
@@ -178,7 +178,7 @@ describe('problems', () => {
     assert.deepEqual(waiting(log), []);
   });
 
-  it('the result does not wait for a slow server, whose problems are notified later, once', async () => {
+  it('the result does not wait for a slow server, whose problems are reported later, once', async () => {
     const path = `${folder}/slow.tea`;
     await put('slow.tea', 'green\n');
     const log = await create();
@@ -197,12 +197,13 @@ describe('problems', () => {
     assert.deepEqual(waiting(log), []);
   });
 
-  it('a problem caused by the user before any server has reported is notified, with the note that it may be older', async () => {
+  it('a problem caused by the user before the first report of a server is notified, with the note that it may be older', async () => {
     const [path, untouched] = [`${folder}/early.tea`, `${folder}/late.tea`];
-    // The test's clock is faster than the disk: the watcher must have reported the files before they are read.
+    // The test's clock runs faster than the disk, so wait until the watcher has reported the files before they are
+    // read.
     let attempts = 0;
     const areReported = async () => {
-      // A watcher may miss a folder that is new, and then everything in it: the folder is made again.
+      // A watcher may miss a new folder and everything in it, so the folder is made again from time to time.
       if (attempts++ % 60 === 0) {
         await rm(dirname(dirname(onDisk('early.tea'))), { recursive: true, force: true });
         for (const name of ['early.tea', 'late.tea']) await put(name, 'green\n');
@@ -222,8 +223,8 @@ describe('problems', () => {
       own.set(uriOf(one), [diagnostic('Too strong.')]);
       await said(one, (messages) => messages.length === 1);
     }
-    // Time passes until both are reported, slowly, since files are read in between. Not for so long that a report would
-    // count as the state that was there from the start.
+    // Advances the clock slowly until both are reported, since files are read in between, but not so far that a report
+    // would count as the starting state.
     let looks = 0;
     const passTime = () => {
       if (looks++ % 10 === 0 && looks <= 100) clock.advance(300);
@@ -256,7 +257,7 @@ describe('problems', () => {
     clock.advance(5000);
     await waits(log, 1);
     await run(log, [call('read_file', { path })]);
-    // Moved down by a line: not reported. One of the two resolved: reported.
+    // A problem that moved by some lines is not reported; the resolved one is.
     own.set(uriOf(path), [diagnostic('Mild.', vscode.DiagnosticSeverity.Warning, 7)]);
     await said(path, (messages) => messages.length === 1);
     clock.advance(5000);
@@ -264,11 +265,11 @@ describe('problems', () => {
     assert.deepEqual(waiting(log), [`resolved info ${path}: 1 problem is gone, 1 is left.\n  line 1: error: Wrong.`]);
   });
 
-  it('closing a document resolves nothing, and it is opened again to check its problems', async () => {
+  it('closing a document resolves no problems; it is opened again to check them', async () => {
     const path = `${folder}/closing.ts`;
     await put('closing.ts', 'export const wrong: number = "";\n');
     const log = await create();
-    // Opened in a tab, so that the editor closes the document with it.
+    // Opened in a tab, so that closing the tab closes the document.
     await vscode.commands.executeCommand('vscode.open', uriOf(path));
     await said(path, (messages) => messages.length === 1);
     await see(log, path);

@@ -12,7 +12,7 @@ describe('early problems', function () {
   const listening = useListening();
   checkLeaks('each');
   let agent: Listening;
-  /** Unique for each test, because the server remembers files for a while. */
+  /** A different folder for each test, because the server remembers files for a while. */
   let folder: string;
 
   beforeEach(async () => {
@@ -34,13 +34,13 @@ describe('early problems', function () {
     assert.equal(agent.pendingLines.filter((one) => one.includes(`${folder}/user.ts`)).length, 1);
   }
 
-  it('another file changing right after the read without a tab is reported', async () => {
+  it('a change of another file right after the read is reported, if the read file is in no tab', async () => {
     await agent.read(`${folder}/user.ts`);
     await breakShape();
     await hearsOfUser();
   });
 
-  it('another file changing right after the read with the file in a tab is reported', async () => {
+  it('a change of another file right after the read is reported, if the read file is in a tab', async () => {
     await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(inFolder(`${folder}/user.ts`)));
     await agent.read(`${folder}/user.ts`);
     await breakShape();
