@@ -30,17 +30,17 @@ const THEMES = {
 
 const bar = () => workbench.chat().getByRole('region', { name: 'Changed files' });
 const button = (name: string) => bar().getByRole('button', { name, exact: true });
-/** Shows the changes of the file. */
+/** The button that shows the changes of the file. */
 const name = (file: string) => bar().locator('.changes-file > .changes-row .changes-name', { hasText: file });
 const text = (path: string) => readFile(join(workbench.folder, path), 'utf8').catch(() => undefined);
 let calls = 0;
 
-async function run(words: string, command: string): Promise<void> {
+async function run(message: string, command: string): Promise<void> {
   server.script(
     { calls: [{ id: `c${calls++}`, name: 'run_command', arguments: { command } }] },
     { text: ['Done: the files are as you asked.'] },
   );
-  await workbench.say(words);
+  await workbench.say(message);
   await workbench.settled();
 }
 
@@ -58,25 +58,28 @@ test('the bar lists the files a command changed, with counts, and stays in the n
     .toEqual(['export const house = 1;', 'export const end = 2;']);
 });
 
-test.each(firstUnlessFull(Object.entries(THEMES)))('the bar and a diff editor in %s', async (theme, bodyClass) => {
-  await workbench.setTheme(theme);
-  await name('menu.ts').click();
-  await workbench.page.locator('.tab', { hasText: 'menu.ts (changed by Earshot)' }).waitFor();
-  const frame = await chatFrame();
-  await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
-  await workbench.page.locator('.monaco-diff-editor .line-insert').first().waitFor();
-  await workbench.screenshot(`review-${theme}`);
-  const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  await frame.evaluate(source);
-  const found = await frame.evaluate(async () => {
-    // The page lets the side bar shine through, which a checker inside the frame takes for white.
-    document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
-    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
-    const { violations } = await axe.run({ resultTypes: ['violations'] });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
-  });
-  expect(found).toEqual([]);
-});
+test.each(firstUnlessFull(Object.entries(THEMES)))(
+  'the bar and a diff editor are accessible in %s',
+  async (theme, bodyClass) => {
+    await workbench.setTheme(theme);
+    await name('menu.ts').click();
+    await workbench.page.locator('.tab', { hasText: 'menu.ts (changed by Earshot)' }).waitFor();
+    const frame = await chatFrame();
+    await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
+    await workbench.page.locator('.monaco-diff-editor .line-insert').first().waitFor();
+    await workbench.screenshot(`review-${theme}`);
+    const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    await frame.evaluate(source);
+    const found = await frame.evaluate(async () => {
+      // The page is transparent and shows the side bar behind it; a checker inside the frame would assume white.
+      document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
+      const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+      const { violations } = await axe.run({ resultTypes: ['violations'] });
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+    });
+    expect(found).toEqual([]);
+  },
+);
 
 test('Review All opens all changed files in one editor', async () => {
   await workbench.setTheme('Default Dark Modern');
@@ -97,7 +100,7 @@ test('from the keyboard one hunk is undone and one file kept, and the focus stay
 });
 
 test.each(firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast']))(
-  'restoring says what it will do first, in %s',
+  'restoring first shows what it will do, in %s',
   async (theme) => {
     await workbench.setTheme(theme);
     if (theme === 'Default Dark Modern') {
