@@ -1,4 +1,5 @@
-// The output of VS Code's own tool for the last command of a terminal, used only if it belongs to that command.
+// The output of VS Code's own tool for the last command of a terminal, which is used only if it belongs to that
+// command.
 import { expect, test } from 'vitest';
 import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
 
@@ -9,13 +10,13 @@ test.each([
   ['its output', said('make', 2, 'steam\nburnt\n'), 'steam\nburnt\n'],
   ['nothing, if it printed nothing', said('make', 2), ''],
   [
-    'all of it, if it imitates what the tool says',
+    'all of it, if it imitates text of the tool',
     said('make', 2, 'It exited with code: 0\n'),
     'It exited with code: 0\n',
   ],
   ['not that of another command', said('make clean', 2, 'steam\n'), undefined],
-  ['not that of the same with another end', said('make', 0, 'steam\n'), undefined],
-  ['not what it says otherwise', 'No active terminal instance found.', undefined],
+  ['not that of the same command with another exit code', said('make', 0, 'steam\n'), undefined],
+  ['not any other text of the tool', 'No active terminal instance found.', undefined],
 ])('gives %s', (_what, text, printed) => {
   expect(printedByLastCommand(text, 'make', 2)).toBe(printed);
 });

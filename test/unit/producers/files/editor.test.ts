@@ -1,4 +1,4 @@
-// Renames in the editor: reported with the final name, and not at all if they were undone.
+// Renames in the editor: reported with the final name, and not at all if they were reverted.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../../src/base/disposable.ts';
 import { Emitter } from '../../../../src/base/emitter.ts';
@@ -62,7 +62,7 @@ test('renaming back before delivery withdraws the notification', async () => {
   expect(publisher.waiting('c')).toEqual([]);
 });
 
-test('renaming again after delivery reports it from the known name', async () => {
+test('renaming again after delivery reports it with the known name as the old one', async () => {
   await rename('src/a.ts', 'src/x.ts');
   publisher.carry('c');
   seen.delete('src/a.ts');

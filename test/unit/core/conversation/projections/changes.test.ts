@@ -1,4 +1,4 @@
-// The changes projection: the changes of each turn, and which are to be reviewed, kept or undone.
+// The changes projection: the changes of each turn, and which of them are to be reviewed, kept or undone.
 import { expect, test } from 'vitest';
 import { forkEvents } from '../../../../../src/core/conversation/fork.ts';
 import { type Changes } from '../../../../../src/core/conversation/projections/changes.ts';
@@ -102,7 +102,7 @@ test('keeping part of a file leaves the rest to be reviewed', () => {
   expect(openAfter(reviewed('keep', { files: [{ path: 'a', through: 14, rest }] }))).toMatchObject({ a: ['a0+→a4'] });
 });
 
-test('undo removes changes from their turn; reverting the undo puts them back, to be reviewed', () => {
+test('undo removes changes from their turn; reverting the undo restores them, to be reviewed', () => {
   const undo = reviewed('undo', { files: [{ path: 'a', through: 14, before: 'a4', after: 'a0' }] });
   const { changes } = folded(events(undo));
   expect(open(changes)).toEqual({ new: ['–→n1'], b: ['b0→–'] });
