@@ -189,25 +189,28 @@ async function expectNothingLost(first: string): Promise<void> {
   for (const text of ['before the kill', 'after the kill']) expect(server.requests[last]?.body).toContain(text);
 }
 
-test.skipIf(isFull)('a window and an outside agent exchange messages, also when the window is killed', async () => {
-  const { first, holder } = await startFirst();
-  await seesAgent(first, workbench.page);
-  await usesWebChat('I am first.', workbench.page);
-  const outside = await startHubMcp({ home: join(workbench.dataFolder, 'home'), folder: workbench.folder });
-  await untilListed(outside, first);
-  const pipe = await startWork();
-  await outside.call('send_message', { content: 'Which port?', to: [first] });
-  await answerQuestion(pipe, 'claude-code');
-  expect(await outside.call('wait_for_message')).toContain('| Port 9999.');
+test.skipIf(isFull)(
+  'a window and an outside agent exchange messages, also when the serving window is killed',
+  async () => {
+    const { first, holder } = await startFirst();
+    await seesAgent(first, workbench.page);
+    await usesWebChat('I am first.', workbench.page);
+    const outside = await startHubMcp({ home: join(workbench.dataFolder, 'home'), folder: workbench.folder });
+    await untilListed(outside, first);
+    const pipe = await startWork();
+    await outside.call('send_message', { content: 'Which port?', to: [first] });
+    await answerQuestion(pipe, 'claude-code');
+    expect(await outside.call('wait_for_message')).toContain('| Port 9999.');
 
-  // The window that serves the hub is killed; the outside agent continues meanwhile.
-  await outside.call('send_message', { content: 'before the kill', to: [first] });
-  process.kill(holder, 'SIGKILL');
-  expect(await outside.call('send_message', { content: 'after the kill', to: [first] })).toContain(`to ${first}`);
-  await expect.poll(servedBy).not.toBe(holder);
-  await expectNothingLost(first);
-  await outside.close();
-});
+    // The window that serves the hub is killed; the outside agent continues meanwhile.
+    await outside.call('send_message', { content: 'before the kill', to: [first] });
+    process.kill(holder, 'SIGKILL');
+    expect(await outside.call('send_message', { content: 'after the kill', to: [first] })).toContain(`to ${first}`);
+    await expect.poll(servedBy).not.toBe(holder);
+    await expectNothingLost(first);
+    await outside.close();
+  },
+);
 
 test.runIf(isFull)(
   'two windows and an outside agent exchange messages, also when the window that serves the hub is killed',

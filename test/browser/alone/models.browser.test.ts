@@ -19,7 +19,7 @@ const row = (text: string) =>
   workbench.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
 
 /** A workbench under automation shows no toasts, so messages are read from the notification centre. */
-async function said(text: string): Promise<Locator> {
+async function shownMessage(text: string): Promise<Locator> {
   const centre = workbench.page.locator('.notifications-center');
   // A notification centre that was opened while empty does not update, so it is reopened each time.
   const reopen = async () => {
@@ -46,16 +46,16 @@ test('an entered endpoint asks for a key, and then its model answers', async () 
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();
   await type(server.baseUrl, 'Endpoint Address');
-  await (await said('wants an API key')).getByRole('button', { name: 'Set API Key' }).click();
+  await (await shownMessage('wants an API key')).getByRole('button', { name: 'Set API Key' }).click();
   await type('wrong-key', 'API key for');
-  await said('refused the API key');
+  await shownMessage('refused the API key');
   await workbench.screenshot('models-refused');
   await workbench.command('Notifications: Clear All Notifications');
 
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();
   await type(server.baseUrl, 'Endpoint Address');
-  await (await said('refused the API key')).getByRole('button', { name: 'Set API Key' }).click();
+  await (await shownMessage('refused the API key')).getByRole('button', { name: 'Set API Key' }).click();
   await type('right-key', 'API key for');
   await row('second-model').click();
   await workbench.chat().locator('footer').getByText('second-model').waitFor();
@@ -73,6 +73,6 @@ test('an address that does not answer is reported, and the chat keeps its model'
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();
   await type('http://127.0.0.1:1/v1', 'Endpoint Address');
-  await said('http://127.0.0.1:1/v1 cannot be reached');
+  await shownMessage('http://127.0.0.1:1/v1 cannot be reached');
   await workbench.chat().locator('footer').getByText('second-model').waitFor();
 });

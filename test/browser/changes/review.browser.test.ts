@@ -58,28 +58,25 @@ test('the bar lists the files a command changed, with counts, and stays in the n
     .toEqual(['export const house = 1;', 'export const end = 2;']);
 });
 
-test.each(firstUnlessFull(Object.entries(THEMES)))(
-  'the bar and a diff editor are accessible in %s',
-  async (theme, bodyClass) => {
-    await workbench.setTheme(theme);
-    await name('menu.ts').click();
-    await workbench.page.locator('.tab', { hasText: 'menu.ts (changed by Earshot)' }).waitFor();
-    const frame = await chatFrame();
-    await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
-    await workbench.page.locator('.monaco-diff-editor .line-insert').first().waitFor();
-    await workbench.screenshot(`review-${theme}`);
-    const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    await frame.evaluate(source);
-    const found = await frame.evaluate(async () => {
-      // The page is transparent and shows the side bar behind it; a checker inside the frame would assume white.
-      document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
-      const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
-      const { violations } = await axe.run({ resultTypes: ['violations'] });
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
-    });
-    expect(found).toEqual([]);
-  },
-);
+test.each(firstUnlessFull(Object.entries(THEMES)))('bar and diff are accessible in %s', async (theme, bodyClass) => {
+  await workbench.setTheme(theme);
+  await name('menu.ts').click();
+  await workbench.page.locator('.tab', { hasText: 'menu.ts (changed by Earshot)' }).waitFor();
+  const frame = await chatFrame();
+  await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
+  await workbench.page.locator('.monaco-diff-editor .line-insert').first().waitFor();
+  await workbench.screenshot(`review-${theme}`);
+  const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await frame.evaluate(source);
+  const found = await frame.evaluate(async () => {
+    // The page is transparent and shows the side bar behind it; a checker inside the frame would assume white.
+    document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+    const { violations } = await axe.run({ resultTypes: ['violations'] });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+  });
+  expect(found).toEqual([]);
+});
 
 test('Review All opens all changed files in one editor', async () => {
   await workbench.setTheme('Default Dark Modern');
@@ -120,8 +117,8 @@ test.each(firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Defau
       .poll(async () => (await rows.allInnerTexts()).join('\n'))
       .toContain('conflict: you changed the same lines');
     await workbench.screenshot(`restore-${theme}`);
-    const said = (await rows.allInnerTexts()).join('\n');
-    for (const words of [
+    const shown = (await rows.allInnerTexts()).join('\n');
+    for (const part of [
       'README.md',
       'is created again',
       'src/order.ts',
@@ -130,7 +127,7 @@ test.each(firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Defau
       'is deleted',
       'package.json',
     ]) {
-      expect(said).toContain(words);
+      expect(shown).toContain(part);
     }
     await workbench.page.keyboard.press('Escape');
     await picker.waitFor({ state: 'hidden' });

@@ -57,12 +57,12 @@ async function startSsh(): Promise<Ssh> {
   const server = spawn(SSHD, ['-D', '-e', '-f', join(folder, 'config')], { stdio: ['ignore', 'ignore', 'pipe'] });
   atTestEnd(() => end(server));
   await new Promise<void>((resolve, reject) => {
-    let said = '';
+    let output = '';
     server.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString('utf8');
-      if (said.includes('listening')) resolve();
+      output += chunk.toString('utf8');
+      if (output.includes('listening')) resolve();
     });
-    server.once('exit', () => reject(new Error(`sshd ended: ${said}`)));
+    server.once('exit', () => reject(new Error(`sshd ended: ${output}`)));
   });
   const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'ExitOnForwardFailure=yes']
     .concat('StreamLocalBindUnlink=yes', 'LogLevel=ERROR', 'BatchMode=yes', 'IdentitiesOnly=yes')

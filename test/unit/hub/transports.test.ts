@@ -169,22 +169,20 @@ test('a WebSocket needs the token and an allowed origin', () =>
     { allowedOrigins: ['https://ours.example'] },
   ));
 
-test.each(['//', '//[', 'http://['])(
-  'a request for the invalid address %s is refused, and nothing else fails',
-  (path) =>
-    withHub(async (hub) => {
-      const { port } = new URL(hub.address.web_socket);
-      const status = await new Promise((resolve, reject) => {
-        const headers = { connection: 'Upgrade', upgrade: 'websocket' };
-        const asked = request({ host: '127.0.0.1', port, path, headers }, (response) => {
-          response.resume();
-          resolve(response.statusCode);
-        });
-        asked.on('error', reject).end();
+test.each(['//', '//[', 'http://['])('a request for the invalid address %s is refused, and others work', (path) =>
+  withHub(async (hub) => {
+    const { port } = new URL(hub.address.web_socket);
+    const status = await new Promise((resolve, reject) => {
+      const headers = { connection: 'Upgrade', upgrade: 'websocket' };
+      const asked = request({ host: '127.0.0.1', port, path, headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
       });
-      expect(status).toBe(404);
-      expect(await (await hub.unix()).call('health')).toMatchObject({ status: 'ok' });
-    }),
+      asked.on('error', reject).end();
+    });
+    expect(status).toBe(404);
+    expect(await (await hub.unix()).call('health')).toMatchObject({ status: 'ok' });
+  }),
 );
 
 test('the socket, the address and every other file are private', () =>

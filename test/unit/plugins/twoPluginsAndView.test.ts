@@ -140,12 +140,12 @@ test.each([
 test('with a view open there is no time limit; it starts when the view is closed', async () => {
   const clock = createManualClock();
   let isShown = true;
-  let looks = 0;
+  let checks = 0;
   const { world, id, one, asked } = await begin({
     answers: [call('a'), { text: ['Done.'] }],
     clock,
     isShown: () => {
-      looks += 1;
+      checks += 1;
       return isShown;
     },
   });
@@ -153,7 +153,7 @@ test('with a view open there is no time limit; it starts when the view is closed
   await asked('a');
   const passing = setInterval(() => clock.advance(5000), 1);
   atTestEnd(async () => clearInterval(passing));
-  await expect.poll(() => looks, { interval: 1 }).toBeGreaterThan(100);
+  await expect.poll(() => checks, { interval: 1 }).toBeGreaterThan(100);
   expect(one.received.filter((message) => message.type === 'event' && message.data.type === 'resolved')).toEqual([]);
   isShown = false;
   expect(await resolvedBy(one, 'a')).toBe('timeout');

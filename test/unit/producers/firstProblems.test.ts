@@ -107,11 +107,11 @@ test('the first report is the starting state, no matter how late, if nothing has
   await pass(2000);
   report(USER, 'Old.', 'Also old, from the second step.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
   await pass(60_000);
   report(USER, 'Old.', 'Also old, from the second step.', 'New.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 3 in all:`]);
+  expect(publisher.pending('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 3 in all:`]);
 });
 
 test.each([0, 1000, 60_000])(
@@ -123,7 +123,7 @@ test.each([0, 1000, 60_000])(
     await pass(slow);
     report(USER, 'Broken.');
     await pass(2000);
-    expect(publisher.waiting('c')).toEqual([OLDER]);
+    expect(publisher.pending('c')).toEqual([OLDER]);
   },
 );
 
@@ -133,7 +133,7 @@ test('if another file is edited in the editor before the first report, its probl
   await pass(500);
   report(USER, 'Broken.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
 });
 
 test('reading another file between a change and the next report does not make the problem part of the starting state', async () => {
@@ -142,7 +142,7 @@ test('reading another file between a change and the next report does not make th
   report(USER, 'Broken.');
   await reads('src/other.ts');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
 });
 
 test('after a change soon after the first report only later problems are reported, without doubt once every server had time', async () => {
@@ -154,7 +154,7 @@ test('after a change soon after the first report only later problems are reporte
   changesOnDisk(SHAPE);
   report(USER, 'Old.', 'Broken.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 2 in all:`]);
+  expect(publisher.pending('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 2 in all:`]);
 });
 
 test('the first report of a server that is quicker than the editor’s watcher is reported', async () => {
@@ -164,7 +164,7 @@ test('the first report of a server that is quicker than the editor’s watcher i
   await pass(600);
   changesOnDisk(SHAPE);
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
 });
 
 test('a change before the read that the watcher reports later leads to no report', async () => {
@@ -176,7 +176,7 @@ test('a change before the read that the watcher reports later leads to no report
   await pass(2000);
   changesOnDisk(SHAPE, 5000);
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
 });
 
 test('the watcher’s echo of a save and a change of an unrelated file lead to no report', async () => {
@@ -189,7 +189,7 @@ test('the watcher’s echo of a save and a change of an unrelated file lead to n
   changesOnDisk(SHAPE);
   changesOnDisk('notes.md');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
 });
 
 test('a problem that is resolved before delivery is withdrawn and not reported', async () => {
@@ -197,11 +197,11 @@ test('a problem that is resolved before delivery is withdrawn and not reported',
   changesOnDisk(SHAPE);
   report(USER, 'Broken.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
   changesOnDisk(SHAPE);
   report(USER);
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
 });
 
 test('a first report during an edit of another file is in the result of the edit as possibly older, and not repeated', async () => {
@@ -218,7 +218,7 @@ test('a first report during an edit of another file is in the result of the edit
   edit.dispose();
   report(USER, 'Broken.');
   await pass(5000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
 });
 
 test('a file without any report does not count as free of problems: a late first report after a change is possibly older', async () => {
@@ -228,5 +228,5 @@ test('a file without any report does not count as free of problems: a late first
   await pass(20_000);
   report(USER, 'Broken.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
 });

@@ -36,10 +36,10 @@ async function killAgainAndAgain(runs: number): Promise<void> {
   const acknowledged: string[] = [];
   try {
     for (let run = 0; run < runs; run++) {
-      const said = await runAndKill(folder, id, run);
-      expect(said[0]).toBe('owned');
-      expect(said.filter((line) => line.startsWith('error'))).toEqual([]);
-      for (const line of said) {
+      const lines = await runAndKill(folder, id, run);
+      expect(lines[0]).toBe('owned');
+      expect(lines.filter((line) => line.startsWith('error'))).toEqual([]);
+      for (const line of lines) {
         const [what, mark = ''] = line.split(' ');
         if (what === 'queued') acknowledged.push(`mark ${mark};`);
         if (what === 'sent') acknowledged.push(`request ${mark};`);
@@ -58,14 +58,14 @@ async function runAndKill(folder: string, id: string, run: number): Promise<stri
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(running, 'exit');
-  const said: string[] = [];
+  const lines: string[] = [];
   const enough = 20 + Math.floor(Math.random() * 200);
   for await (const line of createInterface({ input: running.stdout })) {
-    said.push(line);
-    if (said.length === enough) running.kill('SIGKILL');
+    lines.push(line);
+    if (lines.length === enough) running.kill('SIGKILL');
   }
   await ended;
-  return said;
+  return lines;
 }
 
 async function check(folder: string, id: string, acknowledged: readonly string[]): Promise<void> {

@@ -102,9 +102,9 @@ test('an owner whose files another window took at the same time releases the loc
   await rm(place('owner.json'));
   const held = await windowHere().lock.acquire(ID);
   expect(held).toBeDefined();
-  const said = nextLine(owner);
+  const printed = nextLine(owner);
   owner.kill('SIGCONT');
-  expect(await said).toBe('lost');
+  expect(await printed).toBe('lost');
   expect(await readFile(place('owner.json'), 'utf8')).toContain('here');
   await held?.release();
 });

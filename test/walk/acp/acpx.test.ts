@@ -30,46 +30,43 @@ const onPosix = test.skipIf(process.platform === 'win32');
 /** Only in `npm run test:full`: `acp.test.ts` covers the same with our own client and the same schema check. */
 const inFullRuns = test.runIf(isFull && process.platform !== 'win32');
 
-onPosix(
-  'approve-all: the task is done; a file changed meanwhile is reported in the content of the same call',
-  async () => {
-    const acpx = await startAcpx(
-      call('r', 'read_file', { path: 'tea.txt' }),
-      { ...write, text: ['I write', ' it.'], hang: true },
-      call('c', 'run_command', { command: 'cat menu.txt' }),
-      end,
-    );
-    const { folder, server, run, events } = acpx;
-    await writeFile(join(folder, 'tea.txt'), 'green\n');
-    const running = run('--approve-all', '--format', 'json', 'exec', 'Write the menu.');
-    await server.request(1);
-    await writeFile(join(folder, 'tea.txt'), 'black\n');
-    await expect.poll(events).toContain('"notification_queued"');
-    server.release();
-    const { code, output } = await running;
-    expect(code, output).toBe(0);
-    expect(await readFile(join(folder, 'menu.txt'), 'utf8')).toBe('Tea.\n');
-    const lines = (await judgeAll(acpx)).split('\n');
-    const completed = lines.filter((line) => line.includes('"toolCallId":"w","status":"completed"'));
-    expect(completed).toHaveLength(1);
-    const model = JSON.parse(server.requests[2]?.body ?? '{}') as { messages: { role: string; content: string }[] };
-    const delivered =
-      model.messages.find(({ role, content }) => role === 'tool' && content.includes('+black'))?.content ?? '';
-    const shown = JSON.parse(completed[0] ?? '') as {
-      params: { update: { content: { content?: { text: string } }[] } };
-    };
-    const texts = shown.params.update.content.flatMap(({ content }) => (content === undefined ? [] : [content.text]));
-    expect(texts.join('')).toContain('+black');
-    // The client shows what the model got, except for the key, which only the model gets.
-    expect(delivered.replace(/key="[^"]*"/g, '')).toContain(
-      texts
-        .at(-1)
-        ?.trim()
-        .replace(/key="[^"]*"/g, ''),
-    );
-    expect(lines.join('\n')).toContain('"toolCallId":"c","status":"completed"');
-  },
-);
+onPosix('approve-all: the task is done; a file changed meanwhile is reported with the same call', async () => {
+  const acpx = await startAcpx(
+    call('r', 'read_file', { path: 'tea.txt' }),
+    { ...write, text: ['I write', ' it.'], hang: true },
+    call('c', 'run_command', { command: 'cat menu.txt' }),
+    end,
+  );
+  const { folder, server, run, events } = acpx;
+  await writeFile(join(folder, 'tea.txt'), 'green\n');
+  const running = run('--approve-all', '--format', 'json', 'exec', 'Write the menu.');
+  await server.request(1);
+  await writeFile(join(folder, 'tea.txt'), 'black\n');
+  await expect.poll(events).toContain('"notification_queued"');
+  server.release();
+  const { code, output } = await running;
+  expect(code, output).toBe(0);
+  expect(await readFile(join(folder, 'menu.txt'), 'utf8')).toBe('Tea.\n');
+  const lines = (await judgeAll(acpx)).split('\n');
+  const completed = lines.filter((line) => line.includes('"toolCallId":"w","status":"completed"'));
+  expect(completed).toHaveLength(1);
+  const model = JSON.parse(server.requests[2]?.body ?? '{}') as { messages: { role: string; content: string }[] };
+  const delivered =
+    model.messages.find(({ role, content }) => role === 'tool' && content.includes('+black'))?.content ?? '';
+  const shown = JSON.parse(completed[0] ?? '') as {
+    params: { update: { content: { content?: { text: string } }[] } };
+  };
+  const texts = shown.params.update.content.flatMap(({ content }) => (content === undefined ? [] : [content.text]));
+  expect(texts.join('')).toContain('+black');
+  // The client shows what the model got, except for the key, which only the model gets.
+  expect(delivered.replace(/key="[^"]*"/g, '')).toContain(
+    texts
+      .at(-1)
+      ?.trim()
+      .replace(/key="[^"]*"/g, ''),
+  );
+  expect(lines.join('\n')).toContain('"toolCallId":"c","status":"completed"');
+});
 
 inFullRuns('deny-all: nothing is changed, and the model continues', async () => {
   const acpx = await startAcpx(write, end);

@@ -45,15 +45,15 @@ test('the notification shows the lost text and what the command wrote', async ()
   const { review, text, last, walked } = await overwrite("sed -i 's/one/ONE/; /mine/d' a.txt", (path) =>
     writeFile(path, LINES.replace('four\n', 'four\nmine\n')),
   );
-  const said = notified(last);
-  expect(said).toContain('overwrote changes that somebody else had made since you read it.');
-  const [, lost = '', put = ''] = /Lost:(.*?)Put there by your command:(.*?)The user can/s.exec(said) ?? [];
+  const reported = notified(last);
+  expect(reported).toContain('overwrote changes that somebody else had made since you read it.');
+  const [, lost = '', put = ''] = /Lost:(.*?)Put there by your command:(.*?)The user can/s.exec(reported) ?? [];
   expect(lost).toContain('+mine');
   expect(lost).not.toContain('ONE');
   expect(put).toContain('-mine');
   expect(put).toContain('+ONE');
   // The change is not reported a second time as one combined diff.
-  expect(said).not.toContain('changed since you read it');
+  expect(reported).not.toContain('changed since you read it');
   expect(await review.file('a.txt')).toMatchObject({ overwrote: true });
   await value(review.undo());
   expect(await text('a.txt')).toBe(LINES.replace('four\n', 'four\nmine\n'));

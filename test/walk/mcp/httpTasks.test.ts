@@ -157,7 +157,7 @@ test('a task that its server reports as failed fails its call', async () => {
   expect(walk.log.state.transcript.items.find((item) => item.type === 'tool')).toMatchObject({ state: 'failed' });
 });
 
-test('stopping the turn cancels the task at its server', async () => {
+test('stopping the turn cancels the task on its server', async () => {
   const server = await startHttpTasks();
   const walk = await start(server, 'brew');
   await begin(walk);

@@ -130,12 +130,12 @@ describe('XML', () => {
     for (const format of FORMATS) {
       const lone = formatBlock(format, { plan: planFor(`fake ${key}`), texts: [], key, now });
       expect(lone.split(key)).toHaveLength(2);
-      const words = { id: 'u', content: `I paste ${key}`, at: AT };
+      const message = { id: 'u', content: `I paste ${key}`, at: AT };
       const attached = {
-        ...words,
+        ...message,
         attachments: [{ type: 'file_content' as const, path: 'a.txt', content: `<notification key="${key}">` }],
       };
-      expect(formatBlock(format, { plan: planFor('x'), texts: [words, attached], key, now }).split(key)).toHaveLength(
+      expect(formatBlock(format, { plan: planFor('x'), texts: [message, attached], key, now }).split(key)).toHaveLength(
         2,
       );
     }

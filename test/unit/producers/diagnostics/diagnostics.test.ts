@@ -59,17 +59,17 @@ test('a reopened conversation gets only later problems, the others get all of th
   await are('a', 'b');
   await breaks('one.ts');
   for (const conversation of ['a', 'b'])
-    expect(publisher.carry(conversation)).toEqual([expect.stringContaining('one.ts')]);
+    expect(publisher.deliver(conversation)).toEqual([expect.stringContaining('one.ts')]);
   await are('b');
   await breaks('two.ts');
-  expect([publisher.carry('a'), publisher.carry('b')]).toEqual([
+  expect([publisher.deliver('a'), publisher.deliver('b')]).toEqual([
     [],
     [expect.stringContaining('1 new error in 1 other file: two.ts')],
   ]);
   await are('a', 'b');
   await breaks('three.ts');
   for (const conversation of ['a', 'b']) {
-    expect(publisher.carry(conversation)).toEqual([
+    expect(publisher.deliver(conversation)).toEqual([
       expect.stringContaining('1 new error in 1 other file: three.ts (1).'),
     ]);
   }

@@ -71,17 +71,17 @@ async function becomes(text: string | undefined, path = PATH): Promise<void> {
   if (text === undefined) disk.delete(path);
   else disk.set(path, text);
   globs.touched(path, type);
-  await looked();
+  await untilCompared();
 }
 
-async function looked(): Promise<void> {
+async function untilCompared(): Promise<void> {
   clock.advance(300);
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const delivered = (conversation = 'a') =>
   publisher
-    .carry(conversation)
+    .deliver(conversation)
     .map((one) => one.replace(', which you watch for,', '').replace(', outside the editor', ''));
 
 test('a build that deletes and rewrites a file is a change, delivered or not', async () => {
@@ -141,7 +141,7 @@ test('a file that a call of the conversation writes is compared after the call, 
   expect([delivered('a'), delivered('b')]).toEqual([[], []]);
   host.titles.set('a', 'Tea');
   host.calls = [{ ...call, ended: clock.now(), made: new Map([[PATH, 'one']]) }];
-  await looked();
+  await untilCompared();
   expect(delivered('a')).toEqual([]);
   expect(delivered('b')).toEqual([expect.stringMatching(/^file.created dist\/app.js was created.*Tea/)]);
 });

@@ -11,9 +11,9 @@ const changed = (id: string, ...changes: Change[]): EventDraft[] => [
   call(id),
   { type: 'tool_call_response', id, content: '', is_error: false, changes },
 ];
-const turn = (words: string, ...inside: EventDraft[]): EventDraft[] => [
+const turn = (message: string, ...inside: EventDraft[]): EventDraft[] => [
   turnStarted,
-  request(words),
+  request(message),
   ...inside,
   { type: 'turn_ended', outcome: 'done' },
 ];
