@@ -117,7 +117,7 @@ function messageOf(content: string): HubMessage {
   return { message_id: 'msg_1', author, body: { format: 'plain', content }, cursor: 'c1', ...more };
 }
 
-/** These types force each call to pass a syntax, which the functions themselves do not require. */
+/** The parsers of command lines, measured with the syntax of bash only. */
 const parse: (line: string, syntax: 'bash') => readonly string[] | undefined = parseCommand;
 const named: (line: string, syntax: 'bash') => unknown = pathsIn;
 const allowed: (words: readonly string[], entries: readonly string[], syntax: 'bash') => boolean = isAllowed;
