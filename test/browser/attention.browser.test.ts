@@ -1,7 +1,7 @@
-// What must become visible or focused by itself: a new chat, an approval, a message that was just sent.
+// What must become visible or focused automatically: a new chat, an approval, a message that was just sent.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { firstByDay } from '../support/runs.ts';
+import { firstUnlessFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -29,7 +29,7 @@ const focused = () =>
     .locator('*:focus')
     .evaluate((element) => element.getAttribute('aria-label') ?? element.textContent);
 
-/** How much of the element is inside the part of the transcript that is in sight: 0 to 1. */
+/** How much of the element is in the visible part of the transcript, from 0 to 1. */
 async function visiblePart(selector: string): Promise<number> {
   return workbench
     .transcript()
@@ -102,7 +102,7 @@ test('sending while scrolled up scrolls to the message, the answer and an approv
   await workbench.card('Run echo below').getByRole('button', { name: 'Approve' }).click();
   await workbench.settled();
   await expect.poll(() => visiblePart('.item')).toBeGreaterThan(0.9);
-  // Reading back while something comes is still left alone.
+  // If the user scrolls up while output arrives, the position does not change.
   await scroller.hover();
   await workbench.page.mouse.wheel(0, -20_000);
   await workbench.chat().getByRole('button', { name: 'Scroll to bottom' }).waitFor();
@@ -110,11 +110,11 @@ test('sending while scrolled up scrolls to the message, the answer and an approv
 
 const THEMES = ['Default Dark Modern', 'Default Light Modern', 'Default High Contrast', 'Default High Contrast Light'];
 
-test('a focused approval in every theme and in a narrow window', async () => {
+test('a focused approval is shown in every theme and in a narrow window', async () => {
   server.script({ calls: [run('echo narrow')] }, done);
   await workbench.say('Go on.');
   await expect.poll(focused).toBe('Approval: Run echo narrow');
-  for (const theme of firstByDay(THEMES)) {
+  for (const theme of firstUnlessFull(THEMES)) {
     await workbench.setTheme(theme);
     const name = theme.includes('High') ? 'high-contrast' : theme.includes('Light') ? 'vscode-light' : 'vscode-dark';
     await workbench.chat().locator(`body[class*="${name}"]`).waitFor();

@@ -1,10 +1,11 @@
-// Writing during a turn: queued, removed, with an open approval, interrupting; the model woken and interrupted by notifications.
+// Writing during a turn: queued, removed, with an open approval, interrupting; notifications that wake and interrupt
+// the model.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
-import { firstByDay } from '../support/runs.ts';
+import { firstUnlessFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -19,7 +20,7 @@ const workbench = useSharedWorkbench(async () => ({
     'earshot.model': 'scripted-model',
     'earshot.approvals.commands': ['cat pipe', 'cat end'],
     'earshot.notifications.levels': { 'file.changed': 'critical' },
-    // How many other files changed depends on when somebody looks.
+    // How many other files changed depends on when they are counted.
     'earshot.notifications.kinds': { file: { workspace: false } },
   },
 }));
@@ -71,7 +72,7 @@ async function type(text: string, key = 'Enter'): Promise<void> {
   await workbench.composer().press(key);
 }
 
-test('queued messages are chips: one is removed, the other is delivered with the running command’s result', async () => {
+test('queued messages are shown as chips: one is removed, the other is delivered with the running command’s result', async () => {
   const pipe = makePipe('pipe');
   server.script({ calls: [run('cat pipe')] }, done);
   await workbench.say('Go on.');
@@ -199,7 +200,7 @@ test('a critical notification interrupts the answer; after Stop it stays pending
     .chat()
     .getByText(/because you stopped the last turn/)
     .waitFor();
-  for (const theme of firstByDay(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])) {
+  for (const theme of firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])) {
     await setTheme(theme);
     await workbench.screenshot(`delivery-held-${theme}`);
   }
@@ -244,7 +245,7 @@ test('a pasted image is shown and sent with the message', async () => {
   expect(await workbench.chat().locator('.attachment-chip').count()).toBe(0);
 });
 
-/** As an editor of the settings file would; the window follows without a reload. */
+/** Sets the theme in the settings file; the window follows without a reload. */
 async function setTheme(theme: string): Promise<void> {
   await workbench.setTheme(theme);
   const wanted = theme.includes('Light')

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { findViolations } from '../support/accessibility.ts';
-import { firstByDay, isFull } from '../support/runs.ts';
+import { firstUnlessFull, isFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
 
 const workbench = useSharedWorkbench({ last: true });
@@ -18,7 +18,10 @@ beforeEach(async () => {
   await workbench.reset();
 });
 
-/** In `npm run test:full` after a reload; by day `walk/consent/askUser.test.ts` asks it again, and an approval survives one in `alone/killedBrowser`. */
+/**
+ * `npm run test:full` also reloads the window. In `npm test`, `walk/consent/askUser.test.ts` covers a question over a
+ * restart, and `alone/killedBrowser` an approval over a reload.
+ */
 test('the tour: a question is answered from the keyboard, and the change is delivered with the answer', async () => {
   await workbench.chat().getByRole('button', { name: 'Take the tour' }).click();
   await keyboard('Enter');
@@ -30,7 +33,7 @@ test('the tour: a question is answered from the keyboard, and the change is deli
     await workbench.openChat();
     await question.getByText('Needs an answer').waitFor();
   }
-  for (const theme of firstByDay(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])) {
+  for (const theme of firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast'])) {
     await setTheme(theme);
     await workbench.screenshot(`guide-question-${theme}`);
     expect(await findViolations(await chatFrame())).toEqual([]);
@@ -81,7 +84,7 @@ test.runIf(isFull)(
     const first = workbench.card(`Quick fix src/${word}.ts`).filter({ hasText: 'Needs approval' });
     await first.getByRole('button', { name: 'Always' }).click({ timeout: PATIENCE });
     const task = workbench.card('Run task check');
-    // How long language servers and compilers take is their own affair.
+    // The time that language servers and compilers need varies widely.
     await task.getByRole('button', { name: 'Approve' }).waitFor({ timeout: PATIENCE });
     await workbench.screenshot('guide-fixed');
     await task.getByRole('button', { name: 'Approve' }).click();
@@ -158,7 +161,7 @@ async function chatFrame(): Promise<Frame> {
   return frame;
 }
 
-/** As an editor of the settings file would; the window follows without a reload. */
+/** Sets the theme in the settings file; the window follows without a reload. */
 async function setTheme(theme: string): Promise<void> {
   await workbench.setTheme(theme);
   const kind = theme.includes('Contrast') ? 'high-contrast' : theme.includes('Light') ? 'light' : 'dark';

@@ -1,4 +1,5 @@
-// A whole turn without the mouse: the chat is opened, a question answered, a change approved and reviewed. Then what the mouse does in the transcript.
+// A whole turn without the mouse: the chat is opened, a question answered, a change approved and reviewed. Then actions
+// with the mouse in the transcript.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -47,7 +48,7 @@ test('a question, an approval and a review by keyboard alone', async () => {
 
   const card = workbench.card('Edit src/menu.ts');
   await card.getByText('Needs approval').waitFor();
-  // A key that is pressed right after the card appeared approves nothing.
+  // A key pressed right after the card appears approves nothing.
   const isApproved = async () => {
     if ((await card.getByText('Needs approval').count()) === 0) return true;
     if ((await tabBack(['Approve'])) !== undefined) await press('Enter');
@@ -100,7 +101,7 @@ test('a change is opened as a diff, and a code block is applied after its previe
   expect(before).not.toBe(code);
 });
 
-/** The accessible name of what has the focus in the chat; undefined outside of it. */
+/** The accessible name of the focused element in the chat; undefined if the focus is elsewhere. */
 async function focused(): Promise<string | undefined> {
   const element = workbench.chat().locator(':focus');
   if ((await element.count()) === 0) return undefined;
@@ -112,7 +113,7 @@ async function focused(): Promise<string | undefined> {
   });
 }
 
-/** From the composer backwards to the first with one of these names; again while it is not there yet. */
+/** Goes backwards from the composer to the first element with one of these names; repeats until there is one. */
 async function tabTo(...names: readonly string[]): Promise<string> {
   let found: string | undefined;
   const reaches = async () => {

@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 const done: ScriptedAnswer = { text: ['That is done.'] };
 
-test('a conversation goes on while another is shown; its approval is announced and opened from the status bar', async () => {
+test('a conversation continues while another is shown; its approval is announced and opened from the status bar', async () => {
   server.script({ calls: [{ id: 'p1', name: 'run_command', arguments: { command: 'echo one' } }] }, done);
   await workbench.say('Start in the background.');
   await workbench.card('Run echo one').getByRole('button', { name: 'Approve' }).waitFor();
@@ -39,7 +39,7 @@ test('a conversation goes on while another is shown; its approval is announced a
     .waitFor();
   await expect.poll(() => workbench.statusBar().innerText()).toContain('waiting for approval');
   await workbench.screenshot('panel-other-waits');
-  // The list in the panel says so too.
+  // The list in the panel shows it too.
   await workbench.page.getByRole('button', { name: 'Show Conversations' }).first().click();
   const row = workbench.chat().locator('.conversation-row').filter({ hasText: 'Start in the background.' });
   await row.getByText('Needs approval').waitFor();
@@ -50,7 +50,7 @@ test('a conversation goes on while another is shown; its approval is announced a
   await workbench.settled();
 });
 
-test('a hidden view: a message whose button shows the approval', async () => {
+test('with a hidden view, a message is shown whose button opens the approval', async () => {
   server.script({ calls: [{ id: 'p2', name: 'run_command', arguments: { command: 'echo two' } }], hang: true }, done);
   await workbench.say('Ask me while I look away.');
   await server.request(0);
@@ -58,7 +58,7 @@ test('a hidden view: a message whose button shows the approval', async () => {
   await workbench.composer().waitFor({ state: 'hidden' });
   server.release();
   await expect.poll(() => workbench.statusBar().innerText()).toContain('waiting for approval');
-  // A driven workbench shows no toasts; what was said is in the notification centre.
+  // A workbench under automation shows no toasts, so messages are read from the notification centre.
   const centre = workbench.page.locator('.notifications-center');
   const look = async () => {
     if (await centre.isVisible()) await workbench.command('Notifications: Hide Notifications');
@@ -69,7 +69,7 @@ test('a hidden view: a message whose button shows the approval', async () => {
   const message = centre.locator('.notification-list-item').filter({ hasText: 'needs your approval' }).first();
   await workbench.screenshot('panel-message');
   await message.getByRole('button', { name: 'Show', exact: true }).click();
-  // It would cover the composer.
+  // The notification centre would cover the composer.
   if (await centre.isVisible()) await workbench.command('Notifications: Hide Notifications');
   await workbench.card('Run echo two').getByRole('button', { name: 'Approve' }).click();
   await workbench.settled();

@@ -15,7 +15,7 @@ const workbench = useSharedWorkbench(async () => ({
   expectedErrors: /the chat page failed/,
 }));
 
-/** From now on drawing exactly this text fails, so often. */
+/** Makes rendering of exactly this text fail, the given number of times. */
 async function poison(text: string, times: number): Promise<void> {
   const script = (root: Element, given: { text: string; times: number }) => {
     const page = root.ownerDocument;
@@ -40,7 +40,7 @@ test('1,000 nested quotes and lists are rendered, and so is the next message', a
   await workbench.transcript().locator('strong', { hasText: 'Alive.' }).waitFor();
 });
 
-test('an item that cannot be rendered says so, keeps its text, and affects no other', async () => {
+test('an item that cannot be rendered says so, keeps its text, and does not affect others', async () => {
   await workbench.reset();
   await poison('bitter', 1000);
   server.script({ text: ['before **bitter** after'] }, { text: ['**Sweet.**'] });
@@ -71,7 +71,7 @@ test('a page that fails repeatedly says so and restarts on request', async () =>
   await workbench.reset();
   await poison('salty', 4);
   server.script(todo('salty'), { text: ['**At last.**'] });
-  // The page may fail before anybody has seen the words in its transcript, so they are not waited for.
+  // The page may fail before the message is visible in its transcript, so the test does not wait for it.
   await workbench.composer().fill('Fail again and again.');
   await workbench.composer().press('Enter');
   await workbench.chat().getByRole('button', { name: 'Restart Chat' }).click();

@@ -82,7 +82,7 @@ test.runIf(isFull)(
   },
 );
 
-test('an endpoint that refuses is named with the next step, and the message can be sent again', async () => {
+test('a refusal by the endpoint is shown with the next step, and the message can be sent again', async () => {
   await workbench.reset();
   server.script({ refuse: { status: 401, message: 'bad key' } });
   await workbench.say('Hello?');

@@ -84,7 +84,7 @@ test.runIf(isFull)(
     await workbench.killExtensionHost();
     await workbench.reload();
     await workbench.openChat();
-    // Nothing is run again; the interrupted call carries what was pending.
+    // Nothing runs again; the interrupted call delivers the pending notifications.
     const card = workbench.card('Run cat second');
     await card.getByText('Interrupted', { exact: true }).waitFor();
     const chip = card.getByRole('button', { name: /File changed · src\/menu\.ts/ });
@@ -125,7 +125,7 @@ async function approve(title: string): Promise<void> {
   await workbench.card(title).getByText('Running', { exact: true }).waitFor();
 }
 
-/** A command that reads from it ends when the test says so. */
+/** A command that reads from the pipe ends when the test writes to it. */
 function makePipe(name: string): string {
   const pipe = join(workbench.folder, name);
   execFileSync('mkfifo', [pipe]);

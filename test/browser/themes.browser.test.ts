@@ -1,4 +1,4 @@
-// The chat in every theme: a screenshot of each, and an accessibility checker without findings.
+// The chat in every theme: a screenshot of each, without findings of the accessibility checker.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const THEMES = {
   'Default High Contrast Light': 'vscode-high-contrast-light',
 };
 
-test('a conversation with answers, code, a chip and a call that waits for approval', async () => {
+test('a conversation shows answers, code, a chip and a call that waits for approval', async () => {
   const pipe = join(workbench.folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   await workbench.openChat();
@@ -28,7 +28,7 @@ test('a conversation with answers, code, a chip and a call that waits for approv
   await workbench.card('Run npm test').getByRole('button', { name: 'Approve' }).waitFor();
 });
 
-test.each(Object.entries(THEMES))('%s', async (theme, bodyClass) => {
+test.each(Object.entries(THEMES))('the chat is accessible in %s', async (theme, bodyClass) => {
   await workbench.setTheme(theme);
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);

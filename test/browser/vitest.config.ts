@@ -2,9 +2,12 @@ import { basename } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Before the window that files share is opened: they need one that is new, or their own. */
+/** These files run before the shared window is opened: they need a new window, or their own. */
 const first: readonly string[] = ['startup', 'untrusted'];
-/** When nobody else needs the shared window: the first leaves an extension host behind, the others close the window. */
+/**
+ * These files run when no other file needs the shared window: the first leaves an extension host behind, the others
+ * close the window.
+ */
 const last: readonly string[] = ['killedBrowser', 'models', 'guide'];
 
 class SharedWindowSequencer extends BaseSequencer {
@@ -25,12 +28,13 @@ export default defineConfig({
     include: ['test/browser/*.browser.test.ts', 'test/browser/{changes,outside,page}/*.browser.test.ts'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // A loaded machine is slow, not wrong.
+    // Long time limits, because a busy machine is slow.
     expect: { poll: { timeout: 60_000, interval: 100 } },
     pool: 'forks',
-    // Files share a window, which is the state of a module.
+    // Files share a window through the state of a module.
     isolate: false,
-    // A worker has a VS Code and a browser; beside the VS Codes of the other lanes, two cores carry one of them well.
+    // Each worker runs a VS Code and a browser. Next to the VS Codes of other steps, two cores can handle only one
+    // worker.
     maxWorkers: 1,
     sequence: { sequencer: SharedWindowSequencer },
   },

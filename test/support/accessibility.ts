@@ -8,11 +8,11 @@ interface Violation {
   nodes: { html: string }[];
 }
 
-/** The violations, one line each. */
+/** Returns the violations, one line each. */
 export async function findViolations(frame: Frame): Promise<string[]> {
   await frame.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
   return frame.evaluate(async () => {
-    // The page is transparent over the side bar, which axe inside the frame takes for white.
+    // The page is transparent and shows the side bar behind it; axe runs inside the frame and would assume white.
     document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     const { violations } = await axe.run({ resultTypes: ['violations'] });

@@ -1,8 +1,8 @@
-// What a test began and does not want to end by itself: ended when the test is, the newest first.
+// Collects clean-up functions; they run at the end of the test, the newest first.
 
 const ends: (() => Promise<void>)[] = [];
 
-/** Not a hook of the caller: test files share their modules, and a module's own hooks would belong to the first of them. */
+/** Not a vitest hook: test files share modules, and a hook of a shared module would belong only to the first file. */
 export function atTestEnd(end: () => Promise<void>): void {
   ends.push(end);
 }

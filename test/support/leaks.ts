@@ -1,4 +1,4 @@
-// Ends what each test began, then fails it if it leaves a disposable behind.
+// Runs the clean-up functions of each test, then fails the test if a disposable is left.
 import { afterEach, beforeEach, expect } from 'vitest';
 import { setDisposableTracker } from '../../src/base/disposable.ts';
 import { endAll } from './endings.ts';

@@ -1,4 +1,4 @@
-// Finds the code that a bundle loads at once, from esbuild's metafile: a file and its static imports.
+// Finds the code that a bundle loads at start, from esbuild's metafile: a file and its static imports.
 import type { Metafile } from 'esbuild';
 
 export interface LoadedCode {

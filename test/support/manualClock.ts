@@ -1,4 +1,4 @@
-// A clock that advances only when a test says so and runs due callbacks in order.
+// A clock that advances only when a test advances it, and runs due callbacks in order.
 import { type Clock } from '../../src/base/clock.ts';
 import { toDisposable } from '../../src/base/disposable.ts';
 

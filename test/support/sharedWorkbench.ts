@@ -1,14 +1,14 @@
-// Shares one window between the test files of a worker: opening one takes longer than most of their tests.
+// Shares one window between the test files of a worker: opening a window takes longer than most tests.
 import { afterAll, afterEach, test as base, expect } from 'vitest';
 import { needsPicture, pictureOf, Workbench } from './workbench.ts';
 
 export interface SharedWorkbenchOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Errors that the file's tests provoke; any other in the extension's log fails the file. */
+  /** Errors that the file's tests provoke; any other error in the extension's log fails the file. */
   readonly expectedErrors?: RegExp;
-  /** The file needs a window that nobody has used before. */
+  /** The file needs a window that no other file has used before. */
   readonly first?: true;
-  /** The file's tests leave something that cannot be put in order; nobody uses the window after them. */
+  /** The file's tests leave something behind that cannot be cleaned up, so the window is closed after them. */
   readonly last?: true;
 }
 
@@ -21,7 +21,7 @@ async function close(): Promise<void> {
   await workbench.close();
 }
 
-/** What fails on the window itself fails this file, not the next, which opens another. */
+/** If the window itself fails, it is closed: this file fails, and the next one opens another window. */
 async function orClose(work: Promise<void>): Promise<void> {
   try {
     await work;
@@ -31,12 +31,12 @@ async function orClose(work: Promise<void>): Promise<void> {
   }
 }
 
-/** Closes the window when the worker ends: no file knows whether it is the last one. */
+/** The window is closed when the worker ends, because no file can tell whether it is the last one. */
 const worker = base.extend('closing', { scope: 'worker' }, ({}, { onCleanup }) => onCleanup(close));
 
 /**
- * The window for a file's tests, with the sample as it was, the file's settings and a new chat. If a test fails,
- * a picture is taken, the window is closed and the next file opens another.
+ * The window for a file's tests, with the original sample, the file's settings and a new chat. If a test fails, a
+ * picture is taken, the window is closed, and the next file opens another.
  */
 export function useSharedWorkbench(
   options: SharedWorkbenchOptions | (() => Promise<SharedWorkbenchOptions>) = {},

@@ -1,4 +1,5 @@
-// All tools that ship, for logs that are folded without Earshot and for tests about all of them. Those that need the editor cannot be run.
+// All tools that ship, for folding logs without Earshot and for tests about every tool. Those that need the editor
+// cannot run.
 import { ToolRegistry } from '../../src/core/tools/registry.ts';
 import { askUserTool } from '../../src/tools/askUser.ts';
 import { awaitTool } from '../../src/tools/commands/await.ts';
@@ -18,7 +19,7 @@ import { createStartAgentTool } from '../../src/tools/startAgent.ts';
 import { todoTool } from '../../src/tools/todo.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 
-/** Stands for everything of the editor that a tool needs only when it runs. */
+/** Placeholder for the parts of the editor that a tool needs only when it runs. */
 const absent: never = new Proxy(() => absent, { get: () => absent, apply: () => absent }) as never;
 
 export const shippedTools = new ToolRegistry(

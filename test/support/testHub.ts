@@ -27,7 +27,7 @@ export interface TestClient {
   readonly pushes: readonly Pushed[];
   /** Resolves once this many pushes of the method have arrived. */
   pushed(method: string, count?: number): Promise<readonly Pushed[]>;
-  /** Sends raw text; `frames` has whatever comes back. */
+  /** Sends raw text; the replies are in `frames`. */
   raw(text: string): void;
   readonly frames: readonly string[];
   frame(count?: number): Promise<readonly string[]>;

@@ -1,4 +1,4 @@
-// A person's hands on the real workbench: opens it in a browser and does what a person would do there.
+// Opens the real workbench in a browser and operates it as a user would.
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -16,20 +16,20 @@ const screenshots = join(root, '.build', 'screenshots');
 
 export interface WorkbenchOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Folders are untrusted until somebody says otherwise. */
+  /** Folders are untrusted until a test trusts them. */
   readonly untrusted?: boolean;
-  /** No folder is open. */
+  /** Opens a window without a folder. */
   readonly noFolder?: boolean;
   readonly env?: NodeJS.ProcessEnv;
-  /** An extension is there that provides a chat model of VS Code's own. */
+  /** Installs an extension that provides a chat model through VS Code's own API. */
   readonly modelProvider?: true;
-  /** A package to install and use, instead of what is being developed. */
+  /** A package to install and test instead of the code under development. */
   readonly installed?: string;
-  /** Errors that the file's tests provoke; any other in the extension's log fails the file. */
+  /** Errors that the file's tests provoke; any other error in the extension's log fails the file. */
   readonly expectedErrors?: RegExp;
 }
 
-/** One window for all tests of a file: opening one takes seconds. Between tests it is reset by command. */
+/** One window for all tests of a file, because opening one takes seconds. Tests reset it with commands. */
 export class Workbench {
   #server!: VscodeServer;
   #browser!: Browser;
@@ -38,9 +38,9 @@ export class Workbench {
   #temporary!: string;
   #preparations = 0;
   #settings: Readonly<Record<string, unknown>> = {};
-  /** What is being developed; an installed package is found by itself. */
+  /** The path of the extension under development; empty for an installed package, which VS Code finds on its own. */
   #extension: { readonly extension?: string } = { extension: root };
-  /** The folder that is open: a fresh copy of the sample. */
+  /** The open folder: a fresh copy of the sample. */
   folder!: string;
 
   get page(): Page {
@@ -51,7 +51,7 @@ export class Workbench {
     return this.#server;
   }
 
-  /** Where the server keeps everything, `data/User/workspaceStorage` among it. */
+  /** The folder with all data of the server, including `data/User/workspaceStorage`. */
   get dataFolder(): string {
     return join(this.#temporary, 'data');
   }
@@ -82,11 +82,14 @@ export class Workbench {
     this.#page = await this.newWindow(options);
   }
 
-  /** As if the machine with the browser had lost its power, and another browser: the server keeps the old window's extension host. */
+  /**
+   * Kills the browser, as a power loss of its machine would, and opens another. The server keeps the old window's
+   * extension host.
+   */
   async killBrowser(): Promise<void> {
     const gone = new Promise((resolve) => this.#browser.once('disconnected', resolve));
     const session = await this.#browser.newBrowserCDPSession();
-    // It never answers.
+    // The crashed browser never answers.
     session.send('Browser.crash').catch(() => undefined);
     await gone;
     await this.#openBrowser(await launchChromium(), {});
@@ -106,17 +109,17 @@ export class Workbench {
     await rm(this.#temporary, { recursive: true, force: true });
   }
 
-  /** The next test starts with an empty chat and no editors. What is so already costs nothing. */
+  /** Prepares an empty chat without editors for the next test; does nothing that is not needed. */
   async reset(): Promise<void> {
     const isNew = (await this.chat().locator('.welcome').isVisible()) && (await this.composer().inputValue()) === '';
     if (!isNew) await this.command('Earshot: New Chat');
-    // What is typed before the page has changed would be gone with the old one.
+    // Text typed before the page has changed would be lost with the old one.
     await this.chat().locator('.welcome').waitFor();
     if ((await this.#page.locator('.editor-group-container .tab').count()) > 0)
       await this.command('View: Close All Editors');
   }
 
-  /** Ends what the tests of a file left running and open, so that nothing of it reaches those of the next. */
+  /** Ends everything that the tests of a file left running or open, so that it does not affect the next file. */
   async leave(): Promise<void> {
     await this.openChat();
     const stop = this.chat().getByRole('button', { name: 'Stop', exact: true });
@@ -130,13 +133,13 @@ export class Workbench {
     await waitUntil(async () => (await this.owners()).every(({ released }) => released));
   }
 
-  /** Makes the window that others have left as good as a new one with these settings. */
+  /** Restores the sample and applies these settings, so that a used window is like a new one. */
   async prepare(settings: Readonly<Record<string, unknown>>): Promise<void> {
     await restoreSample(this.folder);
     const title = `Prepared ${++this.#preparations} times.`;
     this.#settings = { ...settings, 'window.title': title };
     await writeMachineSettings(this.dataFolder, this.#settings);
-    // The extension host has the settings before anything that is done in the window from here on.
+    // When the title has changed, the extension host also has the new settings.
     await waitUntil(async () => (await this.#page.title()).includes(title));
   }
 
@@ -149,7 +152,7 @@ export class Workbench {
     await waitUntil(async () => kind.test((await workbench.getAttribute('class')) ?? ''));
   }
 
-  /** Who has or had the conversations, as their side files say. */
+  /** The current and former owners of the conversations, from their `owner.json` files. */
   async owners(): Promise<{ readonly pid: number; readonly released: boolean }[]> {
     const names = await readdir(this.dataFolder, { recursive: true });
     const files = names.filter((name) => name.endsWith('owner.json')).map((name) => join(this.dataFolder, name));
@@ -158,7 +161,10 @@ export class Workbench {
     );
   }
 
-  /** A second window has a memory of its own, which another test may have left; without one it shows the newest conversation. */
+  /**
+   * Removes the stored state of second windows, which an earlier test may have left. Without it, a second window shows
+   * the newest conversation.
+   */
   async forgetOtherWindows(): Promise<void> {
     const parent = join(this.dataFolder, 'data', 'User', 'workspaceStorage');
     for (const name of await readdir(parent))
@@ -170,7 +176,7 @@ export class Workbench {
   }
 
   async openChat(page = this.#page): Promise<FrameLocator> {
-    // As the command would, but for the palette.
+    // Does the same as the command, without the palette.
     if (await this.composer(page).isVisible()) await this.composer(page).focus();
     else await this.command('Earshot: Open Chat', page);
     await this.composer(page).waitFor();
@@ -181,13 +187,13 @@ export class Workbench {
     return this.chat(page).getByRole('textbox', { name: 'Message to Earshot' });
   }
 
-  /** Types, sends, and waits until the words are in the transcript. */
+  /** Types the text, sends it, and waits until it is in the transcript. */
   async say(text: string, page = this.#page): Promise<void> {
     const requests = this.transcript(page).locator('.request');
     const before = await requests.count();
     await this.composer(page).fill(text);
     await this.composer(page).press('Enter');
-    // From here on the chat says whether it works; before, it looks as if it had ended.
+    // Until the request is shown, the chat looks as if the turn had already ended.
     await waitUntil(async () => (await requests.count()) > before);
   }
 
@@ -200,7 +206,7 @@ export class Workbench {
     return this.chat(page).getByRole('region', { name: title });
   }
 
-  /** Waits until nothing runs any more. */
+  /** Waits until no turn is running. */
   async settled(page = this.#page): Promise<void> {
     await this.chat(page).getByRole('button', { name: 'Send', exact: true }).waitFor();
   }
@@ -209,13 +215,13 @@ export class Workbench {
     return page.locator('.statusbar-item[id="earshot.earshot.earshot.status"]');
   }
 
-  /** Runs a command of the palette by its title, as a person would find it. */
+  /** Runs a command from the palette by its title, as a user would. */
   async command(title: string, page = this.#page): Promise<void> {
     await this.startCommand(title, page);
     await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
   }
 
-  /** The same for a command that goes on with questions of its own. */
+  /** Starts a command that continues with its own questions. */
   async startCommand(title: string, page = this.#page): Promise<void> {
     const input = page.locator('.quick-input-widget input[type="text"]').first();
     const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
@@ -223,7 +229,8 @@ export class Workbench {
       await input.fill(`>${title}`, { timeout: 2000 });
       await row.click({ timeout: 2000 });
     };
-    // Right after the start a key may go nowhere, and what takes the keyboard meanwhile closes the palette: once more then.
+    // Right after the start a key press may be lost, and the palette closes when something else takes the focus: then
+    // try again.
     await waitUntil(async () => {
       await page.keyboard.press('F1');
       return input
@@ -236,7 +243,7 @@ export class Workbench {
     });
   }
 
-  /** Back to the folder after the page was elsewhere. */
+  /** Returns to the folder after the page has shown something else. */
   async returnToFolder(): Promise<void> {
     await this.#page.goto(this.#server.url(this.folder, this.#extension));
     await ready(this.#page);
@@ -247,7 +254,7 @@ export class Workbench {
     await ready(page);
   }
 
-  /** As a crash would: no chance to say good-bye. */
+  /** Kills the extension host without a chance to clean up, as a crash would. */
   async killExtensionHost(): Promise<void> {
     const pids = this.#server.extensionHostPids();
     expect(pids.length).toBeGreaterThan(0);
@@ -255,7 +262,7 @@ export class Workbench {
     await waitUntil(async () => !this.#server.extensionHostPids().some((pid) => pids.includes(pid)));
   }
 
-  /** The lines of the extension's own log, of all windows and restarts; each begins with its time. */
+  /** The lines of the extension's output channel, of all windows and restarts; each begins with its time. */
   async logLines(): Promise<string[]> {
     const logs = join(this.dataFolder, 'data', 'logs');
     const files = (await readdir(logs, { recursive: true })).filter((file) => /earshot\.earshot.*\.log$/.test(file));
@@ -263,7 +270,7 @@ export class Workbench {
     return texts.flatMap((text) => text.split('\n')).sort();
   }
 
-  /** Why each window of the server loaded more than the extension's shell, oldest first. */
+  /** The reasons why windows of the server loaded more than the extension's shell, oldest first. */
   async loads(): Promise<string[]> {
     return (await this.logLines()).flatMap((line) => /loading, for (.+)$/.exec(line)?.[1] ?? []);
   }
@@ -272,12 +279,14 @@ export class Workbench {
     return (await this.logLines()).filter((line) => line.includes('[error]'));
   }
 
-  /** Takes a picture for a person to look at; only in `npm run test:full`, since it takes longer than many a test. */
+  /**
+   * Takes a picture for manual inspection; only in `npm run test:full`, since a picture takes longer than many tests.
+   */
   async screenshot(name: string, page = this.#page): Promise<void> {
     if (isFull) await takePicture(name, page);
   }
 
-  /** Takes a picture of each window, for a test that failed. */
+  /** Takes a picture of each window. */
   async screenshots(name: string): Promise<void> {
     const pages = this.#context.pages();
     for (const [index, page] of pages.entries()) await takePicture(index === 0 ? name : `${name}-${index + 1}`, page);
@@ -289,17 +298,20 @@ async function takePicture(name: string, page: Page): Promise<void> {
   await page.screenshot({ path: join(screenshots, `${name.replace(/[^a-z0-9]+/gi, '-')}.png`) });
 }
 
-/** Looks again and again; also outside a test, where vitest has no expect.poll. */
+/** Polls until the condition holds. Also works outside a test, where vitest has no expect.poll. */
 async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
   await vi.waitFor(async () => expect(await holds()).toBe(true), { timeout: 60_000, interval: 50 });
 }
 
-/** Our status-bar item is there once the extension has started. */
+/** Waits for our status-bar item, which is shown once the extension has started. */
 async function ready(page: Page): Promise<void> {
   await page.locator('.statusbar-item[id="earshot.earshot.earshot.status"]').waitFor();
 }
 
-/** Opens one window for a file's tests, takes a picture after each that fails, and closes everything. Most files can share one: `sharedWorkbench.ts`. */
+/**
+ * Opens one window for a file's tests, takes a picture after each failed test, and closes everything. Most files can
+ * share a window instead: `sharedWorkbench.ts`.
+ */
 export function useWorkbench(options: WorkbenchOptions | (() => Promise<WorkbenchOptions>) = {}): Workbench {
   const workbench = new Workbench();
   let opened = false;
@@ -322,12 +334,12 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
   return workbench;
 }
 
-/** Only what has failed gets a picture, and everything in `npm run test:full`. */
+/** Failed tests get a picture; in `npm run test:full` all tests do. */
 export function needsPicture({ result }: { readonly result?: { readonly state: string } | undefined }): boolean {
   return result?.state === 'fail' || isFull;
 }
 
-/** The name of the picture that is taken at a test's end. */
+/** The name of the picture that is taken at the end of a test. */
 export function pictureOf({ file, name }: { readonly file: { readonly name: string }; readonly name: string }): string {
   return `${file.name.replace(/^.*\/|\.browser.*$/g, '')}-${name}`;
 }

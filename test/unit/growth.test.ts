@@ -1,5 +1,5 @@
-// Linear work on outside text: the fastest of five runs at n and 4n, for every function that takes such text on adversarial
-// input, and for every regular expression of the product.
+// Checks that work on outside text is linear, with the fastest of five runs at n and 4n: for every function that takes
+// such text, with adversarial input, and for every regular expression of the product.
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formCases } from '../support/growth/formCases.ts';
@@ -15,13 +15,13 @@ describe.each(Object.entries({ ...hostCases, ...outsideAgentCases, ...formCases,
   '%s',
   (_area, cases) => {
     test.each(Object.entries(cases))('%s takes linear time', async (_name, { prepare, size }) => {
-      // Half the size by day: quadratic work is as visible, and the suite is limited by the processor.
+      // Half the size in `npm test`: quadratic work is still detected, and the suite is limited by the processor.
       expect(await superlinear(prepare, runs(Math.ceil(size / 2), size))).toBeUndefined();
     });
   },
 );
 
-test('every regular expression takes linear time on repetitions of what it matches', async () => {
+test('every regular expression takes linear time on repetitions of texts that it matches', async () => {
   const found = regExpsIn(resolve(import.meta.dirname, '../..'));
   expect(found.length).toBeGreaterThan(200);
   const slow: string[] = [];

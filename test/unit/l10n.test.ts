@@ -1,4 +1,4 @@
-// The German translation: every UI string has one, with the same placeholders, and nothing is left over.
+// The German translation: every UI string has one, with the same placeholders, and none is unused.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -31,14 +31,14 @@ test('every text of commands, settings, views and the walkthrough is translated,
   const texts = new Set(Object.values(JSON.parse(contributedTexts()) as Record<string, string>));
   expect([...texts].filter((text) => contributed[text] === undefined)).toEqual([]);
   expect(Object.keys(contributed).filter((text) => !texts.has(text))).toEqual([]);
-  // Code, links to settings and links to commands.
+  // Code, links to settings and links to commands must be the same in both languages.
   const marks = (text: string) => (text.match(/`[^`]*`|\]\(command:[^)]*\)/g) ?? []).sort().join(' ');
   expect(Object.entries(contributed).filter(([english, text]) => marks(english) !== marks(text))).toEqual([]);
   expect(readFileSync(resolve(root, 'package.nls.de.json'), 'utf8')).toBe(translatedTexts(contributed));
 });
 
 test('no sentence of the window is shown without translation', () => {
-  // For the model, for another program, or a name.
+  // These texts are for the model or another program, or are names.
   const meant = [
     /^chat\/backgroundCommands\.ts: Look at the background command/,
     /^completions\/commitMessage\.ts: Write a Git commit message/,

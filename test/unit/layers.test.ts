@@ -12,7 +12,7 @@ interface Layer {
   readonly folders: readonly string[];
   readonly packages: readonly string[];
   readonly node?: true;
-  /** From these folders only types. */
+  /** Folders from which only types may be imported. */
   readonly typesFrom?: readonly string[];
 }
 
@@ -76,7 +76,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 /** Inside core each folder may import only those before it; the files at its top level come last. */
 const INNER = ['ports', 'files', 'conversation', 'notify', 'consent', 'checkpoints', 'tools', 'prompt', 'agent'];
-/** Beside the top level's files: these may import all of INNER. */
+/** Folders on the level of the top-level files, which may import all of INNER. */
 const TOP = ['frontend'];
 
 interface Import {
@@ -112,7 +112,7 @@ function isLoading(node: ts.CallExpression): boolean {
   );
 }
 
-/** What is loaded by a computed name cannot be held by this test. */
+/** A module loaded by a computed name cannot be checked by this test. */
 function literal(node: ts.Node | undefined): string {
   if (node !== undefined && ts.isStringLiteralLike(node)) return node.text;
   return '(computed)';
@@ -128,7 +128,7 @@ function isTypesOnly(node: ts.ImportDeclaration | ts.ExportDeclaration): boolean
   return bindings.elements.every((element) => element.isTypeOnly);
 }
 
-/** Why the import is not allowed; undefined if it is. */
+/** Returns why the import is not allowed, or undefined if it is. */
 function judge(layerName: string, { from, specifier, typesOnly }: Import): string | undefined {
   const layer = LAYERS[layerName];
   if (layer === undefined) return `the folder ${layerName} has no layer`;
@@ -145,7 +145,7 @@ function judge(layerName: string, { from, specifier, typesOnly }: Import): strin
   return layer.packages.includes(name) ? undefined : `${layerName} may not import the package ${name}`;
 }
 
-/** Why core's folders may not import each other like this; undefined if they may. */
+/** Returns why a folder of core may not import the other, or undefined if it may. */
 function judgeInner(from: string, to: string): string | undefined {
   const [importer, imported] = [innerRank(from), innerRank(to)];
   if (importer === undefined) return `core/${from} has no inner layer`;
@@ -165,7 +165,7 @@ function folderInCore(file: string): string | undefined {
   return layer === 'core' ? folder : undefined;
 }
 
-/** Time and randomness come in through ports: what a file takes of them by itself. */
+/** Uses of time and randomness that do not go through ports. */
 function impurities(file: string, text: string): string[] {
   const parsed = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: string[] = [];
@@ -183,7 +183,7 @@ function impurities(file: string, text: string): string[] {
 const IMPURE_MEMBERS: ReadonlySet<string> = new Set(['Date.now', 'Math.random', 'performance.now']);
 const IMPURE_GLOBALS: ReadonlySet<string> = new Set(['setTimeout', 'setInterval', 'setImmediate']);
 
-/** Groups of files that import each other, also in a roundabout way and for types alone (Tarjan). */
+/** Groups of files that import each other, directly or indirectly, also for types only (Tarjan's algorithm). */
 function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();
@@ -211,7 +211,7 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
 
 const imports: ReadonlyMap<string, readonly Import[]> = new Map(files.map((file) => [file, importsOf(file)]));
 
-test('every import keeps to its layer', () => {
+test('every import is allowed by its layer', () => {
   const violations = files.flatMap((file) => {
     const layer = relative(source, file).split(/[\\/]/)[0] ?? '';
     return (imports.get(file) ?? []).flatMap((one) => {
@@ -223,7 +223,7 @@ test('every import keeps to its layer', () => {
   expect(violations).toEqual([]);
 });
 
-test('inside core every import leads to the left: ports ← files ← conversation ← … ← agent ← the top level', () => {
+test('inside core every import goes to the left: ports ← files ← conversation ← … ← agent ← the top level', () => {
   const violations = files.flatMap((file) => {
     const from = folderInCore(file);
     if (from === undefined) return [];
@@ -246,7 +246,7 @@ test('no files import each other in a cycle, not even for types', () => {
   expect(cyclesIn(graph).map((cycle) => cycle.map((file) => relative(root, file)))).toEqual([]);
 });
 
-test('base, protocol and core take time and randomness only through ports', () => {
+test('base, protocol and core get time and randomness only through ports', () => {
   const violations = files
     .filter((file) => pure.includes(relative(source, file).split(/[\\/]/)[0] ?? ''))
     .flatMap((file) => impurities(file, readFileSync(file, 'utf8')).map((what) => `${relative(root, file)}: ${what}`));
@@ -272,11 +272,11 @@ test.each([
   'setInterval(f)',
 ])('time or randomness is found in %s', (text) => expect(impurities('x.ts', text)).toHaveLength(1));
 
-test('a date made of a given time is no clock', () => {
+test('a date made from a given time does not count as a clock', () => {
   expect(impurities('x.ts', 'new Date(clock.now()).toISOString(); Date.parse(text);')).toEqual([]);
 });
 
-test('a cycle of three files and one of a file with itself are found', () => {
+test('a cycle of three files and a file that imports itself are found', () => {
   const graph = new Map([
     ['a', ['b']],
     ['b', ['c', 'd']],

@@ -1,4 +1,4 @@
-// package.json has the generated contributions; they agree with the code. The lock file has no addresses.
+// package.json has the generated contributions, and they agree with the code. The lock file has no addresses.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -87,7 +87,7 @@ test('the code accepts every choice that package.json offers', () => {
   }
 });
 
-test('every setting and every choice has a description, and every setting its own place', () => {
+test('every setting and every choice has a description, and every setting has its own position', () => {
   const properties = Object.entries(configuration.properties);
   for (const [name, property] of properties) {
     expect([name, property.markdownDescription]).toEqual([name, expect.stringMatching(/\.$/)]);
@@ -106,7 +106,7 @@ test('a number has the same limits in package.json and in code', () => {
   }
 });
 
-test('the kinds, their levels and what each tool can emit are those of the code', () => {
+test('the kinds, their levels and the kinds that each tool can emit are those of the code', () => {
   const properties = (name: string) => configuration.properties[name]?.properties;
   expect(properties('earshot.notifications.kinds')).toEqual(kindProperties());
   expect(properties('earshot.notifications.levels')).toEqual(levelProperties());

@@ -1,4 +1,4 @@
-// The mutants run seldom; that each of them still fits the code is tested always.
+// The mutants run rarely; this test, which always runs, checks that each of them still fits the code.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ test.each(mutants)('$name: it changes its symbol, and the tests that must find i
   expect(mutant.tests.filter((one) => !existsSync(join(root, one)))).toEqual([]);
 });
 
-test('every mutant has a name of its own', () => {
+test('every mutant has a unique name', () => {
   expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
 });
 

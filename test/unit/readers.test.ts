@@ -8,7 +8,7 @@ const source = join(resolve(import.meta.dirname, '../..'), 'src');
 
 /** Each way to read a file, and the only source files that may use it. */
 const READERS: Readonly<Record<string, readonly string[]>> = {
-  // Below the door. Files of the user's own folder have a door of their own.
+  // Below the door. Files of the user's own folder have a separate door.
   readJudged: [
     'core/consent/door.ts',
     'vscode/workspace/editorWorkspace.ts',
@@ -17,7 +17,7 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
   ],
   listUnjudged: ['core/consent/door.ts'],
   WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts', 'acp/folderDisk.ts'],
-  // Paths that the user approved for one call. The delegate only forwards.
+  // Paths that the user approved for one call. The delegate only forwards the call.
   admitting: ['core/consent/ignoreFile.ts', 'core/consent/delegateWorkspace.ts'],
   viewFor: ['core/tools/run.ts'],
   // Content that stays on this machine: undo, review, rules that are only matched against names.

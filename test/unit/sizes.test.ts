@@ -1,4 +1,4 @@
-// Limits on file lengths, on files in a folder and on the code loaded at activation; a head comment in every file.
+// Limits on file lengths, files per folder, and code loaded at activation; a head comment in every source file.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -12,7 +12,7 @@ const LIMIT = 400;
 const SOURCE_LIMIT = 360;
 const FOLDER_LIMIT = 20;
 
-/** Every file that we write: neither recorded data nor the sample project. */
+/** Every file that we write, without recorded data and the sample project. */
 const written = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && !file.startsWith('test/host/sample/') && !file.includes('/golden/'));
@@ -42,7 +42,7 @@ test('every source file begins with a head comment', () => {
 test('activation loads less than 25 KB, from vscode, storage and base only', async () => {
   const { metafile } = await build({ ...host, minify: true, sourcemap: false, write: false, logLevel: 'warning' });
   const loaded = staticallyLoaded(metafile, 'dist/extension.js');
-  // The goal is 250 KB. The limit is far lower because one wrong import would load the rest.
+  // The goal is 250 KB. The limit is far lower, because one wrong import would load everything else.
   expect(loaded.bytes).toBeLessThan(25_000);
   expect(loaded.inputs.filter((file) => !/^src\/(vscode|storage|base)\//.test(file))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Core knows no tool by its name: what it must know of one, the tool declares (core/ports/toolTraits.ts).
+// Core refers to no tool by its name: tools declare what core must know of them (core/ports/toolTraits.ts).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import ts from 'typescript';
@@ -7,7 +7,7 @@ import { KINDS } from '../../src/protocol/kinds.ts';
 import { shippedTools } from '../support/shippedTools.ts';
 
 const core = resolve(import.meta.dirname, '../../src/core');
-/** A tool that has the name of a notification source, such as diagnostics: in core the word means the source. */
+/** Names of notification sources. In core, a tool name that equals one, such as diagnostics, means the source. */
 const sources = new Set(Object.keys(KINDS).map((kind) => kind.split('.')[0]));
 const names = shippedTools.names.filter((name) => !sources.has(name));
 
@@ -24,12 +24,15 @@ function textsIn(file: string, source: string): string[] {
   return found;
 }
 
-/** A name of several words is found anywhere in a text; one that is a plain word, such as search, only as the whole text. */
+/**
+ * A name of several words is found anywhere in a text; a name that is a plain word, such as search, only as the whole
+ * text.
+ */
 function namesIn(text: string): readonly string[] {
   return names.filter((name) => (name.includes('_') ? text.split(/\W+/).includes(name) : text === name));
 }
 
-test('no name of a shipped tool stands in a string of core', () => {
+test('no string of core contains the name of a shipped tool', () => {
   const files = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const found = files.flatMap((file) => {
     const texts = textsIn(file, readFileSync(join(core, file), 'utf8'));
@@ -44,10 +47,10 @@ test.each([
   ["event.name === 'todo'", ['todo']],
   ['`${text} (read_file has the rest)`', ['read_file']],
   ["'the list of what is to do: a todo'; { source: 'diagnostics' }", []],
-])('in %s it finds %j', (source, expected) => {
+])('in %s the names %j are found', (source, expected) => {
   expect(textsIn('x.ts', source).flatMap(namesIn)).toEqual(expected);
 });
 
-test('all tools that ship are looked for', () => {
+test('all 25 shipped tools are searched for', () => {
   expect(shippedTools.names).toHaveLength(25);
 });

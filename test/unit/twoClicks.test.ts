@@ -1,4 +1,5 @@
-// Every command is reached without the palette in at most two clicks: from a menu, a title bar, or a control of the chat.
+// Every command can be reached without the palette in at most two clicks: from a menu, a title bar, or a control of the
+// chat.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +8,7 @@ import { CHAT_VIEW, COMMANDS, type CommandId } from '../../src/vscode/ids.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** A click opens the menu, the second one chooses; an icon needs only one. */
+/** Commands by their menus: one click opens the menu, the second chooses; an icon needs only one. */
 const inMenus = new Map<string, string[]>();
 for (const [menu, items] of Object.entries(menus)) {
   if (menu === 'commandPalette') continue;
@@ -24,7 +25,7 @@ const ON_PAGE: Partial<Record<CommandId, string>> = {
   [COMMANDS.tour]: 'send',
 };
 
-/** Part of VS Code itself. */
+/** Commands that VS Code itself offers. */
 const ELSEWHERE: Partial<Record<CommandId, string>> = {
   [COMMANDS.openChat]: 'the icon of the view',
 };
@@ -34,13 +35,13 @@ const page = readdirSync(resolve(root, 'src/webview'), { recursive: true, encodi
   .map((file) => readFileSync(resolve(root, 'src/webview', file), 'utf8'))
   .join('\n');
 
-test.each(Object.values(COMMANDS))('%s', (command) => {
+test.each(Object.values(COMMANDS))('%s can be reached in at most two clicks', (command) => {
   const message = ON_PAGE[command];
   if (message !== undefined) expect(page).toContain(`type: '${message}'`);
   expect([inMenus.get(command) ?? [], message, ELSEWHERE[command]].flat().filter(Boolean)).not.toEqual([]);
 });
 
-test('what SPEC 7 lists is in the title bar of the chat, its menu, or where its object is', () => {
+test('the commands listed in SPEC 7 are in the title bar of the chat, its menu, or the menu of their object', () => {
   const inChat: readonly CommandId[] = [
     ...[COMMANDS.newChat, COMMANDS.showNotifications, COMMANDS.deliverNow, COMMANDS.clearNotifications],
     ...[COMMANDS.muteKind, COMMANDS.chooseModel, COMMANDS.setApiKey, COMMANDS.forkConversation],

@@ -7,7 +7,7 @@ interface Failure {
   message: string;
 }
 
-/** Called by VS Code; a rejection is a failed run. */
+/** Called by VS Code; a rejection means that the run failed. */
 export async function run(): Promise<void> {
   const mocha = new Mocha({ ui: 'bdd', timeout: 180_000, reporter: 'spec', color: true });
   mocha.suite.emit('pre-require', globalThis, 'earshot', mocha);

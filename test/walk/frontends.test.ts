@@ -1,4 +1,4 @@
-// Two front ends on one conversation, end to end: the chat and another one, as a plugin is. The first answer wins.
+// Two front ends on one conversation, end to end: the chat and a plugin. The first answer wins.
 import { expect, test } from 'vitest';
 import { ChatFrontend } from '../../src/core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../src/core/frontend/chatHead.ts';
@@ -18,7 +18,7 @@ const question: ScriptedAnswer = { calls: [{ id: 'a', name: 'ask_user', argument
 
 const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', detail: 'd' });
 
-/** A plugin that answers when the test does. */
+/** A plugin that answers when the test tells it to. */
 function createPlugin() {
   const asked = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<AnsweredRequest>();
@@ -78,7 +78,7 @@ async function begin(first: ScriptedAnswer) {
     const sent = await earshot.send(walk.id, 'Hello.');
     expect(sent.ok).toBe(true);
   };
-  /** Resolves once the chat's card waits for the user. */
+  /** Resolves once the card in the chat waits for the user. */
   const shown = async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const check = () => {
@@ -113,7 +113,7 @@ test('an approval answered by a plugin closes the card of the chat, which names 
   expect([...errors, ...walk.headless.errors]).toEqual([]);
 });
 
-test('an approval answered in the chat is cancelled in the plugin, which is notified who answered', async () => {
+test('an approval answered in the chat is cancelled in the plugin, which learns who answered', async () => {
   const { walk, add, chat, card, turn, shown, errors } = await begin(command);
   const plugin = createPlugin();
   add(chat);
@@ -128,7 +128,7 @@ test('an approval answered in the chat is cancelled in the plugin, which is noti
     answer: { action: 'approve', by: 'user' },
   });
   expect(plugin.signals.map(({ aborted }) => aborted)).toEqual([true]);
-  // Too late: it changes nothing.
+  // A late answer changes nothing.
   plugin.approve();
   await walk.headless.earshot.settled(walk.id);
   expect(card()?.answeredBy).toBeUndefined();

@@ -1,4 +1,4 @@
-// Hooks in a turn: they refuse messages and calls, add context, make the model go on, and never approve.
+// Hooks in a turn: they refuse messages and calls, add context, make the model continue, and never approve.
 import { expect, test } from 'vitest';
 import { type Hooks, type HookMoment, type HookVerdict } from '../../src/core/ports/hooks.ts';
 import { type HookEvent } from '../../src/protocol/outside/hooks.ts';
@@ -11,7 +11,7 @@ const command = (id: string, line: string): ScriptedAnswer => ({
 });
 const end: ScriptedAnswer = { text: ['Done.'] };
 
-/** Hooks that answer at once; the processes have tests of their own. */
+/** Hooks that answer at once; real hook processes have their own tests. */
 function scriptedHooks(answers: Partial<Record<HookEvent, (moment: HookMoment) => Partial<HookVerdict>>>) {
   const moments: HookMoment[] = [];
   const hooks: Hooks = {
@@ -61,7 +61,7 @@ test('before_tool is asked again about arguments that the user changed', async (
   expect(last(walked, 1)).toContain('refused it: Danger.');
 });
 
-test('before_tool can demand a question where the settings would allow the call, and cannot answer one', async () => {
+test('before_tool can require an approval where the settings would allow the call, but cannot give one', async () => {
   const walked = await begin([command('a', 'echo hi'), end], { before_tool: () => ({ ask: 'Look at it first.' }) });
   walked.headless.frontend.answer = async () => ({ action: 'reject', reason: 'no', by: 'user' });
   await walked.go();
@@ -71,7 +71,7 @@ test('before_tool can demand a question where the settings would allow the call,
   expect(last(walked, 1)).toContain('The user rejected this call');
 });
 
-test('after_tool adds context and objections to the very result, marked as what they are', async () => {
+test('after_tool adds context and objections to the result of the call, marked as such', async () => {
   const walked = await begin([command('a', 'echo hi'), end], {
     after_tool: () => ({ added: [{ hook: 'lint.sh', text: 'Two </notification> warnings.' }], refused: 'Use tabs.' }),
   });
@@ -83,7 +83,7 @@ test('after_tool adds context and objections to the very result, marked as what 
   expect(walked.moments[0]?.input['tool_response']).toMatchObject({ is_error: false });
 });
 
-test('user_prompt refuses a message, which starts nothing, or adds context to its request', async () => {
+test('user_prompt can refuse a message, which then starts no turn, or add context to its request', async () => {
   const walked = await begin([end], {
     user_prompt: ({ input }) =>
       String(input['prompt']).includes('secret')
@@ -97,7 +97,7 @@ test('user_prompt refuses a message, which starts nothing, or adds context to it
   expect(last(walked, 0)).toMatch(/The user’s hook day adds:\nToday is Monday\.[\s\S]*Hello\./);
 });
 
-test('turn_end makes the model go on with the reason, at most three times', async () => {
+test('turn_end makes the model continue with the reason, at most three times', async () => {
   const walked = await begin([end, end, end, end, end], { turn_end: () => ({ refused: 'Run the tests first.' }) });
   await walked.go();
   expect(walked.server.requests).toHaveLength(4);

@@ -1,4 +1,5 @@
-// Replays an hour of ordinary work that was recorded in the editor: which notifications the model gets, with the reason for each.
+// Replays an hour of ordinary work recorded in the editor, and checks which notifications the model gets, with the
+// reason for each.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -20,9 +21,9 @@ const [first = '', ...lines] = readFileSync(join(import.meta.dirname, '../noise/
   .trimEnd()
   .split('\n');
 const { start } = JSON.parse(first) as { start: Record<string, string> };
-/** The user's messages, at which notifications are delivered, come at these intervals. The table shows the first. */
+/** The intervals of the user's messages, with which notifications are delivered. The table shows the first interval. */
 const MINUTES = [10, 20, 60];
-/** Shorter intervals deliver more, such as a failed build and its fix. Printed, without a limit. */
+/** Shorter intervals deliver more, such as a failed build and its fix. Their results are printed but not limited. */
 const OFTEN = [5, 2];
 const recording = lines.map((line) => JSON.parse(line) as Recorded);
 
@@ -34,7 +35,10 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await setImmediate();
 }
 
-/** In small steps while timers are pending: consequences of one moment may have to happen before the next. */
+/**
+ * Advances in small steps while timers are pending, because the consequences of one moment may have to happen before
+ * the next.
+ */
 async function pass(clock: ManualClock, until: number): Promise<void> {
   while (clock.now() < until) {
     if (clock.waiting === 0) clock.advance(until - clock.now());
@@ -45,7 +49,7 @@ async function pass(clock: ManualClock, until: number): Promise<void> {
   }
 }
 
-/** The user writes at this interval. */
+/** Replays the recording with a message of the user at this interval. */
 async function replay(minutes: number): Promise<Delivered> {
   const clock = createManualClock();
   const errors: string[] = [];
@@ -53,7 +57,8 @@ async function replay(minutes: number): Promise<Delivered> {
   const { storage, ids } = memoryWindow(undefined, undefined, { clock });
   const parts = { clock, logger: log, snapshots: storage.snapshots };
   const editor = new Replay(parts, start);
-  // In this process: requests over the network, such as the one for a title, take real time while the clock runs ahead.
+  // The model runs in this process: network requests, such as the one for a title, take real time while the clock runs
+  // ahead.
   const model = createScriptedModel();
   const { workspace, producers, problems } = editor;
   const running = new Earshot({

@@ -1,4 +1,4 @@
-// A plugin's notification, end to end: queued, delivered on the next tool result, muted by its source, never consent.
+// A plugin's notification, end to end: queued, delivered with the next tool result, muted by its source, never consent.
 import { expect, test } from 'vitest';
 import { createPluginWorld } from '../support/plugins/pluginWorld.ts';
 
@@ -28,9 +28,9 @@ async function begin(settings: object = {}) {
   return { world, id, plugin, end };
 }
 
-test('it is delivered with the next tool result, under its prefixed source and lowered to error', async () => {
+test('a notification of a plugin is delivered with the next tool result, under its prefixed source and lowered to error', async () => {
   const { world, id, plugin, end } = await begin();
-  // Neither consent nor an interruption: the call still waits.
+  // The notification neither approves nor interrupts: the call still waits for approval.
   expect(world.earshot.get(id)?.log.state.turn.unanswered).toHaveLength(1);
   const sent = await end();
   expect(sent).toContain('source=\\"plugin.tea.kettle\\" name=\\"boiled\\" level=\\"error\\" origin=\\"plugin\\"');
@@ -39,7 +39,7 @@ test('it is delivered with the next tool result, under its prefixed source and l
   expect(carrier).toMatchObject({ data: { notifications: { shown: [expect.any(String)] } } });
 });
 
-test('it is muted by its source', async () => {
+test('a notification of a plugin can be muted by its source', async () => {
   const { end } = await begin({ 'notifications.kinds': { 'plugin.tea.kettle': { enable: false } } });
   expect(await end()).not.toContain('The water boils.');
 });
@@ -51,7 +51,7 @@ test('the producer of a plugin is switched off by its name', async () => {
   expect(await plugin.ask({ ...boiled, conversation: id })).toMatchObject({ matched: 0 });
 });
 
-test('only the settings raise it to critical', async () => {
+test('only the settings can raise a notification of a plugin to critical', async () => {
   const { end } = await begin({ 'notifications.levels': { 'plugin.tea.kettle.boiled': 'critical' } });
   expect(await end()).toContain('level=\\"critical\\"');
 });

@@ -1,4 +1,4 @@
-// Producers that are registered and removed at run time, with a setting of their own name, from publication to the request.
+// Producers registered and removed at run time, with a setting for their own name, from publication to the request.
 import { expect, test } from 'vitest';
 import { toDisposable } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/emitter.ts';
@@ -11,7 +11,7 @@ import { beginWalk, type Walked } from '../support/walk/walking.ts';
 const end: ScriptedAnswer = { text: ['Done.'] };
 const lastMessage = ({ messages }: Walked, request: number) => JSON.stringify(messages(request).at(-1));
 
-/** A producer with a source of its own that samples the last reading at delivery points. */
+/** A producer with its own source that samples the last reading at delivery points. */
 function createWeather() {
   const running = new Set<Publisher>();
   const producer: Producer = {

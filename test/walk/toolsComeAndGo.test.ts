@@ -11,7 +11,9 @@ import { beginWalk, type Walked } from '../support/walk/walking.ts';
 
 const NOW = 'mcp__time__now';
 
-/** A fake MCP server with one tool. Its connection is opened and closed by calls of the model, so that both happen inside a turn. */
+/**
+ * A fake MCP server with one tool. Calls of the model open and close its connection, so that both happen inside a turn.
+ */
 class FakeServer {
   #earshot: Earshot | undefined;
   #connection: Disposable | undefined;
@@ -73,7 +75,7 @@ async function begin(server: FakeServer, calls: readonly string[], mode = 'all')
   return walk;
 }
 
-/** Whether the request offered the server's tool. */
+/** Whether each request offered the server's tool. */
 function offered({ server }: Walked): readonly boolean[] {
   return server.requests.map(({ body }) => {
     const { tools } = JSON.parse(body) as { tools: { function: { name: string } }[] };
@@ -85,7 +87,7 @@ function results({ log }: Walked): readonly string[] {
   return log.state.messages.all.flatMap((message) => (message.role === 'tool' ? [message.content] : []));
 }
 
-test('a tool added in the middle of a turn is in the next request and can be called; removed, it is in no request and a late call is refused', async () => {
+test('a tool added during a turn is offered and can be called; once removed it is not offered, and a late call is refused', async () => {
   const server = new FakeServer();
   const walk = await begin(server, ['connect', NOW, 'disconnect', NOW]);
   await walk.go();
@@ -133,7 +135,7 @@ test.each([
   expect(results(walk)[1]).toContain(`${NOW} was not run: ${reason}`);
 });
 
-test('a name that is taken is refused, and none of the tools is added', async () => {
+test('tools with a name that is already in use are refused, and none of them is added', async () => {
   const server = new FakeServer();
   const walk = await begin(server, []);
   const { tools } = walk.headless.earshot;

@@ -1,10 +1,11 @@
-// Background commands in the browser: moved, listed, typed into, stopped; and the extension host killed in each state.
+// Background commands in the browser: moved, listed, typed into, stopped; also after the extension host is killed in
+// each state.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
-import { firstByDay } from '../../support/runs.ts';
+import { firstUnlessFull } from '../../support/runs.ts';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -20,9 +21,9 @@ const workbench = useSharedWorkbench(async () => ({
     'earshot.model': 'scripted-model',
     'earshot.approvals.mode': 'all',
     'earshot.notifications.activation': 'passive',
-    // A loaded machine may take its time for a restart.
+    // A busy machine may need long for a restart.
     'earshot.handles.ownerTimeout': 300,
-    // What it draws can then be read from the page.
+    // Without GPU acceleration, the terminal's text can be read from the page.
     'terminal.integrated.gpuAcceleration': 'off',
   },
 }));
@@ -83,7 +84,7 @@ test('a running command is moved to the background, listed, shown in a terminal,
   await list().waitFor({ state: 'hidden' });
 });
 
-test('a command that waits for input is answered in the terminal; the list in every theme', async () => {
+test('a command that waits for input is answered in the terminal; the list is shown in every theme', async () => {
   await workbench.openChat();
   await workbench.reset();
   server.script(
@@ -97,7 +98,7 @@ test('a command that waits for input is answered in the terminal; the list in ev
     .getByText(/seems to wait for input at: Name\?/)
     .waitFor();
   await list().locator('.handle-head').click();
-  for (const [name, theme] of firstByDay(Object.entries(THEMES))) {
+  for (const [name, theme] of firstUnlessFull(Object.entries(THEMES))) {
     await workbench.setTheme(theme);
     await expect
       .poll(() => workbench.page.locator('body > .monaco-workbench').getAttribute('class'))
@@ -153,7 +154,7 @@ test('after the extension host is killed, a running, an ended and a waiting comm
   await list()
     .getByText(/seems to wait for input at: Sure/)
     .waitFor();
-  // Until that is seen, the one that waits also just runs.
+  // Until the waiting state is detected, the waiting command is listed as running too.
   await list()
     .getByText(/^running for [^;]*$/)
     .waitFor();

@@ -1,5 +1,5 @@
-// A window and an outside agent on one hub: the Agents view and the web chat, a question and its answer, and the window that serves
-// the hub is killed. `npm run test:full` does the same with a second window.
+// A window and an outside agent on one hub: the Agents view and the web chat, a question and its answer, and a kill of
+// the window that serves the hub. `npm run test:full` does the same with a second window.
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ async function nameOf(message: string): Promise<string> {
   return named?.type === 'hub_agent' ? named.name : '';
 }
 
-/** The texts of the messages that its log has notifications of, oldest first. */
+/** The texts of all messages for which the conversation's log has notifications, oldest first. */
 async function receivedBy(message: string): Promise<string[]> {
   return (await logOf(message)).flatMap((event) => {
     if (event.type !== 'notification_queued' || event.notification.kind.source !== 'message') return [];
@@ -67,12 +67,15 @@ async function servedBy(): Promise<number> {
   return (JSON.parse(await readFile(join(hubs, hub, 'hub.json'), 'utf8')) as { pid: number }).pid;
 }
 
-/** Its title reaches the hub after the name. */
+/** Waits for the title, which reaches the hub after the name. */
 async function untilListed(outside: HubMcpClient, name: string): Promise<void> {
   await expect.poll(() => outside.call('list_agents')).toContain(`${name}, “A title”: connected`);
 }
 
-/** The Agents view lists the conversation of this window, and is closed again: other tests expect one page in a window. */
+/**
+ * Checks that the Agents view lists the conversation of this window, and closes it again, because other tests expect
+ * one page in a window.
+ */
 async function seesAgent(name: string, page: Page): Promise<void> {
   await workbench.command('Earshot: Show Agents', page);
   const pages = page.locator('iframe.webview');
@@ -83,7 +86,7 @@ async function seesAgent(name: string, page: Page): Promise<void> {
   await expect.poll(() => pages.count()).toBe(1);
 }
 
-/** A message to the user is counted on the view's badge until its thread is opened. */
+/** Checks that a message to the user is counted on the view's badge until its thread is opened. */
 async function seesUnread(outside: HubMcpClient, page: Page): Promise<void> {
   await outside.call('send_message', { content: 'Tea is ready.', to: ['user'] });
   await workbench.command('Earshot: Show Agents', page);
@@ -98,13 +101,16 @@ async function seesUnread(outside: HubMcpClient, page: Page): Promise<void> {
   await expect.poll(() => pages.count()).toBe(1);
 }
 
-/** The web chat opens beside the window and shows the same conversation: a turn from there is in both. */
+/**
+ * Opens the web chat next to the window with the same conversation, and checks that a turn started there is shown in
+ * both.
+ */
 async function usesWebChat(message: string, page: Page): Promise<void> {
   const opened = page.context().waitForEvent('page');
   await workbench.startCommand('Earshot: Open Web Chat', page);
   const web = await opened;
   await web.getByRole('button', { name: 'Conversations' }).click();
-  // The newest: conversations of other tests have the same title.
+  // The newest one, because conversations of other tests have the same title.
   await web.locator('.conversation-open', { hasText: 'A title' }).first().click();
   await web.getByRole('log').getByText(message).waitFor();
   server.script({ text: ['Also in the browser.'] });
@@ -120,7 +126,10 @@ async function usesWebChat(message: string, page: Page): Promise<void> {
   await workbench.settled(page);
 }
 
-/** The conversation of the first window, which serves the hub: its name there, and the process. */
+/**
+ * Starts a conversation in the first window, which serves the hub. Returns its name on the hub, and the process id of
+ * the hub.
+ */
 async function startFirst(): Promise<{ first: string; holder: number }> {
   const one = workbench.page;
   await workbench.openChat(one);
@@ -133,7 +142,7 @@ async function startFirst(): Promise<{ first: string; holder: number }> {
   return { first: await nameOf('I am first.'), holder };
 }
 
-/** A command runs until the file `pipe` is written. */
+/** Starts a command that runs until the file `pipe` is written. */
 async function startWork(): Promise<string> {
   const pipe = join(workbench.folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -143,7 +152,7 @@ async function startWork(): Promise<string> {
   return pipe;
 }
 
-/** The question that came meanwhile is in the result of the command; the model answers it. */
+/** Checks that the question received meanwhile is in the result of the command, and lets the model answer it. */
 async function answerQuestion(pipe: string, asker: string): Promise<void> {
   const one = workbench.page;
   await expect.poll(() => receivedBy('I am first.')).toEqual(['Which port?']);
@@ -164,7 +173,7 @@ async function answerQuestion(pipe: string, asker: string): Promise<void> {
     .waitFor();
 }
 
-/** The window whose process was killed has everything when it returns. */
+/** Checks that the window whose process was killed has every message after a reload. */
 async function expectNothingLost(first: string): Promise<void> {
   const one = workbench.page;
   await workbench.reload(one);
@@ -181,7 +190,7 @@ async function expectNothingLost(first: string): Promise<void> {
 }
 
 test.skipIf(isFull)(
-  'a window and an outside agent ask and answer each other, also when the window is killed',
+  'a window and an outside agent exchange messages, also when the serving window is killed',
   async () => {
     const { first, holder } = await startFirst();
     await seesAgent(first, workbench.page);
@@ -193,7 +202,7 @@ test.skipIf(isFull)(
     await answerQuestion(pipe, 'claude-code');
     expect(await outside.call('wait_for_message')).toContain('| Port 9999.');
 
-    // The window that serves is killed in the middle: the other goes on meanwhile.
+    // The window that serves the hub is killed; the outside agent continues meanwhile.
     await outside.call('send_message', { content: 'before the kill', to: [first] });
     process.kill(holder, 'SIGKILL');
     expect(await outside.call('send_message', { content: 'after the kill', to: [first] })).toContain(`to ${first}`);
@@ -204,7 +213,7 @@ test.skipIf(isFull)(
 );
 
 test.runIf(isFull)(
-  'two windows and an outside agent ask and answer each other, also when the window that serves the hub is killed',
+  'two windows and an outside agent exchange messages, also when the window that serves the hub is killed',
   async () => {
     const one = workbench.page;
     const { first, holder } = await startFirst();
@@ -239,7 +248,8 @@ test.runIf(isFull)(
     await workbench.settled(two);
     expect(server.requests[asked]?.body).toContain('Port 9999.');
 
-    // The window that serves is killed in the middle: it has everything when it returns, and the others go on meanwhile.
+    // The window that serves the hub is killed: it has every message when it returns, and the others continue
+    // meanwhile.
     server.script(done);
     await workbench.say('Wait.', one);
     await workbench.settled(one);

@@ -1,4 +1,5 @@
-// The browser is killed while Earshot answers or waits for the user: the old extension host lives on, and a new window takes over.
+// The browser is killed while Earshot answers or waits for the user: the old extension host survives, and a new window
+// takes over.
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,10 +37,10 @@ function lastResult(): string | undefined {
 const offer = () => workbench.chat().getByRole('button', { name: 'Continue here' });
 
 const waiting = () => workbench.chat().getByText(/^Waiting for another window/);
-/** For the sake of the suite's time. */
+/** Only in `npm run test:full`, to save time. */
 const full = runs(0, 1) === 1;
 
-test('killed in the middle of a stream, then reloaded with an approval open: nothing is missing, nothing doubled', async () => {
+test('killed in the middle of a stream, then reloaded with an approval open: nothing is missing or shown twice', async () => {
   server.script({ text: ['The kettle ', 'is on the ', 'stove.'], hang: true, calls: [run('echo here')] }, done);
   await workbench.openChat();
   await workbench.say('Make tea.');
@@ -47,7 +48,7 @@ test('killed in the middle of a stream, then reloaded with an approval open: not
   await streamed().waitFor();
   await workbench.killBrowser();
   await workbench.openChat();
-  // What the other window has not finished is not on disk yet.
+  // An answer that the other window has not finished is not on disk yet.
   await offer().waitFor();
   const asked = Date.now();
   await offer().click();
@@ -109,7 +110,7 @@ test.runIf(full)('with a running command, Continue Here names it and continues w
     .waitFor();
   await workbench.screenshot('killed-browser-waits');
   await writeFile(pipe, 'boiled\n');
-  // Its approval is asked here: the turn goes on in this window.
+  // The approval is asked for here, because the turn continues in this window.
   await workbench.card('Run echo here').getByRole('button', { name: 'Approve' }).click();
   await workbench.settled();
   expect(lastResult()).toContain('here');

@@ -11,23 +11,23 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-// It sets the model and a key for the user.
+// These tests set the model and a key in the user's settings.
 const workbench = useSharedWorkbench({ last: true });
 
 const input = () => workbench.page.locator('.quick-input-widget input').first();
 const row = (text: string) =>
   workbench.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
 
-/** A driven workbench shows no toasts; what was said is in the notification centre. */
-async function said(text: string): Promise<Locator> {
+/** A workbench under automation shows no toasts, so messages are read from the notification centre. */
+async function shownMessage(text: string): Promise<Locator> {
   const centre = workbench.page.locator('.notifications-center');
-  // A centre that was opened while it was empty stays so.
-  const look = async () => {
+  // A notification centre that was opened while empty does not update, so it is reopened each time.
+  const reopen = async () => {
     if (await centre.isVisible()) await workbench.command('Notifications: Hide Notifications');
     await workbench.command('Notifications: Show Notifications');
     return centre.innerText();
   };
-  await expect.poll(look, { timeout: 60_000, interval: 1000 }).toContain(text);
+  await expect.poll(reopen, { timeout: 60_000, interval: 1000 }).toContain(text);
   return centre.locator('.notification-list-item').filter({ hasText: text });
 }
 
@@ -36,7 +36,7 @@ async function type(text: string, title: string): Promise<void> {
   await box.waitFor();
   await input().fill(text);
   await input().press('Enter');
-  // Until the extension has looked at it the box is there, and another one would take its place unanswered.
+  // The box stays until the extension has checked the input; another box opened earlier would replace it unanswered.
   await box.waitFor({ state: 'hidden' });
 }
 
@@ -46,16 +46,16 @@ test('an entered endpoint asks for a key, and then its model answers', async () 
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();
   await type(server.baseUrl, 'Endpoint Address');
-  await (await said('wants an API key')).getByRole('button', { name: 'Set API Key' }).click();
+  await (await shownMessage('wants an API key')).getByRole('button', { name: 'Set API Key' }).click();
   await type('wrong-key', 'API key for');
-  await said('refused the API key');
+  await shownMessage('refused the API key');
   await workbench.screenshot('models-refused');
   await workbench.command('Notifications: Clear All Notifications');
 
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();
   await type(server.baseUrl, 'Endpoint Address');
-  await (await said('refused the API key')).getByRole('button', { name: 'Set API Key' }).click();
+  await (await shownMessage('refused the API key')).getByRole('button', { name: 'Set API Key' }).click();
   await type('right-key', 'API key for');
   await row('second-model').click();
   await workbench.chat().locator('footer').getByText('second-model').waitFor();
@@ -73,6 +73,6 @@ test('an address that does not answer is reported, and the chat keeps its model'
   await workbench.startCommand('Earshot: Choose Model');
   await row('Other address').click();
   await type('http://127.0.0.1:1/v1', 'Endpoint Address');
-  await said('http://127.0.0.1:1/v1 cannot be reached');
+  await shownMessage('http://127.0.0.1:1/v1 cannot be reached');
   await workbench.chat().locator('footer').getByText('second-model').waitFor();
 });

@@ -1,4 +1,4 @@
-// Notifications of what happened while the window was closed, and names that imitate something else.
+// Notifications of changes made while the window was closed, and names that imitate something else.
 import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ const workbench = useSharedWorkbench(async () => ({
     'earshot.model': 'scripted-model',
     'earshot.approvals.mode': 'all',
     'earshot.notifications.activation': 'passive',
-    // A loaded machine may take its time until the window is back.
+    // A busy machine may need long until the window is back.
     'earshot.handles.ownerTimeout': 300,
   },
 }));
@@ -34,8 +34,8 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(inFolder(path), text);
 }
 
-test('two files changed and one handle ended while the window was closed: exactly these three are pending before the chat is opened, and delivered', async () => {
-  // Where git looks away they are nobody's news.
+test('two file changes and one handle end while the window is closed are pending before the chat is opened, and are delivered', async () => {
+  // In a folder ignored by git, so that files used by the test itself are not reported.
   await mkdir(inFolder('node_modules'), { recursive: true });
   const command = 'while [ ! -e node_modules/go ]; do sleep 0.1; done; touch node_modules/over; exit 7';
   const readme = await readFile(inFolder('README.md'), 'utf8');
@@ -66,7 +66,7 @@ test('two files changed and one handle ended while the window was closed: exactl
   await workbench.returnToFolder();
   await expect.poll(async () => (await workbench.loads()).at(-1)).toBe('conversations to recover');
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s3/);
-  // What happens from here on is counted too, and withdrawn when it is undone.
+  // Later changes are counted too, and withdrawn when they are reverted.
   await write('README.md', 'something new\n');
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s4/);
   await write('README.md', readme);
@@ -148,7 +148,7 @@ test('tasks with such names are reported and shown escaped', async () => {
   await workbench.settled();
   const { messages } = JSON.parse(server.requests.at(-1)?.body ?? '') as { messages: { content: string }[] };
   const elements = readElements(messages.at(-1)?.content ?? '');
-  // Counts of files may ride along.
+  // Counts of files may be delivered too.
   const sources = elements.slice(1).map(({ attributes }) => attributes['source']);
   expect(sources.filter((source) => source !== 'file')).toEqual(['task', 'task', 'task']);
   const chips = workbench.transcript().locator('.carried').last();

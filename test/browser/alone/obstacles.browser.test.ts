@@ -40,7 +40,7 @@ test('storage that cannot be written is reported, and nothing typed is lost', as
   await workbench.reset();
   const storage = join(await findStorage(), 'conversations');
   await rm(storage, { recursive: true });
-  // A file where the folder should be: nobody can write there, not even root.
+  // A file in place of the folder: nobody can write there, not even root.
   await writeFile(storage, '');
   await workbench.composer().fill('these words stay');
   await workbench.composer().press('Enter');

@@ -10,7 +10,7 @@ const obstacle = (page: Page) =>
 const continueHere = (page: Page) => workbench.chat(page).getByRole('button', { name: 'Continue here' });
 const requests = (page: Page) => workbench.transcript(page).locator('.request');
 
-/** Who has the conversation, as the side file says. */
+/** The process that owns the conversation, from its `owner.json`. */
 async function ownerPid(): Promise<number> {
   const [owner, ...others] = (await workbench.owners()).filter(({ released }) => !released);
   expect(others).toEqual([]);
@@ -31,7 +31,7 @@ test('a second window follows live and takes over, the first then follows; a kil
   await requests(two).filter({ hasText: 'list the files' }).waitFor();
   await workbench.screenshot('two-windows-follower', two);
 
-  // What happens in the first is seen in the second.
+  // A turn in the first window is shown in the second.
   await workbench.say('read src/menu.ts', one);
   await workbench.settled(one);
   await requests(two).filter({ hasText: 'read src/menu.ts' }).waitFor();
@@ -46,7 +46,7 @@ test('a second window follows live and takes over, the first then follows; a kil
   await requests(one).filter({ hasText: 'list src' }).waitFor();
   expect(await requests(one).count()).toBe(3);
 
-  // No chance to say good-bye: the kernel frees what it had.
+  // Killed without a chance to release anything: the kernel frees its lock.
   process.kill(second, 'SIGKILL');
   await continueHere(one).click();
   await obstacle(one).waitFor({ state: 'detached' });

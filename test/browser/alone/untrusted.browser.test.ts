@@ -1,10 +1,10 @@
-// An untrusted workspace: Earshot reads, and runs nothing until the user trusts it.
+// An untrusted workspace: Earshot reads files, but runs nothing until the user trusts it.
 import { expect, test } from 'vitest';
 import { useWorkbench } from '../../support/workbench.ts';
 
 const workbench = useWorkbench({ untrusted: true });
 
-test('it reads files, refuses to run commands with a reason, and works once the user trusts the folder', async () => {
+test('Earshot reads files, refuses to run commands with a reason, and runs them once the user trusts the folder', async () => {
   const { page } = workbench;
   await workbench.openChat();
   const chat = workbench.chat();

@@ -1,4 +1,5 @@
-// Files whose tests close, reload or kill windows, or need another one than the shared: a step of their own, beside the others.
+// Files whose tests close, reload or kill windows, or cannot use the shared window. They run as a separate step, in
+// parallel with the others.
 import { defineConfig } from 'vitest/config';
 import browser from '../vitest.config.ts';
 

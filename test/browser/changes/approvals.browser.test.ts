@@ -1,4 +1,4 @@
-// Approvals in the browser: with the mouse, from the keyboard, across a reload, two at once.
+// Approvals in the browser: with the mouse, with the keyboard, across a reload, two at once.
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const run = (command: string) => ({ id: `call${++number}`, name: 'run_command', 
 
 const keyboard = (key: string) => workbench.page.keyboard.press(key);
 
-/** What the model got for the calls, oldest first. */
+/** The results that the model got for its calls, oldest first. */
 function results(): string[] {
   const body = server.requests.at(-1)?.body ?? '{"messages":[]}';
   const { messages } = JSON.parse(body) as { messages: { role: string; content: string }[] };
@@ -81,7 +81,7 @@ test('from the keyboard: the card gets the focus, but no single key answers', as
   const card = workbench.card('Run echo typed');
   const approve = card.getByRole('button', { name: 'Approve' });
   await approve.waitFor();
-  // Right after typing nobody loses the keyboard: it is fetched by hand.
+  // Right after typing, the focus stays in the composer, so the test moves it.
   await card.getByRole('group', { name: 'Approval: Run echo typed' }).focus();
   await keyboard('Enter');
   await keyboard('Space');
@@ -175,7 +175,7 @@ test('Stop while an approval is open ends the turn, and nothing runs', async () 
   expect(existsSync(join(workbench.folder, 'stopped-made'))).toBe(false);
 });
 
-/** The name of what has the keyboard inside the chat. */
+/** The name of the focused element in the chat. */
 async function focused(): Promise<string> {
   const active = workbench.chat().locator('*:focus');
   return active.evaluate((element) => element.getAttribute('aria-label') ?? element.textContent);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
-import { firstByDay, isFull } from '../../support/runs.ts';
+import { firstUnlessFull, isFull } from '../../support/runs.ts';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -59,14 +59,14 @@ test('an edit is shown before and after it runs, with the to-do list and the fou
   await workbench.say('Make tea dearer.');
   const edit = workbench.card('Edit src/menu.ts');
   await edit.getByRole('button', { name: 'Approve' }).waitFor();
-  // Before: what goes and what comes, as the model wrote it.
+  // Before: the removed and added lines, as the model wrote them.
   expect(await lineTexts(edit, '.diff-removed')).toEqual(['  sencha: 420,']);
   expect(await lineTexts(edit, '.diff-added')).toEqual(['  sencha: 450,', '  matcha: 520,']);
   await workbench.screenshot('knowledge-approval');
   await edit.getByRole('button', { name: 'Approve' }).click();
   await workbench.settled();
 
-  // After: what it really did, with line numbers and counts; the keyboard reaches it.
+  // After: the actual changes, with line numbers and counts, reachable with the keyboard.
   const shown = edit.getByRole('group', { name: 'Changes in src/menu.ts: 2 added, 1 removed' });
   await shown.waitFor();
   await expect.poll(() => lineTexts(edit, '.diff-removed')).toEqual(['  sencha: 420,']);
@@ -102,7 +102,7 @@ test.runIf(isFull)('the to-do list and the diff are shown again after a reload',
     .toEqual(['  sencha: 450,', '  matcha: 520,']);
 });
 
-test.each(firstByDay(Object.entries(THEMES)))('%s', async (theme, bodyClass) => {
+test.each(firstUnlessFull(Object.entries(THEMES)))('the edit is accessible in %s', async (theme, bodyClass) => {
   await workbench.setTheme(theme);
   const frame = await chatFrame();
   await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
@@ -111,7 +111,7 @@ test.each(firstByDay(Object.entries(THEMES)))('%s', async (theme, bodyClass) => 
   const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await frame.evaluate(source);
   const found = await frame.evaluate(async () => {
-    // The page lets the side bar shine through, which a checker inside the frame takes for white.
+    // The page is transparent and shows the side bar behind it; a checker inside the frame would assume white.
     document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     const { violations } = await axe.run({ resultTypes: ['violations'] });

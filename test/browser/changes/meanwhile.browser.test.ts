@@ -1,4 +1,5 @@
-// Files that another program changes while a command runs: listed apart, ignored by Undo, restored only after a question.
+// Files that another program changes while a command runs: listed separately, ignored by Undo, restored only after a
+// question.
 import { execFile, execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
@@ -27,7 +28,7 @@ const bar = () => workbench.chat().getByRole('region', { name: 'Changed files' }
 const text = (path: string) => readFile(join(workbench.folder, path), 'utf8').catch(() => undefined);
 const dialog = () => workbench.page.locator('.monaco-dialog-box');
 
-/** The counters of the command that waits for its pipe; undefined while there is none, or it waits for a processor. */
+/** The scheduler counters of the command that waits for its pipe; undefined if it does not run or is not asleep. */
 function waiting(): string | undefined {
   for (const pid of readdirSync('/proc')) {
     try {
@@ -36,13 +37,13 @@ function waiting(): string | undefined {
       if (isAsleep && readlinkSync(`/proc/${pid}/cwd`) === workbench.folder)
         return readFileSync(`/proc/${pid}/schedstat`, 'latin1');
     } catch {
-      // It ended, or is no process.
+      // The process has ended, or the entry is not a process.
     }
   }
   return undefined;
 }
 
-test('files that another program wrote meanwhile are listed apart from those the command changed', async () => {
+test('files that another program wrote meanwhile are listed separately from those the command changed', async () => {
   execFileSync('mkfifo', ['pipe'], { cwd: workbench.folder });
   await workbench.openChat();
   const command = "echo 'export const own = 1;' > src/own.ts; echo 'export const late = 3;' >> src/menu.ts; cat pipe";
@@ -61,7 +62,7 @@ test('files that another program wrote meanwhile are listed apart from those the
   await writeFile(join(workbench.folder, 'src/theirs.ts'), 'export const theirs = 2;\n');
   await writeFile(join(workbench.folder, 'README.md'), '# Written by another program\n');
   const { ctimeMs } = await stat(join(workbench.folder, 'README.md'));
-  // The command goes on only at another time than that of the other program.
+  // Wait, so that the command continues clearly later than the other program wrote.
   await expect.poll(() => Date.now() - ctimeMs > 300, { interval: 50 }).toBe(true);
   await promisify(execFile)('sh', ['-c', 'echo go > pipe'], { cwd: workbench.folder });
   await workbench.settled();

@@ -5,7 +5,7 @@ import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findViolations } from '../../support/accessibility.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
-import { firstByDay } from '../../support/runs.ts';
+import { firstUnlessFull } from '../../support/runs.ts';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -66,7 +66,7 @@ test('a file that changes while the approval is open is shown in its new state',
   expect(await readFile(file('moving.txt'), 'utf8')).toBe(`new\nnew\n${text(9).replace('line 5', 'five')}`);
 });
 
-test.each(firstByDay(Object.entries(THEMES)))(
+test.each(firstUnlessFull(Object.entries(THEMES)))(
   'previews of a deletion, an edit and a binary file in %s',
   async (theme, bodyClass) => {
     await workbench.setTheme(theme);

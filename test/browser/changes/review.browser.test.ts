@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Frame } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
-import { firstByDay } from '../../support/runs.ts';
+import { firstUnlessFull } from '../../support/runs.ts';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 let server: ScriptedServer;
@@ -30,17 +30,17 @@ const THEMES = {
 
 const bar = () => workbench.chat().getByRole('region', { name: 'Changed files' });
 const button = (name: string) => bar().getByRole('button', { name, exact: true });
-/** Shows the changes of the file. */
+/** The button that shows the changes of the file. */
 const name = (file: string) => bar().locator('.changes-file > .changes-row .changes-name', { hasText: file });
 const text = (path: string) => readFile(join(workbench.folder, path), 'utf8').catch(() => undefined);
 let calls = 0;
 
-async function run(words: string, command: string): Promise<void> {
+async function run(message: string, command: string): Promise<void> {
   server.script(
     { calls: [{ id: `c${calls++}`, name: 'run_command', arguments: { command } }] },
     { text: ['Done: the files are as you asked.'] },
   );
-  await workbench.say(words);
+  await workbench.say(message);
   await workbench.settled();
 }
 
@@ -58,7 +58,7 @@ test('the bar lists the files a command changed, with counts, and stays in the n
     .toEqual(['export const house = 1;', 'export const end = 2;']);
 });
 
-test.each(firstByDay(Object.entries(THEMES)))('the bar and a diff editor in %s', async (theme, bodyClass) => {
+test.each(firstUnlessFull(Object.entries(THEMES)))('bar and diff are accessible in %s', async (theme, bodyClass) => {
   await workbench.setTheme(theme);
   await name('menu.ts').click();
   await workbench.page.locator('.tab', { hasText: 'menu.ts (changed by Earshot)' }).waitFor();
@@ -69,7 +69,7 @@ test.each(firstByDay(Object.entries(THEMES)))('the bar and a diff editor in %s',
   const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await frame.evaluate(source);
   const found = await frame.evaluate(async () => {
-    // The page lets the side bar shine through, which a checker inside the frame takes for white.
+    // The page is transparent and shows the side bar behind it; a checker inside the frame would assume white.
     document.body.style.backgroundColor = 'var(--vscode-sideBar-background)';
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     const { violations } = await axe.run({ resultTypes: ['violations'] });
@@ -96,8 +96,8 @@ test('from the keyboard one hunk is undone and one file kept, and the focus stay
   await workbench.transcript().getByText('You undid changes in src/menu.ts.').waitFor();
 });
 
-test.each(firstByDay(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast']))(
-  'restoring says what it will do first, in %s',
+test.each(firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Default High Contrast']))(
+  'restoring first shows what it will do, in %s',
   async (theme) => {
     await workbench.setTheme(theme);
     if (theme === 'Default Dark Modern') {
@@ -117,8 +117,8 @@ test.each(firstByDay(['Default Dark Modern', 'Default Light Modern', 'Default Hi
       .poll(async () => (await rows.allInnerTexts()).join('\n'))
       .toContain('conflict: you changed the same lines');
     await workbench.screenshot(`restore-${theme}`);
-    const said = (await rows.allInnerTexts()).join('\n');
-    for (const words of [
+    const shown = (await rows.allInnerTexts()).join('\n');
+    for (const part of [
       'README.md',
       'is created again',
       'src/order.ts',
@@ -127,7 +127,7 @@ test.each(firstByDay(['Default Dark Modern', 'Default Light Modern', 'Default Hi
       'is deleted',
       'package.json',
     ]) {
-      expect(said).toContain(words);
+      expect(shown).toContain(part);
     }
     await workbench.page.keyboard.press('Escape');
     await picker.waitFor({ state: 'hidden' });

@@ -1,4 +1,5 @@
-// MCP servers in the browser, in full runs only: rows, input, approval, form, image, sign-in, a task over a reload, and no secret in any file.
+// MCP servers in the browser, only in `npm run test:full`: rows, inputs, approval, form, image, sign-in, a task over a
+// reload, and no secret in any file.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -76,7 +77,7 @@ async function picture(name: string): Promise<void> {
   }
 }
 
-/** Servers start at the same time, and their inputs are asked for one after the other, in any order. */
+/** Enters the inputs. The servers start at the same time, and their inputs are asked for one by one in any order. */
 async function enterInputs(): Promise<void> {
   const box = workbench.page.locator('.quick-input-widget input[type="password"]');
   const title = workbench.page.locator('.quick-input-titlebar', { hasText: /MCP server (kitchen: key|stove: token)/ });
@@ -90,7 +91,10 @@ async function enterInputs(): Promise<void> {
   }
 }
 
-/** What a server that hosts the editor has, and the one of tests has not: the key that the browser seals secrets with, and a way to ports of its machine. */
+/**
+ * Provides what a server that hosts the editor has and the test server lacks: the key with which the browser seals
+ * secrets, and forwarding to ports of its machine.
+ */
 async function hostLikeAServer(): Promise<void> {
   const key = Buffer.alloc(32, 7);
   await workbench.page.context().route('**/mint-key', (route) => route.fulfill({ body: key }));
@@ -103,7 +107,7 @@ async function hostLikeAServer(): Promise<void> {
 
 inFull('inputs are asked for once, rows show the state of servers, and a sign-in ends in the browser', async () => {
   await hostLikeAServer();
-  // The chat starts the servers, which ask at once: the palette has gone by then, and a box is there.
+  // Opening the chat starts the servers, which ask for inputs at once. The palette is then replaced by an input box.
   await workbench.startCommand('Earshot: Open Chat');
   await enterInputs();
   await workbench.openChat();
@@ -114,7 +118,7 @@ inFull('inputs are asked for once, rows show the state of servers, and a sign-in
   await row('kitchen, connected').click();
   await row('echo').first().waitFor();
   await picture('rows');
-  // Closed again: the list has room for few rows.
+  // Collapsed again, because the list has room for only a few rows.
   await row('kitchen, connected').click();
   await row('vault, Sign in to use it').hover();
   await picture('sign-in');
@@ -204,7 +208,7 @@ inFull('a task that ends while the window is reloaded is reported once, and its 
   tasks.complete('Tea is ready.');
   await workbench.returnToFolder();
   await workbench.openChat();
-  // Inputs and tokens were kept: nothing is asked for again.
+  // Inputs and tokens were kept, so nothing is asked for again.
   await row('stove, connected').waitFor();
   await row('kitchen, connected').waitFor();
   await row('vault, connected').waitFor();
@@ -243,7 +247,7 @@ inFull('no secret is in a log, a conversation or any other file, nor in a reques
   expect((await workbench.logLines()).some((line) => line.includes('The key is •••.'))).toBe(true);
 });
 
-inFull('an exported conversation has no secret', async () => {
+inFull('an exported conversation contains no secret', async () => {
   for (const format of ['JSON', 'Markdown']) {
     const file = join(workbench.folder, `exported.${format}`);
     await workbench.startCommand('Earshot: Export Conversation');
@@ -279,7 +283,10 @@ inFull('the official everything and filesystem servers are used over HTTP', asyn
   await picture('official');
 });
 
-/** Everything that the server of the editor has written: logs, conversations, settings; and the workspace. */
+/**
+ * The files with this text among everything that the editor's server has written (logs, conversations, settings) and in
+ * the workspace.
+ */
 async function filesWith(text: string): Promise<string[]> {
   const found: string[] = [];
   for (const folder of [workbench.dataFolder, workbench.folder]) {

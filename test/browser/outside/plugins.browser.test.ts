@@ -1,4 +1,4 @@
-// Program plugins as a person sees them: the view with states, approval with command and hashes, log, restart.
+// Program plugins as the user sees them: the view with states, approval with command and hashes, log, restart.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ test('a plugin is approved with its command and hash, run, shown as running, res
   await workbench.screenshot('plugins-approval');
   await dialog.getByRole('button', { name: 'Approve' }).click();
   await row(/kettle, Not running/).waitFor();
-  // A row that is being drawn anew has no buttons of its own for a moment.
+  // A row that is being redrawn has no buttons for a moment.
   const asksForArguments = async () => {
     await page.keyboard.press('Escape');
     await row(/^kettle, /).hover();
@@ -69,7 +69,7 @@ test('a plugin is approved with its command and hash, run, shown as running, res
     .getByRole('button', { name: 'Restart Program Plugin' })
     .click();
   await row(/kettle, Running/).waitFor();
-  // While it restarts, the buttons of the row change.
+  // While the plugin restarts, the buttons of the row change.
   const showsLog = async () => {
     await page.keyboard.press('Escape');
     await row(/^kettle, /).hover();

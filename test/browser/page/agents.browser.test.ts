@@ -1,4 +1,5 @@
-// The Agents view on its page alone: agents, threads, a thread with three agents, mentions, what is pending, and other machines.
+// The Agents view on its page alone: agents, threads, a thread with three agents, mentions, pending messages, and other
+// machines.
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { mkdir } from 'node:fs/promises';
@@ -139,7 +140,7 @@ async function openAgentsPage() {
   return { page, posted, problems, picture, show };
 }
 
-test('the user sees who is there, opens a thread, and writes to an agent with completed mentions', async () => {
+test('the user sees all agents, opens a thread, and writes to an agent with completed mentions', async () => {
   const { page, posted, problems, picture, show } = await openAgentsPage();
   await show(state);
   await page.getByText('Rework the menu').waitFor();
@@ -185,7 +186,7 @@ test('the user sees who is there, opens a thread, and writes to an agent with co
 });
 
 test.runIf(isFull && hasNatsServer)(
-  'three agents in a thread on two machines that are joined, as the hub lists them',
+  'a thread of three agents on two joined machines is shown as the hub lists it',
   async () => {
     const server = await NatsServer.start(['alpha', 'beta']);
     const { page, problems, picture, show } = await openAgentsPage();

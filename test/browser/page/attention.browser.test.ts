@@ -1,4 +1,5 @@
-// What is pending and what needs the user, on the page alone: the drawer, chips in words, and the bar for what is out of sight.
+// What is pending and what needs the user, on the page alone: the drawer, chips with text, and the bar for approvals
+// that are scrolled out of view.
 import { expect, test } from 'vitest';
 import { type PendingEntry } from '../../../src/protocol/page/pendingView.ts';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
@@ -37,7 +38,7 @@ const failed: PendingEntry = {
 const { path: _path, ...withoutPath } = failed;
 const pending = { count: 3, worst: 'error' as const, entries: [withoutPath, changed] };
 
-test('the drawer says what the model will be notified of, with dismiss, mute and deliver; the composer does not move', async () => {
+test('the drawer lists pending notifications with dismiss, mute and deliver; the composer does not move', async () => {
   const alone = await open();
   const { page } = alone;
   await alone.show({ title: 'x' }, [request('1')]);
@@ -94,7 +95,7 @@ test('an automatic run says why it started; text for the model is folded', async
   expect(await alone.violations()).toEqual([]);
 });
 
-test('an approval out of sight pins a bar that takes the focus and jumps there', async () => {
+test('an approval out of view pins a bar that gets the focus and scrolls to it', async () => {
   const alone = await open();
   const { page } = alone;
   const answers = Array.from({ length: 40 }, (_, index) => answer(`a${index}`));
@@ -124,7 +125,7 @@ test('an approval in another conversation is named above the composer and opens 
   expect(await alone.waitFor('open_conversation')).toMatchObject({ id: 'b' });
 });
 
-test('the sound is played by the page, but not one that was meant for an earlier page', async () => {
+test('the page plays a sound, but not one sent before its first snapshot', async () => {
   const alone = await open();
   await alone.page.evaluate(() => {
     const counted = { tones: 0 };
@@ -161,7 +162,7 @@ const approval: TranscriptItem = {
   approval: {},
 };
 
-test('a form of an MCP server is one card: defaults, bounds of the browser, submit, decline, cancel, and what was answered', async () => {
+test('a form of an MCP server is one card: defaults, limits checked by the browser, submit, decline, cancel, and the answers', async () => {
   const alone = await open();
   const { page } = alone;
   const fields = [
@@ -247,7 +248,7 @@ test('a form of an MCP server is one card: defaults, bounds of the browser, subm
   await alone.drawn();
   if (!(await page.getByText('Honey, Lemon').isVisible())) await page.locator('.tool-head').click();
   await page.getByText('Honey, Lemon').waitFor();
-  // The image of the result is read when the card is open.
+  // The image of the result is read when the card is opened.
   expect((await alone.waitFor('read_media')).hash).toBe('h1');
   const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   await alone.send({ type: 'media', hash: 'h1', data: pixel });

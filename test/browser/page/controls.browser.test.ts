@@ -41,7 +41,7 @@ test('mode and approvals are changed from menus with the keyboard, the model wit
   await waitFor('choose_model');
 });
 
-test('a plan is carried out with one click, in agent mode; an answer that is no plan has no such button', async () => {
+test('a plan is carried out with one click, in agent mode; other answers have no such button', async () => {
   const { page, show, waitFor } = await opened();
   const items: TranscriptItem[] = [
     { type: 'request', id: 'r', source: 'user', text: 'Plan it.' },
@@ -63,7 +63,7 @@ test('a plan is carried out with one click, in agent mode; an answer that is no 
   expect(await start.count()).toBe(0);
 });
 
-test('the meter opens what fills the context, with notifications and the cost in its currency', async () => {
+test('the meter shows what fills the context, with notifications and the cost in its currency', async () => {
   const alone = await opened();
   const { page, show, send, waitFor } = alone;
   await show({ meter, controls: { mode: 'agent', approvals: 'all', sendKey: 'enter', currency: 'EUR' } });
@@ -159,7 +159,7 @@ test('each conversation has its own draft, and what is typed while a new chat st
   expect(await composer.inputValue()).toBe('typed meanwhile');
 });
 
-test('files dropped anywhere on the page are attached; the page says so while they are over it', async () => {
+test('files dropped anywhere on the page are attached; a hint is shown while they are dragged over it', async () => {
   const alone = await opened();
   const { page, show, waitFor } = alone;
   await show({}, [{ type: 'request', id: '1', source: 'user', text: 'Go on.' }]);
@@ -196,14 +196,14 @@ test('files dropped anywhere on the page are attached; the page says so while th
   expect(await focusedLabel(page)).toBe('Message to Earshot');
   await drag(['drop'], { file: ['photo.png', 'image/png'] });
   expect(await waitFor('attach_image')).toMatchObject({ name: 'photo.png', media_type: 'image/png' });
-  // Without this the browser would open the file in place of the page.
+  // Without this, the browser would open the file instead of the page.
   expect(await drag(['drop'], { file: ['notes.txt', 'text/plain'] })).toEqual([true]);
   await page.getByText('notes.txt cannot be attached from another program').waitFor();
   const button = page.getByRole('button', { name: /^Attach files/ });
   expect(await button.getAttribute('title')).toContain('hold Shift');
 });
 
-test('the composer says what is waited for', async () => {
+test('the composer’s placeholder says what Earshot is waiting for', async () => {
   const { page, show } = await opened();
   const call = { type: 'tool', id: 't', name: 'ask_user', arguments: { question: 'Which tea?' }, output: '' } as const;
   const placeholder = () => page.getByRole('textbox', { name: 'Message to Earshot' }).getAttribute('placeholder');
@@ -216,7 +216,7 @@ test('the composer says what is waited for', async () => {
   await expect.poll(placeholder).toBe('Earshot is working…');
 });
 
-test('earlier items page in, Alt+Up and Alt+Down jump between messages, an answer is copied as Markdown', async () => {
+test('earlier items are shown on request, Alt+Up and Alt+Down jump between messages, an answer is copied as Markdown', async () => {
   const { page, show } = await opened();
   const items = Array.from({ length: 100 }, (_, index): readonly TranscriptItem[] => [
     { type: 'request', id: `r${index}`, source: 'user', text: `Message ${index}` },

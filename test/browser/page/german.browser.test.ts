@@ -1,4 +1,4 @@
-// The page in German: every part of it comes from the bundle.
+// The page in German: all its texts come from the bundle.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';

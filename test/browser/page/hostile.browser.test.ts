@@ -1,4 +1,4 @@
-// Hostile content in every place of the page that shows what others wrote: shown, and harmless.
+// Hostile content in every place of the page that shows texts of others: shown, and harmless.
 import { expect, test } from 'vitest';
 import { type FileDiff } from '../../../src/protocol/page/diffView.ts';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
@@ -78,7 +78,7 @@ test('names, notifications, previews, outputs and lists are shown and harmless',
   expect(schemes.filter((to) => !/^(https?:|#|$)/.test(to))).toEqual([]);
   expect(await page.locator('main script, main img, main iframe').count()).toBe(0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
-  // Text that turns its surroundings around is spelled out wherever a name stands.
+  // Direction marks in names are escaped wherever a name is shown.
   const turned = await page
     .locator('button, summary, .changes-name, .attachment')
     .evaluateAll((all) =>

@@ -1,4 +1,5 @@
-// Every state of the page in every theme and width, in English and German: a picture of each, and nothing that axe finds.
+// Every state of the page in every theme and width, in English and German: a picture of each, without violations found
+// by axe.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -314,7 +315,7 @@ const STATES: Readonly<Record<string, State>> = {
 
 const open = usePages();
 
-describe.runIf(runs(0, 1) === 1)('the page', () => {
+describe.runIf(runs(0, 1) === 1)('the page in the state', () => {
   test.each(Object.entries(STATES))('%s', { timeout: 120_000 }, async (name, { head = {}, items = [] }) => {
     const alone = await open();
     await alone.show({ title: 'Tea menu', ...head }, items);
@@ -325,7 +326,7 @@ describe.runIf(runs(0, 1) === 1)('the page', () => {
     for (const width of [250, 300, 600]) {
       await alone.page.setViewportSize({ width, height: 700 });
       expect(await alone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      // Whatever is listed above it, the composer and the footer are in sight.
+      // Whatever is listed above them, the composer and the footer are visible.
       const { y = 0, height = 0 } = (await alone.page.locator('footer').boundingBox()) ?? {};
       expect(y + height).toBeLessThanOrEqual(700);
     }

@@ -27,7 +27,7 @@ const answer = (id: string, text: string): TranscriptItem => ({
 });
 const composerOf = ({ page }: PageAlone) => page.getByRole('textbox', { name: 'Message to Earshot' });
 
-test('many calls are one row, a failure is folded with its first line, a stopped call was not run', async () => {
+test('many calls are one row, a failure is collapsed to its first line, a stopped call is shown as not run', async () => {
   const alone = await open();
   const { page } = alone;
   const many = Array.from({ length: 12 }, (_, index) => tool(`f${index}`, index > 9 ? { state: 'failed' } : {}));
@@ -55,7 +55,7 @@ test('many calls are one row, a failure is folded with its first line, a stopped
   expect(await alone.violations()).toEqual([]);
 });
 
-test('a subagent that needs the user says so on its card and in the list, with its last call in words', async () => {
+test('a subagent that needs the user says so on its card and in the list, with a title for its last call', async () => {
   const alone = await open();
   const { page } = alone;
   const agent = {
@@ -185,7 +185,7 @@ test('a diff at 300 px has one number and at least 28 characters in a row', asyn
   await alone.pictures('diff');
 });
 
-test('up and down walk the history, Escape stops, composing never sends, the send key is a setting', async () => {
+test('Up and Down walk the history, Escape stops, IME composition never sends, the send key is a setting', async () => {
   const alone = await open();
   await alone.show({ title: 'x', running: true }, [request('1', 'first'), answer('a', 'x'), request('2', 'second')]);
   const composer = composerOf(alone);
@@ -279,7 +279,7 @@ test('@ and / offer entries that are chosen with the keyboard', async () => {
   };
   await alone.send({ type: 'completions', trigger: '/', query: 're', items: [prompt] });
   await page.getByRole('option').waitFor();
-  // What is typed before and after the next frame stays in order.
+  // Text typed before and after the next frame stays in order.
   await composer.evaluate(async (field: HTMLTextAreaElement) => {
     const type = (text: string) => {
       field.setRangeText(text, field.selectionStart, field.selectionEnd, 'end');
@@ -292,12 +292,12 @@ test('@ and / offer entries that are chosen with the keyboard', async () => {
     type('b');
   });
   expect(await composer.inputValue()).toBe('/review ab');
-  // A path in the middle of a sentence is no command.
+  // A path in the middle of a sentence is not a command.
   await composer.fill('see a/b');
   await page.getByRole('listbox').waitFor({ state: 'detached' });
 });
 
-test('find jumps between matches, and an error has its next step as a button', async () => {
+test('find jumps between matches, and an error has a button for the next step', async () => {
   const alone = await open();
   const { page } = alone;
   const items = Array.from({ length: 300 }, (_, index) =>
@@ -369,7 +369,7 @@ test('hostile content is shown and harmless', async () => {
   await alone.pictures('hostile', [300]);
 });
 
-test('right-to-left text reads from the right', async () => {
+test('right-to-left text has the direction rtl', async () => {
   const alone = await open();
   await alone.show({ title: 'x' }, [
     request('1', 'שלום עולם'),

@@ -1,5 +1,5 @@
-// The web chat in a real browser, served by the real plugin: a whole turn, reloads, tabs, a killed plugin, and a forwarded port. By day
-// only the turn; the rest is shown without a browser in test/unit/webchat.
+// The web chat in a real browser, served by the real plugin: a whole turn, reloads, tabs, a killed plugin, and a
+// forwarded port. `npm test` runs only the turn; test/unit/webchat covers the rest without a browser.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Page } from 'playwright-core';
@@ -39,7 +39,7 @@ const say = async (page: Page, text: string) => {
   await page.keyboard.press('Enter');
 };
 
-/** At both widths, in both colour schemes. */
+/** Takes pictures at both widths and in both colour schemes. */
 async function picture(page: Page, name: string): Promise<void> {
   if (!isFull) return;
   const before = page.viewportSize();
@@ -71,13 +71,13 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   });
   const page = await openPage(`${world.origin}/#${TOKEN}`);
   await page.getByText('New Chat').waitFor();
-  // The token is in no address that could be copied or shown.
+  // No address that could be copied or shown contains the token.
   expect(page.url()).toBe(`${world.origin}/`);
   await picture(page, 'welcome');
   await say(page, 'Make tea.');
   await page.getByRole('button', { name: 'Approve' }).waitFor();
   await picture(page, 'approval');
-  // As code-server forwards ports: under a path of another host.
+  // Under a path of another host, as code-server forwards ports.
   const proxy = await startPathProxy();
   atTestEnd(() => proxy.close());
   const second = await openPage(`${proxy.address(world.port, 'localhost')}#${TOKEN}`, 1200);
@@ -91,13 +91,13 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   const builder = await world.attach('builder', {});
   const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
   await builder.ask({ type: 'notify', ...notification, conversation });
-  // In the middle: what is open is there again.
+  // After a reload the open question is shown again.
   await page.reload();
   await page.getByText('Which tea?').first().waitFor();
   await page.getByRole('radio', { name: 'Green' }).check();
   await page.getByRole('button', { name: 'Answer', exact: true }).click();
   for (const tab of [page, second]) await tab.getByText('it is.').waitFor();
-  // In the middle of an answer.
+  // Reloads in the middle of an answer.
   await page.reload();
   await page.getByText('it is.').waitFor();
   world.model.release();
@@ -106,7 +106,7 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
     expect(await tab.locator('.item').allInnerTexts()).toHaveLength(6);
   }
   expect(await page.locator('.item').allInnerTexts()).toEqual(await second.locator('.item').allInnerTexts());
-  // The answer took the notification to the model.
+  // The request with the answer delivered the notification to the model.
   await page.locator('.carried-chip').click();
   await page.locator('.carried-body').getByText('The task “build” failed.').waitFor();
   await picture(page, 'answer');
@@ -123,7 +123,7 @@ test.runIf(isFull)(
         { text: ['As you say.'], hang: true },
       ],
     });
-    // Another port, as SSH and VS Code forward it: the browser sends that in Host and Origin.
+    // Another port, as SSH and VS Code forward it: the browser sends that port in Host and Origin.
     const proxy = await TcpProxy.start(world.port);
     atTestEnd(() => proxy.close());
     const page = await openPage(`http://localhost:${proxy.port}/#${TOKEN}`);
@@ -139,7 +139,7 @@ test.runIf(isFull)(
     await page.locator('.drawer-open').click();
     await page.getByText('The task “build” failed.').first().waitFor();
     await picture(page, 'pending');
-    // The network is gone for a moment: the page says so and continues where it was.
+    // The network fails for a moment: the page says so and continues where it was.
     proxy.cut();
     await page.getByText('The connection to Earshot is lost.').waitFor();
     await picture(page, 'lost');
@@ -149,7 +149,7 @@ test.runIf(isFull)(
     await page.keyboard.press('Control+Enter');
     await page.getByText('As you say.').waitFor();
     await page.getByRole('textbox', { name: 'Message' }).fill('not sent yet');
-    // Killed in the middle of the turn, which goes on.
+    // The plugin is killed in the middle of the turn, which continues.
     const pid = world.host.pidOf('web-chat');
     expect(pid).toBeGreaterThan(0);
     process.kill(pid ?? 0, 'SIGKILL');
@@ -193,7 +193,7 @@ test.runIf(isFull)(
     await picture(page, 'attachments');
     await page.getByRole('button', { name: /^Model: one/ }).click();
     await page.getByRole('menuitemradio', { name: /two/ }).waitFor();
-    // A menu is closed when the window gets another size.
+    // A menu closes when the window is resized.
     await page.screenshot({ path: join(pictures, 'models.png') });
     await page.getByRole('menuitemradio', { name: /two/ }).click();
     await page.getByRole('button', { name: /^Model: two/ }).waitFor();

@@ -30,10 +30,10 @@ interface Frame {
 export class AcpClient {
   readonly updates: (Update & { readonly session: string })[] = [];
   readonly asked: { readonly method: string; readonly params: unknown }[] = [];
-  /** Every line; the official schema judges them when the test ends. */
+  /** Every line in both directions; checked against the official schema when the test ends. */
   readonly lines: WireLine[] = [];
-  /** False: the test sends what the schema does not allow, so only the agent's lines are judged. */
-  isLawful = true;
+  /** False if the test sends lines that the schema does not allow: then only the agent's lines are checked. */
+  sendsValidLines = true;
   readonly errors: string[];
   readonly agent: AcpAgent;
   /** Answers the agent's requests. */
@@ -52,7 +52,7 @@ export class AcpClient {
     });
     atTestEnd(async () => {
       await this.agent.close();
-      expect(judgeWire(this.lines, this.isLawful ? ['agent', 'client'] : ['agent'])).toEqual([]);
+      expect(judgeWire(this.lines, this.sendsValidLines ? ['agent', 'client'] : ['agent'])).toEqual([]);
     });
   }
 
@@ -76,7 +76,7 @@ export class AcpClient {
     return this.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
   }
 
-  /** Resolves with the first update, past or to come, that fits. */
+  /** Resolves with the first update that fits, whether it has already arrived or arrives later. */
   async update(fits: (update: Update) => boolean): Promise<Update> {
     for (;;) {
       const found = this.updates.find(fits);
@@ -111,7 +111,10 @@ export class AcpClient {
   }
 }
 
-/** A folder, a scripted endpoint, and clients of agents that share its storage, as processes that follow each other do. */
+/**
+ * A folder, a scripted endpoint, and a function that connects clients. Each client has its own agent; all agents share
+ * one storage, as successive processes do.
+ */
 export async function startAcp(...answers: readonly ScriptedAnswer[]) {
   const root = await mkdtemp(join(tmpdir(), 'earshot-acp-'));
   const folder = await mkdtemp(join(tmpdir(), 'earshot-acp-folder-'));
@@ -121,7 +124,7 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
     await rm(root, { recursive: true, force: true, maxRetries: 10 });
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
-  /** Earshot of each folder that was opened. */
+  /** The agent of each folder that was opened. */
   const folders: FolderAgent[] = [];
   const connect = async (
     settings: Partial<Record<SettingName, unknown>> = {},
@@ -135,7 +138,7 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
       supervisor: join(root, 'absent.cjs'),
       storage: join(root, 'storage'),
       userFolder: join(root, 'user'),
-      // A turn that ends at once leaves its capture behind.
+      // A capture could still be running after a short turn.
       capture: false,
       model: () => model,
     };

@@ -1,4 +1,5 @@
-// Runs acpx, an independent client of the Agent Client Protocol, on the built agent; every line in both directions is kept.
+// Runs acpx, an independent client of the Agent Client Protocol, on the built agent and records every line in both
+// directions.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,7 @@ const acpx = join(repository, 'node_modules/acpx/dist/cli.js');
 
 let built: Promise<string> | undefined;
 
-/** As in `dist/`, which another step of `npm test` may be writing. */
+/** Builds its own copy, because another step of `npm test` may be writing to `dist/`. */
 export function buildAgent(): Promise<string> {
   built ??= (async () => {
     const outdir = join(repository, '.build/test', `acp-${process.pid}`);
@@ -35,7 +36,7 @@ interface Run {
   readonly output: string;
 }
 
-/** A folder, a scripted model, and acpx with a home of its own. */
+/** A folder, a scripted model, and acpx with its own home folder. */
 export async function startAcpx(...answers: readonly ScriptedAnswer[]) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'earshot-acpx-')));
   const [folder, home, wire] = [join(root, 'folder'), join(root, 'home'), join(root, 'wire')];
@@ -56,14 +57,14 @@ export async function startAcpx(...answers: readonly ScriptedAnswer[]) {
     server,
     run: (...args: readonly string[]): Promise<Run> =>
       new Promise((done) => {
-        // The owner of acpx's sessions stays for this time after its last prompt.
+        // `--ttl`: the seconds that the process which owns acpx's sessions stays after its last prompt.
         const given = [acpx, '--agent', agent, '--cwd', folder, '--ttl', '1', ...args];
         execFile(process.execPath, given, { cwd: folder, env }, (error, stdout, stderr) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
           done({ code, output: stdout + stderr });
         });
       }),
-    /** Every line so far, by connection. */
+    /** Every line so far, grouped by connection. */
     wire: async (): Promise<readonly (readonly WireLine[])[]> => {
       const connections = (await readdir(wire)).filter((name) => name.endsWith('.client'));
       return Promise.all(
@@ -74,7 +75,7 @@ export async function startAcpx(...answers: readonly ScriptedAnswer[]) {
         }),
       );
     },
-    /** Every event of every conversation that is on disk. */
+    /** The logs of all conversations on disk, concatenated. */
     events: async (): Promise<string> => {
       const files = await readdir(storage, { recursive: true }).catch(() => []);
       const logs = files.filter((name) => name.endsWith('.jsonl'));

@@ -1,4 +1,5 @@
-// Judges lines of the Agent Client Protocol by its official JSON schema, each by the definition of its own method.
+// Checks lines of the Agent Client Protocol against its official JSON schema, each against the definition of its
+// method.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
@@ -9,7 +10,7 @@ type Definition = Readonly<Record<string, unknown>>;
 type Side = 'agent' | 'client';
 
 export interface WireLine {
-  /** Who wrote it. */
+  /** The side that wrote the line. */
   readonly from: Side;
   readonly line: string;
 }
@@ -26,10 +27,10 @@ interface Frame {
 const { $defs } = JSON.parse(readFileSync(file, 'utf8'), withoutOpenVariants) as { $defs: Record<string, Definition> };
 const judges = new Map<string, z.ZodType>();
 
-/** One problem for each line of a connection that the schema does not allow; an empty list if it allows all of them. */
+/** Returns one problem for each line of a connection that the schema does not allow. */
 export function judgeWire(lines: readonly WireLine[], of: readonly Side[] = ['agent', 'client']): readonly string[] {
   const frames = lines.map(({ from, line }) => ({ from, line, frame: JSON.parse(line) as Frame }));
-  /** By the side that asked: the methods of its requests. */
+  /** The methods of requests by id, for the side that sent them. */
   const asked = { agent: new Map<unknown, string>(), client: new Map<unknown, string>() };
   for (const { from, frame } of frames) {
     if (typeof frame.method === 'string' && frame.id !== undefined) asked[from].set(frame.id, frame.method);
@@ -78,7 +79,10 @@ function judge(definition: string | undefined, value: unknown): string | undefin
   return success ? undefined : `${definition} ${JSON.stringify(error.issues).slice(0, 600)}`;
 }
 
-/** Variants for what later versions may add have a `not`, which zod does not know: without them only what is known passes. */
+/**
+ * Removes the variants that allow additions of later versions: they use `not`, which zod does not support. Only
+ * documented values pass.
+ */
 function withoutOpenVariants(_key: string, value: unknown): unknown {
   return Array.isArray(value) ? value.filter((one) => !(isObject(one) && 'not' in one)) : value;
 }

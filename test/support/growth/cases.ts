@@ -1,15 +1,15 @@
-// Builds the cases of the growth test: a function, and the texts that are repeated to make it slow.
+// Builds the cases of the growth test: a function, and texts that are repeated to make it slow.
 import { fill, type Prepare } from './measure.ts';
 
 interface GrowthCase {
   readonly prepare: Prepare;
-  /** Characters, or pieces, of the smaller input. */
+  /** Size of the smaller input, in characters or pieces. */
   readonly size: number;
 }
 
 export type GrowthCases = Readonly<Record<string, GrowthCase>>;
 
-/** One case for each text, which is repeated, or for each function that makes a text of a given size. */
+/** One case for each text, which is repeated, or for each function that generates a text of a given size. */
 export function over(
   name: string,
   run: (text: string) => unknown,
@@ -22,7 +22,7 @@ export function over(
       const label = typeof text === 'string' ? JSON.stringify(text) : `input ${index + 1}`;
       const prepare: Prepare = (length) => {
         const input = make(length);
-        // A match up to the end is often quick; a mismatch at the end is not.
+        // A pattern that matches to the end is often fast; a mismatch at the end often is not.
         const mismatched = `${input}x`;
         return () => [run(input), run(mismatched)];
       };

@@ -117,7 +117,7 @@ function messageOf(content: string): HubMessage {
   return { message_id: 'msg_1', author, body: { format: 'plain', content }, cursor: 'c1', ...more };
 }
 
-/** The syntax is for a parser that asks for one. */
+/** The parsers of command lines, measured with the syntax of bash only. */
 const parse: (line: string, syntax: 'bash') => readonly string[] | undefined = parseCommand;
 const named: (line: string, syntax: 'bash') => unknown = pathsIn;
 const allowed: (words: readonly string[], entries: readonly string[], syntax: 'bash') => boolean = isAllowed;
@@ -353,7 +353,7 @@ const pagesAndAnswers: GrowthCases = {
   ]),
 };
 
-/** Lines of a log that other programs wrote into. */
+/** Lines of a log that other programs have written to. */
 const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.from(text)), [
   '\n',
   '{"v":1,"seq":1,\n',
@@ -366,7 +366,7 @@ const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.from(te
 const silent = { append: () => undefined, log: () => undefined };
 const stopped = { now: () => 0, after: () => ({ dispose: () => undefined }) };
 
-/** What program plugins write. */
+/** Input from program plugins. */
 const plugins: GrowthCases = {
   ...over('jsonCodec.decode', (line) => jsonCodec.decode(line), ['[', '{"a":', '"', '{"type":"log",', ' ']),
   ...over(

@@ -1,6 +1,7 @@
-// Measures how the time of a function grows with its input: linear work takes about four times as long for four times the size.
+// Measures how the time of a function grows with its input: four times the size takes linear work about four times as
+// long.
 
-/** Linear gives about 4, n log n a little more, quadratic 16. */
+/** The largest ratio that passes. Linear work gives about 4, n log n a little more, quadratic work 16. */
 const MOST = 8;
 const CLEARLY_LINEAR = 5;
 const RUNS = 5;
@@ -10,7 +11,7 @@ const QUICK_MILLISECONDS = 4;
 const ATTEMPTS = 3;
 /** Each attempt is made at larger sizes, where fixed costs and garbage collection count for less. */
 const LARGER = 2;
-/** At the smaller size: anything slower fails without measuring the larger one. */
+/** For the smaller size: anything slower fails without measuring the larger one. */
 const TOO_LONG_MILLISECONDS = 2000;
 
 /** Makes an input of this size and returns the function to measure. */
@@ -39,7 +40,7 @@ function isClearlyLinear(before: number, after: number): boolean {
   return after < QUICK_MILLISECONDS || after / before <= CLEARLY_LINEAR;
 }
 
-/** All runs are for what is in doubt. */
+/** Stops early if the growth is clearly linear. */
 async function leastOfBoth(small: () => unknown, large: () => unknown): Promise<{ before: number; after: number }> {
   let [before, after] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let count = 0; count < RUNS; count += 1) {
@@ -50,7 +51,10 @@ async function leastOfBoth(small: () => unknown, large: () => unknown): Promise<
   return { before, after };
 }
 
-/** CPU time, so that other programs on a busy machine do not count. That of the thread alone is rounded to 4 ms on some machines. */
+/**
+ * Measures CPU time, so that other programs on a busy machine do not count. It counts the whole process, since the CPU
+ * time of one thread is rounded to 4 ms on some machines.
+ */
 async function time(run: () => unknown): Promise<number> {
   const start = process.cpuUsage();
   const running = run();

@@ -1,4 +1,4 @@
-// Growth cases: what other agents tell their hooks, and the settings files that our hook is put into.
+// Growth cases: what other agents pass to their hooks, and the settings files that our hook is added to.
 import { parseJsoncTree } from '../../../src/base/json/jsoncTree.ts';
 import { readHookInput } from '../../../src/plugins/hook/hookInput.ts';
 import { withHook } from '../../../src/plugins/hook/hookSettings.ts';
@@ -43,6 +43,6 @@ function attempt(run: () => unknown): void {
   try {
     run();
   } catch {
-    // Not valid.
+    // Invalid input is expected; only the time counts.
   }
 }

@@ -1,4 +1,4 @@
-// Growth cases: input of the page (Markdown at once and streamed, links, entities, incomplete arguments of calls).
+// Growth cases: input of the page (complete and streamed Markdown, links, entities, incomplete arguments of calls).
 import { argumentDiff } from '../../../src/webview/argumentDiff.ts';
 import { tokenAt } from '../../../src/webview/composer/picker.tsx';
 import { readPartial } from '../../../src/webview/partialJson.ts';

@@ -32,7 +32,9 @@ export function regExpsIn(root: string): FoundRegExp[] {
   });
 }
 
-/** Each makes a text of a given length by repeating the body of a quantifier, alone or with its prefix. */
+/**
+ * Each attack makes a text of a given length by repeating the body of a quantifier, with or without the text before it.
+ */
 export function attacksOn(pattern: RegExp): ((size: number) => string)[] {
   const parser = new RegExpParser();
   const { unicode, unicodeSets } = pattern;
@@ -59,7 +61,7 @@ export function attacksOn(pattern: RegExp): ((size: number) => string)[] {
       (size) => fill(before + pump, size),
       (size) => fill(before + pump + pump, size),
     );
-    // Half prefixes, half repetitions.
+    // Half of the text before the quantifier, half repetitions.
     attacks.push((size) => fill(before === '' ? pump : before, size / 2) + fill(pump, size / 2));
   }
   return attacks;

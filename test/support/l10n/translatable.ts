@@ -1,11 +1,12 @@
-// Finds every UI string that is translated: arguments of `t` and `l10n.t`, and the values of tables that are translated when shown.
+// Finds every UI string that is translated: arguments of `t` and `l10n.t`, and values of tables that are translated
+// when shown.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
 
 const source = resolve(import.meta.dirname, '../../../src');
 const FOLDERS = ['webview', 'vscode'];
-/** Their string values are keys of translations. */
+/** The string values in these tables are keys of translations. */
 const TABLES = [
   'protocol/kindLabels.ts',
   'core/conversation/failureActions.ts',

@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import ts from 'typescript';
 
 const source = resolve(import.meta.dirname, '../../../src/vscode');
-/** Texts for the model, for the conversation's log, or translated in their own file. */
+/** Files whose texts are for the model or the conversation's log, or are translated elsewhere. */
 const EXEMPT = /^(contributions|workspace|language|tasks|sources|hub)\/|^models\/languageModel/;
 
-/** Each with its file. */
+/** The untranslated texts, each with its file. */
 export function untranslatedTexts(): string[] {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' });
   return files
@@ -35,7 +35,7 @@ function textOfTemplate({ head, templateSpans }: ts.TemplateExpression): string 
   return `${head.text}${templateSpans.map(({ literal }) => `…${literal.text}`).join('')}`;
 }
 
-/** Translated, written to the log of the extension, or thrown. */
+/** True for texts that are translated, logged or thrown. */
 function isInternal(node: ts.Node): boolean {
   if (ts.isNewExpression(node)) return node.expression.getText().endsWith('Error');
   if (!ts.isCallExpression(node)) return false;

@@ -1,4 +1,4 @@
-// Events by hand: a log as a test writes it down, numbered, and folded.
+// Helpers to write a log by hand: events, numbered and folded.
 import { Projections } from '../../../src/core/conversation/projections/project.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../src/protocol/event.ts';
 import { type Notification } from '../../../src/protocol/notification.ts';

@@ -1,4 +1,4 @@
-// An in-memory file system that can lose power, tear writes, fail or stop the program at any named point.
+// An in-memory file system that can lose power, tear writes, fail, or stop the program at any named point.
 import { basename, dirname } from 'node:path';
 import { type Disposable, toDisposable } from '../../../src/base/disposable.ts';
 import { type AppendFile, type FileSystem } from '../../../src/node/files/fileSystem.ts';
@@ -35,7 +35,7 @@ export class FaultyFileSystem implements FileSystem {
   #stopped = false;
   #ended = false;
 
-  /** Once the program has stopped, no call returns. */
+  /** After the program has stopped, no call returns. */
   get stopped(): boolean {
     return this.#stopped;
   }
@@ -143,7 +143,7 @@ export class FaultyFileSystem implements FileSystem {
     return after;
   }
 
-  /** Reads a file without the program's knowledge; `poke` writes it. */
+  /** Reads a file without the program noticing; `poke` writes one. */
   peek(path: string): Buffer {
     return this.#files.get(path)?.now ?? Buffer.alloc(0);
   }

@@ -24,7 +24,7 @@ export async function checkConversation(
   expect(kept.log.state.pending.notifications.map((notification) => notification.id)).toEqual(pending);
   expect(kept.log.state.pending.count).toBe(pending.length);
 
-  // The state folded step by step, read at once and followed by another window must be equal.
+  // The state must be the same whether it was folded step by step, read as a whole, or followed by another window.
   const read = await store.read(id);
   if (!read.ok) throw new Error(read.failure.message);
   const rebuilt = new Projections();
@@ -33,7 +33,7 @@ export async function checkConversation(
   const { follower } = kept;
   if (follower !== undefined) {
     const expected = JSON.stringify(describeState(rebuilt));
-    // It reads in the background. One that never catches up fails below.
+    // The follower reads in the background. If it never catches up, the expectation below fails.
     for (let turn = 0; turn < 2000 && JSON.stringify(describeState(follower.state)) !== expected; turn++)
       await new Promise((resolve) => setImmediate(resolve));
     expect(describeState(follower.state)).toEqual(describeState(rebuilt));

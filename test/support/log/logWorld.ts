@@ -1,4 +1,5 @@
-// Runs any sequence of steps on two windows, conversations and a faulty disk, and checks what was acknowledged.
+// Runs any sequence of steps on two windows, their conversations and a faulty disk, and checks that acknowledged events
+// are kept.
 import { expect } from 'vitest';
 import { collect } from '../../../src/core/agent/delivery.ts';
 import { compactionDraft, safeCompactionPoint } from '../../../src/core/conversation/compact.ts';
@@ -20,9 +21,9 @@ import { countingIds, draftOf, memoryLocks, memoryWindow, silentLogger, stillClo
 export interface KeptConversation {
   log: ConversationLog;
   lock: HeldLock | undefined;
-  /** The log in the other window, which follows. */
+  /** The log in the other window, which follows this one. */
   follower: ConversationLog | undefined;
-  /** Marks in the messages of acknowledged notifications. */
+  /** Unique marks in the messages of the notifications that were acknowledged. */
   readonly acknowledged: Set<string>;
 }
 
@@ -59,7 +60,7 @@ export class LogWorld {
     return this.#kept.log;
   }
 
-  /** Not awaited: the next step runs while this one is being written. */
+  /** Does not wait: the next step runs while this one is being written. */
   publish(kind: number, subject: number, level: Level): void {
     const { acknowledged } = this.#kept;
     const mark = `mark-${this.#number++};`;
@@ -78,14 +79,14 @@ export class LogWorld {
     this.#track(this.#log.append({ type: 'user_text_queued', content }));
   }
 
-  /** A request of the user that delivers everything pending. */
+  /** Appends a request of the user that delivers everything pending. */
   request(content: string): void {
     if (this.#log.isBroken || this.#log.state.turn.unanswered.length > 0) return;
     if (!this.#log.state.turn.isOpen) this.#track(this.#log.append({ type: 'turn_started', source: 'user' }));
     this.#track(this.#log.append({ type: 'chat_request', content, source: 'user', ...this.#carrying() }));
   }
 
-  /** An answer of the model: a final one without calls, or one with calls. */
+  /** Appends an answer of the model: a final one without calls, or one with calls. */
   answer(calls: number): void {
     const { turn } = this.#log.state;
     if (!turn.isOpen || turn.unanswered.length > 0) return;
@@ -102,7 +103,7 @@ export class LogWorld {
     this.#track(this.#log.append({ type: 'model_call', model: 'm', outcome: 'aborted' }));
   }
 
-  /** A tool result; the last of a batch is a carrier. */
+  /** Appends a tool result; the last of a batch is a carrier. */
   respond(read: number): void {
     const { unanswered } = this.#log.state.turn;
     const id = unanswered[0]?.request.id;
@@ -151,17 +152,17 @@ export class LogWorld {
     Object.assign(kept, await this.#open(this.#current));
   }
 
-  /** The n-th call from now fails; later ones succeed. */
+  /** Faults two consecutive points of the disk, starting `calls` points from now; later calls succeed. */
   async failDisk(calls: number, code: 'EIO' | 'ENOSPC'): Promise<void> {
     const at = this.files.points.length + calls;
     this.files.faults.at = (point) => (point.number >= at && point.number < at + 2 ? code : undefined);
     await this.settle();
     this.files.faults = {};
-    // The first repair may meet a call that was running while the disk failed.
+    // The first repair may still fail because of a call that was running while the disk failed.
     for (const { log } of this.conversations.values()) await log.repair().catch(() => log.repair());
   }
 
-  /** Unsynced bytes may be lost. The windows start again from the disk. */
+  /** Loses some unsynced bytes. The windows start again from the disk. */
   async losePower(choose: (most: number) => number, settled: boolean): Promise<void> {
     if (settled) await this.settle();
     for (const { log, follower } of this.conversations.values()) {
@@ -189,7 +190,7 @@ export class LogWorld {
   /** Checks all invariants and closes everything. */
   async check(): Promise<void> {
     await this.settle();
-    // A follower retries a failed read after a while.
+    // A follower retries a failed read after a delay.
     this.#clock.advance(5000);
     for (const [id, kept] of this.conversations) await checkConversation(this.#store, this.files, id, kept);
     for (const { log, follower, lock } of this.conversations.values()) {

@@ -1,4 +1,4 @@
-// A conversation's log with its file in memory, for tests that are not about storage.
+// A conversation's log with an in-memory file, for tests that are not about storage.
 import { ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type EventFile } from '../../../src/core/ports/storage.ts';
 import { realIds } from '../../../src/node/realIds.ts';
@@ -13,7 +13,7 @@ export interface MemoryLog {
   readonly clock: ManualClock;
 }
 
-/** The log has its first event, with the key. */
+/** The log already has its first event, which contains the key. */
 export async function createMemoryLog(key = 'k7QdQ8vXw2Lm9ZtY4nBs1A'): Promise<MemoryLog> {
   const written: LogEvent[] = [];
   const clock = createManualClock();

@@ -1,4 +1,4 @@
-// Real storage and real logs on a faulty in-memory disk, with a repeatable clock and ids.
+// Real storage and real logs on a faulty in-memory disk, with a deterministic clock and deterministic ids.
 import { createUlids } from '../../../src/base/ulid.ts';
 import { ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type Projections } from '../../../src/core/conversation/projections/project.ts';

@@ -1,4 +1,4 @@
-// MCP servers over HTTP for tests: the official ones as processes, and one in the test's own process that misbehaves.
+// MCP servers over HTTP for tests: official ones as processes, and a misbehaving one in the test's process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ export async function startModernHttp(port = 0): Promise<HttpServerProcess> {
   return { url: `http://127.0.0.1:${bound}/mcp`, kill: () => child.kill('SIGKILL') };
 }
 
-/** The official everything server, by streamable HTTP or by the older event stream. */
+/** The official everything server, over streamable HTTP or over the older event stream. */
 export async function startEverything(kind: 'streamableHttp' | 'sse'): Promise<HttpServerProcess> {
   const port = await freePort();
   const program = join(root, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
@@ -36,7 +36,7 @@ export async function startEverything(kind: 'streamableHttp' | 'sse'): Promise<H
   return { url: `http://127.0.0.1:${port}/${kind === 'sse' ? 'sse' : 'mcp'}`, kill: () => child.kill('SIGKILL') };
 }
 
-/** The official filesystem server, which has no HTTP of its own: a bridge serves it. */
+/** The official filesystem server. It has no HTTP of its own, so a bridge serves it. */
 export async function startFilesystem(folder: string): Promise<HttpServerProcess> {
   const program = join(root, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
   const bridge = join(root, 'test/support/mcp/httpBridge.mjs');
@@ -64,7 +64,7 @@ async function freePort(): Promise<number> {
 
 export interface Misbehaving {
   readonly url: string;
-  /** The tools that were called. */
+  /** The names of the tools that were called. */
   readonly calls: string[];
 }
 
@@ -74,7 +74,7 @@ interface Request {
   readonly params?: { readonly name?: string };
 }
 
-/** Of revision 2025-11-25, without sessions. `answer` gets each call of a tool, and the rest of the response. */
+/** A server of revision 2025-11-25 without sessions. `answer` gets each tool call and the response to write. */
 export async function startMisbehaving(
   answer: (name: string, id: number, response: ServerResponse) => void,
 ): Promise<Misbehaving> {

@@ -1,5 +1,5 @@
-// A server of revision 2026-07-28 over streamable HTTP, built on the official libraries, whose calls become tasks. Its tasks
-// outlive its connections and its port, as on a real service.
+// A server of revision 2026-07-28 over streamable HTTP, built on the official libraries, whose calls become tasks. The
+// tasks survive closed connections and restarts of its port, as on a real service.
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import {
@@ -24,31 +24,31 @@ export interface HttpTaskServer {
   readonly url: string;
   /** Methods that were called, oldest first. */
   readonly requests: string[];
-  /** Of the task that was started last. */
+  /** Sets the state of the task that was started last. */
   become(state: TaskState): void;
   complete(...content: readonly object[]): void;
-  /** What tasks were answered. */
+  /** The answers that tasks received. */
   readonly answers: unknown[];
   /** Breaks every connection; `up` listens on the same port. */
   down(): Promise<void>;
   up(): Promise<void>;
-  /** Lets the call of `slow` report its progress. */
+  /** Makes the call of `slow` report its progress. */
   progress(message: string): Promise<void>;
-  /** Lets the call of `slow` return. */
+  /** Makes the call of `slow` return. */
   finish(text: string): void;
 }
 
 interface HttpTaskServerOptions {
-  /** How often clients should ask. */
+  /** The poll interval that the server asks clients to use. */
   readonly pollIntervalMs?: number;
-  /** It announces changes of tasks. */
+  /** Whether the server announces changes of tasks. */
   readonly announces?: boolean;
 }
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const text = (value: string) => ({ type: 'text' as const, text: value });
 const form = (tea: object) => ({ type: 'object', properties: { tea }, required: ['tea'] });
-/** What the tools `ask` and `page` ask for. */
+/** The questions of the tools `ask` and `page`. */
 const QUESTIONS: Readonly<Record<string, object>> = {
   ask: { message: 'Which tea?', requestedSchema: form({ type: 'string', title: 'Tea' }) },
   page: { mode: 'url', message: 'Pay first.', url: 'https://tea.example/pay' },
@@ -68,7 +68,7 @@ export async function startHttpTasks({
   const requests: string[] = [];
   const answers: unknown[] = [];
   const tasks = new Map<string, TaskState>();
-  /** Streams of announcements, by what is sent on them. */
+  /** Open subscription streams, with the ids of the tasks that each is about. */
   const streams = new Set<{ readonly ids: readonly string[]; send(params: object): void }>();
   let slow = Promise.withResolvers<string>();
   let report: ((message: string) => Promise<void>) | undefined;
@@ -123,7 +123,7 @@ export async function startHttpTasks({
       become(taskId, { status: 'cancelled' });
       return {};
     });
-    // The library takes the answers out of the parameters.
+    // The library removes the answers from the parameters.
     const update = UpdateTaskRequestV2Schema.shape.params.omit({ inputResponses: true });
     raw.setRequestHandler('tasks/update', { params: update }, ({ taskId }, { mcpReq }) => {
       answers.push(mcpReq.inputResponses);
@@ -144,7 +144,7 @@ export async function startHttpTasks({
     if (announces && listen.success) announce(listen.data, response);
     else await handler(request as Parameters<typeof handler>[0], response, body);
   };
-  /** The library has no subscriptions to tasks. */
+  /** The library does not support subscriptions to tasks. */
   const announce = ({ id, params }: z.infer<typeof listenSchema>, response: ServerResponse) => {
     const { taskIds } = params.notifications;
     const send = (sent: string, more: object) => {

@@ -29,7 +29,7 @@ export const servers = {
     command: process.execPath,
     args: [join(root, 'test/support/mcp/modernServer.mjs'), ...args],
   }),
-  /** Its tasks are kept in the folder. */
+  /** The server keeps its tasks in the folder. */
   modernTasks: (folder: string): object => ({
     command: process.execPath,
     args: [join(root, 'test/support/mcp/modernTaskServer.mjs'), folder],
@@ -61,7 +61,7 @@ export function createTestMemory(): McpMemory {
 }
 
 export interface McpWalkOptions extends WalkOptions {
-  /** The servers are configured by the workspace. */
+  /** Whether the servers are configured by the workspace. */
   readonly ofWorkspace?: boolean;
   readonly inputs?: readonly object[];
   readonly limits?: Partial<SessionLimits>;
@@ -70,7 +70,7 @@ export interface McpWalkOptions extends WalkOptions {
 
 export interface McpWalked extends Walked {
   readonly mcp: McpServers;
-  /** Of reconnections. */
+  /** The clock that times reconnections. */
   readonly mcpClock: ManualClock;
   readonly serverLog: string[];
   readonly producers: Disposable;
@@ -84,7 +84,7 @@ export interface McpWalked extends Walked {
   offered(request: number): readonly string[];
 }
 
-/** All servers are connected, or have failed, when it resolves. */
+/** Resolves once every server is connected or has failed. */
 export async function beginMcpWalk(
   configuration: Readonly<Record<string, object>>,
   answers: readonly ScriptedAnswer[],
@@ -98,7 +98,7 @@ export async function beginMcpWalk(
   return withServers(walk, walk.headless, configuration, options);
 }
 
-/** Closes the window without ending anything at the servers, and opens it again. `meanwhile` happens in between. */
+/** Closes the window without ending anything on the servers, calls `meanwhile`, and opens the window again. */
 export async function reloadMcp(walk: McpWalked, meanwhile: () => void): Promise<McpWalked> {
   const { configuration, options } = walk;
   walk.mcp.dispose();

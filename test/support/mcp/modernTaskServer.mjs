@@ -1,5 +1,6 @@
-// A server of revision 2026-07-28 over stdio, without a library, whose calls become tasks. They outlive its process, in a folder:
-// `requests` (methods, a line each), `done` (ends the task with this text), `cancelled`, `answers` (what a task was answered).
+// A server of revision 2026-07-28 over stdio, without a library, whose calls become tasks. The tasks survive its
+// process as files in a folder: `requests` (methods called, one per line), `done` (its text ends the task),
+// `cancelled`, `answers` (the answers that a task received).
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -25,7 +26,7 @@ const inputRequests = { tea: { method: 'elicitation/create', params: { message: 
 
 function stateOf(taskId) {
   if (existsSync(at('cancelled'))) return { status: 'cancelled' };
-  // Empty: it is just being written.
+  // An empty file is just being written.
   const done = existsSync(at('done')) ? readFileSync(at('done'), 'utf8') : '';
   if (done !== '') return { status: 'completed', result: text(done) };
   if (taskId !== 'task-ask') return { status: 'working' };
@@ -66,7 +67,7 @@ const answers = {
   },
 };
 
-/** Once there is a file `release`. */
+/** Runs `act` once a file `release` exists. */
 function later(act) {
   const timer = setInterval(() => {
     if (!existsSync(at('release'))) return;

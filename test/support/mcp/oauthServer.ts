@@ -1,11 +1,12 @@
-// An MCP server that wants a sign-in, with its own authorization server that consents at once. Its tokens are canaries.
+// An MCP server that requires a sign-in, with its own authorization server that consents at once. Its tokens are
+// canaries.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { atTestEnd } from '../endings.ts';
 
 export interface OauthServer {
   readonly url: string;
-  /** The `authorization` headers of MCP requests. */
+  /** The `authorization` headers that MCP requests had. */
   readonly authorizations: string[];
 }
 

@@ -1,5 +1,6 @@
-// An MCP server of revision 2025-11-25 over stdio, without any library, that behaves as badly as its first argument says.
-// { tools: [{name, annotations?}], resources?: {uri: text}, prompts?, updatesWith?: file, manyTools?, silent?, garbage?, oversized?, endsAtDiscover?, calls?: file, changing? }
+// An MCP server of revision 2025-11-25 over stdio, without a library, whose first argument says how it misbehaves:
+// { tools: [{name, annotations?}], resources?: {uri: text}, prompts?, updatesWith?: file, manyTools?, silent?,
+// garbage?, oversized?, endsAtDiscover?, calls?: file, changing? }
 import { appendFileSync, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,7 +9,7 @@ const options = JSON.parse(process.argv[2] ?? '{}');
 let number = 0;
 const subscribed = new Set();
 let asked;
-/** How often each action was the answer. */
+/** How often each action was chosen as the answer. */
 const flooded = {};
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -39,7 +40,7 @@ if (options.garbage === true) process.stdout.write('Starting…\n{"not": "a mess
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** What a tool does, by its name. */
+/** The actions of the tools, by name. */
 const acts = {
   echo: ({ id, params }) => send({ id, result: text(String(params.arguments?.message ?? '')) }),
   never: () => undefined,

@@ -1,4 +1,5 @@
-// A server of revision 2025-11-25 over HTTP whose tool runs as a task. Tasks outlive connections, as on a real service.
+// A server of revision 2025-11-25 over HTTP whose tool runs as a task. Tasks survive closed connections, as on a real
+// service.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { atTestEnd } from '../endings.ts';
@@ -7,7 +8,7 @@ export interface TaskServer {
   readonly url: string;
   /** Methods that were called, oldest first. */
   readonly requests: string[];
-  /** While it is locked, it wants a sign-in. */
+  /** While locked, the server requires a sign-in. */
   lock(locked: boolean): void;
   /** Ends the task. */
   complete(text: string): void;

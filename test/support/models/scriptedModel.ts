@@ -11,7 +11,7 @@ export interface ScriptedModel extends Model {
   script(...answers: readonly ModelAnswer[]): void;
 }
 
-/** Answers “Done.” after the end of the script. */
+/** After the end of the script, every answer is “Done.” */
 export function createScriptedModel(...answers: readonly ModelAnswer[]): ScriptedModel {
   const requests: ModelRequest[] = [];
   let script = [...answers];
@@ -20,7 +20,7 @@ export function createScriptedModel(...answers: readonly ModelAnswer[]): Scripte
     label: 'Scripted',
     detail: '',
     contextWindow: 128_000,
-    // No title is asked for.
+    // Prevents title requests.
     ruleBased: true,
     requests,
     script: (...next) => {

@@ -15,14 +15,14 @@ export interface ScriptedAnswer {
   readonly reasoning?: readonly string[];
   readonly text?: readonly string[];
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: unknown }[];
-  /** Each call in its own chunk, its arguments in two, with indexes as some servers send them. */
+  /** Sends each call in its own chunk and its arguments in two, with indexes as some servers send them. */
   readonly indexes?: 'missing' | 'all_zero' | 'from_one';
   readonly finish?: string;
-  /** Null: no usage is sent. */
+  /** With null, no usage is sent. */
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
   /** Answers with this status and error message instead. */
   readonly refuse?: Refusal;
-  /** Ends the connection after the text, without a finish. */
+  /** Ends the connection after the text, without a finish reason. */
   readonly cut?: boolean;
   /** Breaks the connection after the text. */
   readonly broken?: boolean;
@@ -30,9 +30,9 @@ export interface ScriptedAnswer {
   readonly reset?: boolean;
   /** Keeps the connection open after the text until the client disconnects or `release` is called. */
   readonly hang?: boolean;
-  /** Sent unchanged after the text. */
+  /** Text that is sent unchanged after the answer's text. */
   readonly raw?: string;
-  /** The whole answer at once, as from a server that cannot stream. */
+  /** Sends the whole answer at once, like a server that cannot stream. */
   readonly unstreamed?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface ReceivedRequest {
 export interface ScriptedServer {
   readonly baseUrl: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Title requests are not answered from the script, because they arrive at any time. */
+  /** Title requests, which may arrive at any time, are not answered from the script. */
   readonly titleRequests: readonly ReceivedRequest[];
   /** Resolves with the request of this number, counted from 0, once it has arrived. */
   request(number: number): Promise<ReceivedRequest>;
@@ -55,14 +55,14 @@ export interface ScriptedServer {
   restart(...answers: ScriptedAnswer[]): void;
   /** Refuses requests by this rule before the script is used. */
   refuseIf(rule: (body: Readonly<Record<string, unknown>>) => Refusal | undefined): void;
-  /** The models to list, and the key required for the list; other requests accept any key. */
+  /** Sets the models to list and the key that the list requires; other requests accept any key. */
   offer(models: readonly string[], key?: string): void;
   /** Lets the hanging answer continue to its end. */
   release(): void;
   stop(): Promise<void>;
 }
 
-/** A request beyond the end of the script is refused with 400 and this reason. */
+/** A request after the end of the script is refused with status 400 and a message that says so. */
 export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<ScriptedServer> {
   const answers = [...script];
   const requests: ReceivedRequest[] = [];
@@ -134,7 +134,7 @@ function play(response: ServerResponse, answer: ScriptedAnswer, hanging: (() => 
   for (const text of answer.reasoning ?? []) send(response, { delta: { reasoning_content: text } });
   for (const content of answer.text ?? []) send(response, { delta: { content }, finish_reason: null });
   if (answer.raw !== undefined) response.write(answer.raw);
-  // Headers are sent even for an empty answer, so that the client knows that it has begun.
+  // Headers are sent even for an empty answer, so that the client sees that the response has started.
   response.flushHeaders();
   if (answer.hang === true) return hang(response, () => finish(response, answer), hanging);
   if (answer.broken === true) return void response.write(': sent\n\n', () => response.destroy());
@@ -142,7 +142,7 @@ function play(response: ServerResponse, answer: ScriptedAnswer, hanging: (() => 
   finish(response, answer);
 }
 
-/** An answer whose client has disconnected cannot be released any more. */
+/** An answer whose client has disconnected can no longer be released. */
 function hang(response: ServerResponse, release: () => void, hanging: (() => void)[]): void {
   hanging.push(release);
   response.once('close', () => {

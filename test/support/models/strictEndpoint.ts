@@ -1,4 +1,4 @@
-// The objections of an endpoint that accepts only the documented message format. Independent of our code.
+// Checks requests like an endpoint that accepts only the documented message format. Independent of our code.
 
 interface WireMessage {
   readonly role: string;
@@ -11,7 +11,7 @@ interface WireCall {
   readonly id: string;
 }
 
-/** Every broken rule as text; empty for a valid request. `alternating`: user and assistant must alternate. */
+/** Returns every broken rule as text. `alternating`: user and assistant messages must alternate. */
 export function refusals(messages: readonly unknown[], alternating = false): string[] {
   const found: string[] = [];
   let awaited = new Set<string>();

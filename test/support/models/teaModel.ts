@@ -30,7 +30,7 @@ interface TeaRequest {
 export interface TeaModel {
   /** Clears the script and the recorded requests. */
   script(...answers: readonly TeaAnswer[]): void;
-  /** Without models: the default one. */
+  /** Sets the models to offer; without an argument, the default one. */
   offer(models?: readonly unknown[]): void;
   release(): void;
   readonly requests: number;

@@ -11,7 +11,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Signed by itself. */
+/** Makes a self-signed certificate. */
 export function makeCertificate(folder: string, name: string, host = 'localhost'): Certificate {
   const [certificate, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
@@ -46,7 +46,7 @@ function signJwt(issuer: Pair, subject: Pair, nats: object, expires?: number): s
 export class JwtAccount {
   readonly #operator = nkeys.createOperator();
   readonly #account = nkeys.createAccount();
-  /** JetStream needs one of its own. */
+  /** The system account; JetStream requires a separate one. */
   readonly #system = nkeys.createAccount();
 
   get configuration(): string {

@@ -1,4 +1,4 @@
-// A hub in this process that is joined with others: for what can be seen without killing it.
+// Hubs in the test's process that are joined with others, for tests that do not need to kill a hub.
 import { createNatsLink, type NatsLinkDeps } from '../../../src/hub/nats/natsLink.ts';
 import { type JoinOptions } from '../../../src/hub/nats/joinOptions.ts';
 import { tryKernelLock } from '../../../src/node/kernelLock.ts';
@@ -11,7 +11,7 @@ const OFTEN: Intervals = { beatEvery: 100 };
 
 type Use = (...hubs: TestHub[]) => Promise<void>;
 
-/** One hub for each of the options, all at the same time. */
+/** Runs one hub for each of the options, all at the same time. */
 export function withJoinedHubs(options: readonly JoinOptions[], use: Use, intervals: Intervals = OFTEN): Promise<void> {
   const [first, ...others] = options;
   if (first === undefined) return use();
@@ -24,7 +24,7 @@ export async function healthOf(client: TestClient): Promise<LinkHealth> {
   return (await client.call('health')) as unknown as LinkHealth;
 }
 
-/** Asks again and again; the test's own time limit ends it. */
+/** Polls until the value is neither undefined nor false; only the test's time limit ends it. */
 export async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
   for (;;) {
     const value = await ask();

@@ -1,4 +1,4 @@
-// Programs that must not outlive the tests, whatever happens to those: killed when this process exits.
+// Kills programs that must not outlive the tests when the test process exits for any reason.
 import { type ChildProcess } from 'node:child_process';
 
 const running = new Set<ChildProcess>();
@@ -12,12 +12,12 @@ export function killedAtExit(child: ChildProcess): void {
   child.once('exit', () => running.delete(child));
 }
 
-/** With its process group, if it has its own. */
+/** Kills the whole process group of programs that have their own; nats-server has none. */
 function kill({ pid, spawnfile }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     process.kill(spawnfile === 'nats-server' ? pid : -pid, 'SIGKILL');
   } catch {
-    // It has gone.
+    // The process has already ended.
   }
 }

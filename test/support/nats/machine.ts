@@ -1,4 +1,4 @@
-// A machine: the process group of `hub.js` with its own HOME, behind its own proxy to the server.
+// A machine: a `hub.js` process group with its own HOME, connected to the server through its own proxy.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { TcpProxy } from './tcpProxy.ts';
 
 const HUB = join(import.meta.dirname, '../../../src/bin/hub.ts');
 
-/** `faketime` changes the clock of a whole process. */
+/** Whether `faketime` is installed, which changes the clock of a whole process. */
 export const hasFaketime = spawnSync('faketime', ['--version']).status === 0;
 
 export class Machine {
@@ -22,11 +22,11 @@ export class Machine {
   readonly stderr: string[] = [];
   readonly #server: NatsServer;
   readonly #home: string;
-  /** Such as `+1h`; the monotonic clock stays. */
+  /** An offset such as `+1h`; the monotonic clock is not changed. */
   readonly #clock: string | undefined;
   #process: ChildProcess | undefined;
   #socket = '';
-  /** Past the proxy, which costs time. */
+  /** Whether to connect without the proxy, which costs time. */
   #direct = false;
 
   private constructor(name: string, server: NatsServer, proxy: TcpProxy, home: string, clock: string | undefined) {

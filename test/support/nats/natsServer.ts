@@ -1,4 +1,5 @@
-// A real nats-server with JetStream in a temporary folder: an administrator, and a user with the printed permissions for each machine.
+// A real nats-server with JetStream in a temporary folder, with an administrator and, for each machine, a user with the
+// permissions that the setup prints.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -13,10 +14,10 @@ import { killedAtExit } from './killedAtExit.ts';
 
 export const NAME = 'team';
 
-/** Debian puts servers into a folder that is not on every user's PATH. */
+/** Debian installs servers in a folder that is not on every user's PATH. */
 const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` };
 
-/** Tests that need the program are skipped, by name, where it is missing. */
+/** Where the program is missing, tests that need it are skipped and listed. */
 export const hasNatsServer = spawnSync('nats-server', ['--version'], { env }).status === 0;
 
 export class NatsServer {
@@ -30,7 +31,7 @@ export class NatsServer {
     this.port = port;
   }
 
-  /** Without `prepared` there is neither stream nor bucket yet. */
+  /** Unless `prepared`, neither stream nor bucket exists yet. */
   static async start(
     machines: readonly string[],
     { prepared = true, maxBytes }: { prepared?: boolean; maxBytes?: number } = {},
@@ -47,7 +48,7 @@ export class NatsServer {
     return server;
   }
 
-  /** With a configuration of the test's own beside port and store. */
+  /** Starts a server whose test provides the configuration except for port and store. */
   static async startWith(configure: (folder: string) => string | Promise<string>): Promise<NatsServer> {
     const server = new NatsServer(await mkdtemp(join(tmpdir(), 'earshot-nats-')), await freePort());
     await server.#write(await configure(server.folder));
@@ -81,7 +82,7 @@ ${more}`;
     return { servers: [`127.0.0.1:${this.port}`], name: NAME, machine: 'admin', tls: false, login };
   }
 
-  /** What a hub of this machine is given; `port`: of a proxy before the server. */
+  /** The options for a hub of this machine; `port` may be that of a proxy in front of the server. */
   options(machine: string, port = this.port): JoinOptions {
     const bytes = this.#seeds.get(machine) ?? new Uint8Array();
     const credentials = { kind: 'nkey', bytes } as const;
@@ -103,7 +104,7 @@ ${more}`;
     return connect({ servers: `127.0.0.1:${this.port}`, user: 'admin', pass: 'secret', reconnect: false });
   }
 
-  /** As `hub.js --set-up` does. */
+  /** Does the same as `hub.js --set-up`. */
   setUp(maxBytes = 1 << 28): Promise<string> {
     return setUpStream({ ...this.admin(), maxBytes });
   }
@@ -117,7 +118,7 @@ ${more}`;
     killedAtExit(child);
     const lines = createInterface({ input: child.stderr });
     await new Promise<void>((resolve, reject) => {
-      // Its output is read to the end: a full pipe would stop the server.
+      // All output must be read: a full pipe would block the server.
       lines.on('line', (line) => {
         if (line.includes('Server is ready')) resolve();
         if (line.includes('[FTL]')) reject(new Error(line));

@@ -1,4 +1,4 @@
-// Records and claims as a bare NATS client sees them: what a forger would write, and what a machine has claimed.
+// Records and claims written and read by a bare NATS client: forged records, and the claims of machines.
 import { jetstream } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { realIds } from '../../../src/node/realIds.ts';

@@ -1,4 +1,4 @@
-// A TCP proxy that can cut, stall and delay: the network between a machine and its server.
+// A TCP proxy between a machine and its server that can cut, stall and delay the connection.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 type Condition = 'open' | 'cut' | 'stalled';
@@ -8,7 +8,7 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   readonly #target: number;
   #condition: Condition = 'open';
-  /** Milliseconds that each chunk takes. */
+  /** Milliseconds by which each chunk is delayed. */
   #delay = 0;
 
   private constructor(target: number) {
@@ -27,13 +27,13 @@ export class TcpProxy {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** Connections end, and new ones are refused. */
+  /** Ends all connections and refuses new ones. */
   cut(): void {
     this.#condition = 'cut';
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Nothing passes any more, in either direction, and nobody is notified. */
+  /** Stops all data in both directions without closing a connection. */
   stall(): void {
     this.#condition = 'stalled';
     for (const socket of this.#sockets) socket.pause();
@@ -43,7 +43,7 @@ export class TcpProxy {
     this.#delay = milliseconds;
   }
 
-  /** What was stalled passes now. */
+  /** Lets stalled data pass. */
   open(): void {
     this.#condition = 'open';
     for (const socket of this.#sockets) socket.resume();

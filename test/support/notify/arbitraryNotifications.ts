@@ -84,7 +84,7 @@ const draft = fc.record({
   at,
 });
 
-/** With unique ids, oldest first. */
+/** Notifications with unique ids, oldest first. */
 export const pending = (maxLength: number): fc.Arbitrary<Notification[]> =>
   fc.array(draft, { maxLength, size: 'max' }).map((drafts) =>
     drafts.map(({ subject: one, scopes, data, ...rest }, index) => ({

@@ -4,9 +4,9 @@ import { type NotificationDraft, printKind } from '../../../src/protocol/notific
 
 export interface MemoryPublisher extends Publisher {
   /** The pending notifications as kind and first line. */
-  waiting(conversation: string): string[];
+  pending(conversation: string): string[];
   /** Delivers and returns the pending notifications. */
-  carry(conversation: string): string[];
+  deliver(conversation: string): string[];
 }
 
 /** `conversations` get the notifications that have no addressee. */
@@ -28,11 +28,11 @@ export function createMemoryPublisher(conversations: () => readonly string[]): M
       pending.splice(0, before, ...pending.filter((one) => !matches(one)));
       return pending.length < before;
     },
-    waiting: (conversation) => pending.filter(({ to }) => to === conversation).map(printPending),
-    carry: (conversation) => {
-      const carried = publisher.waiting(conversation);
+    pending: (conversation) => pending.filter(({ to }) => to === conversation).map(printPending),
+    deliver: (conversation) => {
+      const delivered = publisher.pending(conversation);
       pending.splice(0, pending.length, ...pending.filter(({ to }) => to !== conversation));
-      return carried;
+      return delivered;
     },
   };
   return publisher;

@@ -39,7 +39,7 @@ export function readXml(xml: string): ReadElement {
   return only;
 }
 
-/** A wrapper with the key, or a single element with the key. No text can contain the closing tag. */
+/** A wrapper element with the key, or a single element with the key. No text can contain the closing tag. */
 const BLOCK =
   /<notifications [^>]*key="[^"]+">\n[^]*?\n<\/notifications>|<(notification|user_message) [^>]*key="[^"]+">[^]*?\]\]><\/\1>/;
 

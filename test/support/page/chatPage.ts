@@ -1,4 +1,4 @@
-// The chat page alone in a browser, with a theme of VS Code and a test in the place of the host: far cheaper than a window.
+// The chat page alone in a browser, with a VS Code theme and the test acting as the host: much cheaper than a window.
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -42,7 +42,7 @@ export class PageAlone {
     });
   }
 
-  /** Loads the page; again for the next test, which is cheaper than another page. */
+  /** Loads the page. Loading it again for the next test is cheaper than opening another page. */
   async open(
     options: { readonly theme?: Theme; readonly bundle?: Readonly<Record<string, string>> } = {},
   ): Promise<void> {
@@ -63,7 +63,7 @@ export class PageAlone {
     await this.waitFor('ready');
   }
 
-  /** Puts the test in the place of the host. */
+  /** Connects the page to the test instead of a host. */
   async #connect(): Promise<void> {
     await this.page.exposeFunction('postToHost', (message: unknown) => {
       const parsed = fromPageSchema.safeParse(message);
@@ -107,7 +107,7 @@ export class PageAlone {
     await this.drawn();
   }
 
-  /** Resolves once what was sent is rendered and its effects have run. */
+  /** Resolves once everything sent so far is rendered and its effects have run. */
   async drawn(): Promise<void> {
     await this.page.evaluate(async () => {
       for (let frame = 0; frame < 3; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
@@ -119,7 +119,7 @@ export class PageAlone {
     await this.send({ type: 'delta', number: ++this.#number, changes });
   }
 
-  /** The next message of this type that was not waited for yet. */
+  /** Resolves with the next message of this type that no earlier call returned. */
   async waitFor<T extends FromPage['type']>(type: T): Promise<Extract<FromPage, { type: T }>> {
     const find = () => this.posted.findIndex((message) => message.type === type);
     const end = Date.now() + 60_000;
@@ -130,14 +130,14 @@ export class PageAlone {
     return this.posted.splice(find(), 1)[0] as Extract<FromPage, { type: T }>;
   }
 
-  /** In `npm run test:full`. */
+  /** Takes a picture; only in `npm run test:full`. */
   async picture(name: string): Promise<void> {
     if (!full) return;
     await mkdir(pictures, { recursive: true });
     await this.page.screenshot({ path: join(pictures, `${name.replace(/[^a-z0-9]+/gi, '-')}.png`) });
   }
 
-  /** One picture for each theme and width, in `npm run test:full`. */
+  /** Takes one picture for each theme and width; only in `npm run test:full`. */
   async pictures(name: string, widths: readonly number[] = [250, 300, 600]): Promise<void> {
     if (!full) return;
     for (const theme of THEMES) {
@@ -151,7 +151,7 @@ export class PageAlone {
     await this.page.setViewportSize({ width: 300, height: 700 });
   }
 
-  /** What axe finds: in the dark theme, and in each in `npm run test:full`. */
+  /** The violations that axe finds in the dark theme; `npm run test:full` checks every theme. */
   async violations(): Promise<string[]> {
     const found: string[] = [];
     for (const theme of full ? THEMES : THEMES.slice(0, 1)) {

@@ -1,4 +1,5 @@
-// A chat page for each test. Tests of a worker share one browser and, one after the other, one page: a new one costs more than most tests.
+// Provides a chat page for each test. Tests of a worker share one browser and reuse one page: opening another costs
+// more than most tests.
 import { type Browser } from 'playwright-core';
 import { afterEach, test as base, expect } from 'vitest';
 import { launchChromium } from '../../host/editor/browser.ts';
@@ -6,17 +7,17 @@ import { PageAlone } from './chatPage.ts';
 
 const VIEWPORT = { width: 300, height: 700 };
 let browser: Browser | undefined;
-/** What the last test left in order. */
+/** The page of the last test, if it can be reused. */
 let spare: PageAlone | undefined;
 
-/** Closes the browser when the worker ends: no file knows whether it is the last one. */
+/** The browser is closed when the worker ends, because no file can tell whether it is the last one. */
 const worker = base.extend('browserOfPages', { scope: 'worker' }, async ({}, { onCleanup }) => {
   browser = await launchChromium();
   onCleanup(async () => browser?.close());
   return browser;
 });
 
-/** The browser that all tests of pages share, for those that open pages of their own. */
+/** The browser shared by all tests of pages, for tests that open their own pages. */
 export function useBrowserOfPages(): () => Browser {
   worker.beforeAll(({ browserOfPages: _opened }) => undefined);
   return () => {
@@ -25,7 +26,7 @@ export function useBrowserOfPages(): () => Browser {
   };
 }
 
-/** Anything that the page reports as an error fails the test. */
+/** A test fails if one of its pages reports an error. */
 export function usePages(): (options?: Parameters<PageAlone['open']>[0]) => Promise<PageAlone> {
   const browserOfPages = useBrowserOfPages();
   let opened: PageAlone[] = [];
@@ -42,7 +43,7 @@ export function usePages(): (options?: Parameters<PageAlone['open']>[0]) => Prom
     spare = undefined;
     opened.push(alone);
     await alone.page.setViewportSize(VIEWPORT);
-    // Outside, so that nothing is hovered.
+    // Moves the mouse out of the page, so that nothing is hovered.
     await alone.page.mouse.move(-1, -1);
     await alone.open(options);
     return alone;

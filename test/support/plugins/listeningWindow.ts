@@ -1,4 +1,4 @@
-// A window that outside agents listen to: Earshot without the editor, with real files, git, and the window's socket.
+// A window that outside agents connect to: Earshot without the editor, with real files, git, and the window's socket.
 import { homedir } from 'node:os';
 import { Listeners } from '../../../src/core/listeners.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
@@ -29,7 +29,7 @@ export interface ListeningOptions {
   readonly home?: string;
   readonly pid?: number;
   readonly trusted?: () => boolean;
-  /** What the user says when asked. */
+  /** The user's answer to the question whether an agent may connect. */
   readonly allows?: () => boolean | Promise<boolean>;
 }
 
@@ -42,7 +42,7 @@ export interface ListeningWindow {
   close(): Promise<void>;
 }
 
-/** `root` has the folders of a headless window. */
+/** `root` contains the folders of a headless window. */
 export async function openListeningWindow(root: string, options: ListeningOptions = {}): Promise<ListeningWindow> {
   const { home = homedir(), pid = process.pid } = options;
   const errors: string[] = [];
@@ -117,7 +117,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
   };
 }
 
-// As a program of its own, so that a test can kill it: the folder of its storage and workspace is its only argument.
+// Also a program of its own, so that a test can kill it. Its only argument is the folder of its storage and workspace.
 if (process.argv[1] === import.meta.filename) {
   await openListeningWindow(process.argv[2] ?? '');
   process.stdout.write('listening\n');

@@ -1,4 +1,4 @@
-// Outside agents as they are: the real MCP server driven by the official client, and the real hook fed with Claude's JSON.
+// Real outside agents: the MCP server driven by the official client, and the hook with Claude's JSON as its input.
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -14,7 +14,7 @@ const bin = resolve(import.meta.dirname, '../../../src/bin');
 export interface McpAgent {
   readonly client: Client;
   readonly pid: number;
-  /** The text of the result, also of a refusal. */
+  /** Resolves with the text of the result, also if the call was refused. */
   call(tool: string, args?: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export interface HookEnd {
   readonly errors: string;
 }
 
-/** One call of the hook with this on its stdin. */
+/** Runs the hook once with this input on stdin. */
 export function runRawHook({ home }: AgentPlace, input: string | Uint8Array, killAfter?: Promise<unknown>) {
   return new Promise<HookEnd>((done, fail) => {
     const child = spawn(process.execPath, ['--no-warnings', `${bin}/notificationsHook.ts`], {
@@ -78,7 +78,10 @@ export function runRawHook({ home }: AgentPlace, input: string | Uint8Array, kil
   });
 }
 
-/** By day in this process, which has the same parent as the program would have. */
+/**
+ * Runs the hook in this process, which has the same parent as the program would have. Used by `npm test` because it is
+ * faster.
+ */
 async function runHookHere({ home }: AgentPlace, input: string): Promise<HookEnd> {
   let output = '';
   await runHook(input, {
@@ -99,7 +102,9 @@ export interface ToolUse {
   readonly more?: object;
 }
 
-/** Claude's JSON after a tool was used. Resolves to the additional context; rejects unless the hook ended well. */
+/**
+ * Runs the hook as Claude does after a tool was used. Resolves with the additional context; rejects if the hook fails.
+ */
 export async function useTool(place: AgentPlace, use: ToolUse = {}): Promise<string> {
   const { tool = 'Bash', input = { command: 'ls' }, session = 's1', event = 'PostToolUse' } = use;
   const given = {

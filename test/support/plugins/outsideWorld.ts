@@ -1,4 +1,4 @@
-// A workspace with a window that outside agents listen to, and what tests do and wait for in it.
+// A workspace with a window that outside agents connect to, and helpers to change it and to wait for events.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,19 +8,19 @@ import { atTestEnd } from '../endings.ts';
 import { type ListeningOptions, type ListeningWindow, openListeningWindow } from './listeningWindow.ts';
 import { type AgentPlace, useTool } from './outsideAgents.ts';
 
-/** What `src/menu.txt` holds. */
+/** The content of `src/menu.txt`. */
 export const MENU = ['tea', 'coffee', 'water', ''].join('\n');
 
 export interface OutsideFolders extends AgentPlace {
-  /** Of the headless window. */
+  /** The folder that contains storage and workspace of the headless window. */
   readonly root: string;
   write(path: string, text: string): Promise<void>;
 }
 
 export interface OutsideWorld extends OutsideFolders {
-  /** A test may close it and open another one. */
+  /** A test may close the window and open another one. */
   window: ListeningWindow;
-  /** Resolves once a listener has an event that fits: from now on, or a notification from before. */
+  /** Resolves once a listener gets an event that fits, or if it already has a notification that fits. */
   event(fits: (event: LogEvent) => boolean): Promise<void>;
 }
 
@@ -71,12 +71,12 @@ export function queuedAs(kind: string, subject: string, text = ''): (event: LogE
   };
 }
 
-/** The file was reported as changed, with this text in its difference. */
+/** Matches the notification that the file has changed, with this text in its diff. */
 export function changedTo(text: string, path = 'src/menu.txt'): (event: LogEvent) => boolean {
   return queuedAs('file.changed', `file:${path}`, text);
 }
 
-/** Claude reads a file. Resolves to what its hook returns. */
+/** Claude reads a file. Resolves with the output of its hook. */
 export function readFileAs(place: AgentPlace, path = 'src/menu.txt', session?: string): Promise<string> {
   const input = { file_path: join(place.folder, path) };
   return useTool(place, { tool: 'Read', input, ...(session && { session }) });

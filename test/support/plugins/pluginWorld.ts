@@ -35,9 +35,9 @@ export interface PluginWorldOptions {
   readonly settings?: Partial<Record<SettingName, unknown>>;
   readonly programs?: Readonly<Record<string, Partial<Program>>>;
   readonly clock?: Clock;
-  /** What `attach` must have, as on Windows. */
+  /** The token that `attach` must send, as on Windows. */
   readonly token?: string;
-  /** Whether a view shows a conversation. Default: what this window's views say. */
+  /** Whether a view shows a conversation. By default the views of this window are asked. */
   readonly isShown?: (conversation: string) => boolean;
 }
 
@@ -57,38 +57,44 @@ export interface PluginWorld extends PluginWindow {
   /** What plugins have chosen in the window. */
   readonly chosen: ChosenControls;
   readonly programs: Map<string, Program>;
-  /** What the user was asked, and how the user answers. */
+  /** The consents that the user was asked for; `user` has the answers. */
   readonly consents: (RunConsent | AttachConsent)[];
   user: { approves: boolean; trusts: boolean };
-  /** What plugins printed and logged, and what the host noted of them. */
+  /** What plugins printed and logged, and what the host logged about them. */
   readonly output: string[];
   readonly errors: string[];
-  /** A conversation with nothing in it. */
+  /** Creates an empty conversation. */
   conversation(): Promise<string>;
-  /** A plugin on the window's socket; it has its `init`. `approve` as in the settings. */
+  /**
+   * Attaches a plugin to the window's socket and waits for its `init`. `program` has its settings, for example
+   * `approve`.
+   */
   attach(name?: string, program?: Partial<Program>): Promise<RawPlugin>;
-  /** A plugin in a process of its own; it has its `init`. */
+  /** Starts a plugin in its own process and waits for its `init`. */
   spawn(
     name?: string,
     program?: Partial<Program>,
     args?: readonly string[],
   ): Promise<RawPlugin & { readonly relay: Relay }>;
-  /** Another window on the same folders, with the same model. */
+  /** Opens another window on the same folders, with the same model. */
   second(): Promise<PluginWindow>;
   /** Sends the user's message and waits for the end of the turn. */
   turn(conversation: string, text?: string): Promise<void>;
   add(frontend: AttachedFrontend): void;
-  /** Disposes it with the test. */
+  /** Disposes it when the test ends. */
   hold(disposable: Disposable): void;
 }
 
-/** No text of a model in tests ends like the beginning of this key, so no piece of one is held back as a part of it. */
+/**
+ * No scripted text ends with the first character of this key, so no piece of an answer is held back as a possible part
+ * of it.
+ */
 const ids: Ids = { ...realIds, key: () => `_${realIds.key().slice(1)}` };
 
-/** The first window's number in the name of its socket. */
+/** The number of the first window, used in the name of its socket. */
 const FIRST = 1;
 
-/** Everything ends with the test. */
+/** Everything is closed when the test ends. */
 export async function createPluginWorld(options: PluginWorldOptions = {}): Promise<PluginWorld> {
   const model = createStagedModel(...(options.answers ?? []));
   const errors: string[] = [];

@@ -9,18 +9,18 @@ import { type HostMessage, type HostMessageOf, hostMessageSchema } from '../../.
 type Wanted = HostMessage['type'] | ((message: HostMessage) => boolean);
 
 export interface RawPlugin {
-  /** Everything that it has received, parsed; each line was checked against the schema. */
+  /** All messages received, parsed; each line was checked against the schema. */
   readonly received: readonly HostMessage[];
-  /** The lines as they came. */
+  /** The lines as they were received. */
   readonly lines: readonly string[];
-  /** An object is sent as one line; a string and bytes as they are. */
+  /** Sends an object as one line, a string or bytes unchanged. */
   send(line: object | string | Uint8Array): void;
-  /** The next message that fits, of those that were not returned before. */
+  /** Resolves with the next matching message that no earlier call returned. */
   next<T extends HostMessage['type']>(type: T): Promise<HostMessageOf<T>>;
   next(matches: (message: HostMessage) => boolean): Promise<HostMessage>;
-  /** The next event that fits. */
+  /** Resolves with the next matching event. */
   event(matches?: (event: HostMessageOf<'event'>) => boolean): Promise<HostMessageOf<'event'>>;
-  /** Sends a request with an id of its own and waits for its reply. */
+  /** Sends a request with its own id and waits for the reply. */
   ask(request: object): Promise<HostMessage>;
   /** Stops reading until `resume`. */
   pause(): void;
@@ -104,7 +104,7 @@ export async function attachRaw(path: string, first: object): Promise<RawPlugin>
   return plugin;
 }
 
-/** Copies its stdin to the test's socket and the socket to its stdout. */
+/** Copies stdin to the test's socket, and the socket to stdout. */
 const RELAY = `
 const socket = require("node:net").connect(process.argv[1]);
 process.stdin.pipe(socket, { end: false });
@@ -114,15 +114,17 @@ socket.on("close", () => process.exit(0));
 socket.on("error", () => process.exit(3));
 `;
 
-/** A program of a few bytes that runs Node: a command with Node itself would have all of Node hashed at each start. */
+/**
+ * A small script that runs Node. If the command were Node itself, the whole Node binary would be hashed at each start.
+ */
 export async function writeNodeScript(path: string, args: string): Promise<void> {
   await writeFile(path, `#!/bin/sh\nexec "${process.execPath}" ${args}\n`, { mode: 0o755 });
 }
 
 export interface Relay {
-  /** The command of a plugin that the test drives. */
+  /** The command that starts a plugin driven by the test. */
   readonly command: readonly string[];
-  /** The next process that was started with the command. */
+  /** Resolves with the next process that was started with the command. */
   connected(): Promise<RawPlugin>;
   close(): Promise<void>;
 }

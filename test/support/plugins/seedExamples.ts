@@ -1,4 +1,4 @@
-// The JSON examples of the seed `rfd-d18-plugin-subscriptions-and-query-delegation.md`, word for word and in its order.
+// The JSON examples of the seed `rfd-d18-plugin-subscriptions-and-query-delegation.md`, verbatim and in the same order.
 
 export const seedExamples = {
   subscribe: `{

@@ -5,7 +5,7 @@ export interface StagedAnswer {
   readonly reasoning?: readonly string[];
   readonly text?: readonly string[];
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: object }[];
-  /** The answer stops after the text until `release` is called. */
+  /** The answer pauses after the text until `release` is called. */
   readonly hang?: boolean;
   /** The model fails instead. */
   readonly fails?: boolean;
@@ -14,11 +14,11 @@ export interface StagedAnswer {
 export interface StagedModel extends Model {
   readonly requests: readonly ModelRequest[];
   script(...answers: readonly StagedAnswer[]): void;
-  /** Lets the hanging answer go on. */
+  /** Lets the hanging answer continue. */
   release(): void;
 }
 
-/** Answers “Done.” after the end of the script. */
+/** After the end of the script, every answer is “Done.” */
 export function createStagedModel(...answers: readonly StagedAnswer[]): StagedModel {
   const requests: ModelRequest[] = [];
   const script = [...answers];
@@ -28,7 +28,7 @@ export function createStagedModel(...answers: readonly StagedAnswer[]): StagedMo
     label: 'Staged',
     detail: '',
     contextWindow: 1_000_000,
-    // No title is asked for.
+    // Prevents title requests.
     ruleBased: true,
     requests,
     script: (...next) => void script.push(...next),

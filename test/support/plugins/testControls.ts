@@ -1,4 +1,4 @@
-// What a window lets plugins choose, without an editor: two models, modes, and the files of a small folder.
+// The choices that a window offers to plugins, without an editor: two models, modes, and the files of a small folder.
 import { type WindowControls } from '../../../src/plugins/pluginPorts.ts';
 import { type Settings } from '../../../src/protocol/settings.ts';
 

@@ -11,7 +11,9 @@ import { readSettings, type Settings } from '../../../src/protocol/settings.ts';
 import { type Effect } from '../../../src/protocol/tool.ts';
 import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
 
-/** Makes a folder for each test of the file; returns a function that gives the verdict on a call there. */
+/**
+ * Makes a folder for each test of the file, and returns a function that gives the policy's decision on a call in it.
+ */
 export function useApprovalPolicy() {
   let root: string;
   let folder: string;

@@ -1,4 +1,4 @@
-// The path of the ripgrep that ships with the VS Code of the tests.
+// The path of the ripgrep in the copy of VS Code that tests use.
 import { join } from 'node:path';
 import { setUp } from '../../host/setup.mjs';
 

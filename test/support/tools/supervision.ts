@@ -1,4 +1,5 @@
-// Supervised commands for tests: real supervisors, in their own processes where that matters, otherwise in the test's process.
+// Supervised commands for tests: real supervisors, in their own processes where that matters, otherwise in the test's
+// process.
 import { join, resolve } from 'node:path';
 import { type Clock } from '../../../src/base/clock.ts';
 import { type Logger } from '../../../src/core/ports/ports.ts';
@@ -15,13 +16,16 @@ import { createSupervisor } from '../../../src/node/supervision/supervisor.ts';
 
 let program: Promise<string> | undefined;
 
-/** As in the editor. The program is built once, which makes it start in a third of the time. */
+/**
+ * Starts a supervisor process as the editor does. The program is built once; a built program starts in a third of the
+ * time.
+ */
 export async function launchProcess(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   program ??= buildProgram();
   return launchSupervisor(await program, folder, env);
 }
 
-/** Imports esbuild only here, so that bundled suites can use the rest of this file. */
+/** Imports esbuild lazily, so that bundled suites can use the rest of this file. */
 async function buildProgram(): Promise<string> {
   const { buildSync } = await import('esbuild');
   const root = resolve(import.meta.dirname, '../../..');
@@ -39,7 +43,7 @@ async function buildProgram(): Promise<string> {
   return outfile;
 }
 
-/** In the test's own process: it does not survive the test, but needs no time to start Node. */
+/** Runs the supervisor in the test's own process: it cannot outlive the test, but saves the time to start Node. */
 async function launchHere(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   const { promise, resolve: ready, reject } = Promise.withResolvers<void>();
   const supervisor = await createSupervisor({ folder, env, ready });
@@ -54,7 +58,7 @@ export interface TestHandlesOptions {
   readonly tasks?: RemoteTasks | undefined;
   readonly agents?: AgentRuns | undefined;
   readonly supervisors?: {
-    /** Each supervisor in its own process. */
+    /** Runs each supervisor in its own process. */
     readonly processes?: boolean;
     readonly unownedMilliseconds?: number;
   } & Pick<SupervisionDeps, 'graceMilliseconds'>;

@@ -20,7 +20,7 @@ export interface ToolBench {
   readonly log: ConversationLog;
   readonly edits: OwnEdits;
   readonly frontend: TestFrontend;
-  /** Errors that were logged: bugs. */
+  /** Logged errors. Any of them is a bug. */
   readonly errors: readonly string[];
   call(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolResponse>;
   /** The last read version of the file, as text. */
@@ -44,7 +44,7 @@ export async function createToolBench(
   const { settings } = readSettings(() => undefined);
   const unused = new Proxy({} as Store, {
     get: () => () => {
-      throw new Error('these tools do not look into the store');
+      throw new Error('these tools do not use the store');
     },
   });
   const { checkpoints } = options;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { type FilePath, type Workspace } from '../../../src/core/ports/workspace.ts';
 
-/** Different for each test, because the editor remembers a deleted file for a while. */
+/** A different folder for each test, because the editor remembers a deleted file for a while. */
 export let folder = 'editing/0';
 let folders = 0;
 

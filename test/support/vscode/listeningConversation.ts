@@ -71,7 +71,7 @@ export class Listening {
     return this.log.state.pending.notifications;
   }
 
-  /** The pending notifications as kind and first line; of several with one subject the newest. */
+  /** The pending notifications as kind and first line; if several have the same subject, only the newest. */
   get pendingLines(): string[] {
     const newest = new Map(
       this.pending.map((one) => [`${one.kind.source}.${one.kind.name} ${one.subject ?? one.id}`, one]),
@@ -113,7 +113,7 @@ export async function startScripted(): Promise<{ readonly earshot: Earshot; read
 /** Configures the extension for a scripted endpoint and restores everything after the suite. */
 export function useListening(): {
   begin(): Promise<Listening>;
-  /** For a conversation that was opened again. */
+  /** For a conversation that was reopened. */
   resume(log: ConversationLog): Listening;
   readonly earshot: Earshot;
   readonly server: ScriptedServer;

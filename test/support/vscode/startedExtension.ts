@@ -30,7 +30,7 @@ let shown: Promise<unknown> | undefined;
 async function showChat(api: TestApi): Promise<void> {
   const before = api.alive();
   await vscode.commands.executeCommand('earshot.openChat');
-  // If the view was open already, nothing is added: stop waiting after 5 s.
+  // If the view was already open, no disposable is added: stop waiting after 5 s.
   const end = Date.now() + 5000;
   await eventually(
     () => api.alive(),
@@ -39,8 +39,8 @@ async function showChat(api: TestApi): Promise<void> {
 }
 
 /**
- * Fails a suite that leaves more disposables alive than it found. Checked once after all its tests by day, since a throttle lives
- * for two seconds; `npm run test:full` checks after each.
+ * Fails a suite that leaves more disposables alive than it found. `npm test` checks once after all tests of the suite,
+ * since a throttle stays alive for two seconds; `npm run test:full` checks after each test.
  */
 export function checkLeaks(when: 'each' | 'once' = isFull ? 'each' : 'once'): void {
   let found = 0;

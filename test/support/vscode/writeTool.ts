@@ -1,4 +1,4 @@
-// A tool that writes a whole file without asking for more, for tests of what happens after an edit.
+// A tool that writes a whole file without any checks, for tests of what happens after an edit.
 import * as z from 'zod';
 import { answer, defineTool } from '../../../src/tools/defineTool.ts';
 

@@ -1,4 +1,4 @@
-// Helpers for walks about delivery: notifications to publish, commands that end on demand, events to wait for.
+// Helpers for walks about delivery: notifications to publish, commands that end on demand, and events to wait for.
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export function headChanged(message: string, more: Partial<NotificationDraft> = 
   return { kind, level: 'warning', message, origin: 'filesystem', at, ...more };
 }
 
-/** The end of a handle of this conversation. */
+/** A notification that a handle of this conversation has ended. */
 export function handleEnded(
   { id }: Pick<Walked, 'id'>,
   name: string,
@@ -43,7 +43,7 @@ export async function publish({ headless }: Walked, ...drafts: readonly Notifica
   for (const draft of drafts) await headless.earshot.publish(draft);
 }
 
-/** A command that reads from the pipe ends when `end` is called. */
+/** A command that reads from this pipe ends when `end` is called. */
 export function makePipe({ headless }: Walked, name: string): { end(text?: string): Promise<void> } {
   const path = join(headless.folder, name);
   execFileSync('mkfifo', [path]);
@@ -72,7 +72,7 @@ export async function eventsOf<T extends LogEvent['type']>({ headless, id }: Wal
   return events.filter((event): event is Extract<LogEvent, { type: T }> => event.type === type);
 }
 
-/** The outcomes of model calls of turns, without title requests. */
+/** The outcomes of the model calls made by turns, without those for titles. */
 export async function callOutcomes(walk: Walked): Promise<string[]> {
   const calls = await eventsOf(walk, 'model_call');
   return calls.flatMap(({ outcome, purpose }) => (purpose === undefined ? [outcome] : []));

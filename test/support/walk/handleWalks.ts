@@ -18,7 +18,7 @@ export const background = (handle: string, command: string) =>
 export const handle = (action: string, name: string, more: object = {}) => call('handle', { action, name, ...more });
 
 export async function begin(answers: readonly ScriptedAnswer[], options: WalkOptions = {}): Promise<Walked> {
-  // The end of a handle stays pending unless a test wants it to wake the model.
+  // The end of a handle stays pending, unless a test sets another activation.
   const settings = { 'approvals.mode': 'all', 'notifications.activation': 'passive', ...options.settings };
   return beginWalk(answers, { watching: true, ...options, settings });
 }

@@ -43,16 +43,19 @@ export interface Headless {
   readonly folder: string;
   readonly storage: string;
   readonly views: Views;
-  /** Errors that were logged. */
+  /** Logged errors. */
   readonly errors: readonly string[];
   events(conversation: string): Promise<string>;
   /** Shuts down like a closing window and starts again on the same folders. */
   restart(more?: Partial<HeadlessOptions>): Promise<Headless>;
   /** Another window on the same folders. */
   second(model?: Model, more?: Partial<HeadlessOptions>): Promise<Headless>;
-  /** Ends everything and leaves the folders, which another window still uses. */
+  /** Ends everything but keeps the folders, because another window still uses them. */
   close(): Promise<void>;
-  /** Ends everything and removes the folders. A window that still uses them would make files in them again. */
+  /**
+   * Ends everything and removes the folders. No other window may use them any more: it would create files in them
+   * again.
+   */
   end(): Promise<void>;
 }
 
@@ -84,7 +87,7 @@ export async function startHeadless(options: HeadlessOptions): Promise<Headless>
   return startHeadlessIn(root, options);
 }
 
-/** On these folders, which may be of an earlier window. */
+/** Starts on existing folders, for example those of an earlier window. */
 export async function startHeadlessIn(root: string, options: HeadlessOptions): Promise<Headless> {
   const folder = join(root, 'workspace');
   const storage = join(root, 'storage');
@@ -175,7 +178,7 @@ export async function startHeadlessIn(root: string, options: HeadlessOptions): P
     close,
     end: async () => {
       await close();
-      // An abandoned capture may still be writing.
+      // An abandoned capture may still write to the folder.
       await rm(root, { recursive: true, force: true, maxRetries: 10 });
     },
   };

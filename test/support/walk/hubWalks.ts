@@ -31,14 +31,14 @@ export interface HubWindow {
   events(): Promise<readonly LogEvent[]>;
 }
 
-/** The home folder of all windows of a test: where the hub's files are. */
+/** The home folder of all windows of a test, which contains the hub's files. */
 export async function makeHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'earshot-home-'));
   atTestEnd(() => rm(home, { recursive: true, force: true }));
   return home;
 }
 
-/** Joins the hub of a folder once `refresh` is called and the folder is known. It ends with the test. */
+/** Joins the hub of a folder once `refresh` is called and the folder is known. It leaves when the test ends. */
 export function createTestHub(home: string, folderOf: () => string, role = ''): WindowHub {
   const hub = new WindowHub({
     options: () => {
@@ -71,7 +71,7 @@ export function createTestHub(home: string, folderOf: () => string, role = ''): 
   return hub;
 }
 
-/** `on`: another window on the same folder. */
+/** `on`: a window whose folder the new window shares. */
 export async function openHubWindow(
   home: string,
   answers: readonly ScriptedAnswer[],

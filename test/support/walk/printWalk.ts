@@ -1,4 +1,4 @@
-// Prints a conversation for golden files so that two runs print the same: numbered ids, no times or addresses.
+// Prints a conversation for golden files. Two runs print the same: ids are numbered, times and addresses are left out.
 import { type PartialAnswer as Drawn } from '../../../src/core/ports/ports.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type ReceivedRequest } from '../models/scriptedServer.ts';
@@ -13,8 +13,8 @@ export interface Walk {
 }
 
 /**
- * Everything but the system prompt and the tools, which have tests of their own. A block is printed once, where it entered
- * the log; a request prints only the messages that the request before it did not have.
+ * Prints everything but the system prompt and the tools, which have their own tests. A block is printed once, where it
+ * entered the log. A request prints only the messages that the previous request did not have.
  */
 export function printWalk({ events, others = [], requests, drawn }: Walk): string {
   const blocks = new Blocks();
@@ -47,7 +47,7 @@ class Blocks {
     return { name: nameBlock(number), lines: [`    block ${number}`, ...indentText(text)] };
   }
 
-  /** The same text with the name of each block in its place. */
+  /** Replaces each block in the text by its name. */
   abbreviate(text: string): string {
     const longestFirst = [...this.#numbers].sort(([one], [other]) => other.length - one.length);
     return longestFirst.reduce((rest, [block, number]) => rest.replaceAll(block, nameBlock(number)), text);
@@ -58,7 +58,7 @@ function nameBlock(number: number): string {
   return `[block ${number}]`;
 }
 
-/** Each line behind a bar, so that blank lines and the end of the text can be seen. */
+/** Puts a bar before each line, so that blank lines and the end of the text are visible. */
 function indentText(text: string): string[] {
   return text.split('\n').map((line) => `    |${line === '' ? '' : ` ${line}`}`);
 }
@@ -67,7 +67,7 @@ function printLog(events: string, blocks: Blocks): string[] {
   return printEvents(approvalsInOrder(events.trimEnd().split('\n').map(parse).filter(isOfTheTurn)), blocks);
 }
 
-/** Sorts approvals, which are in any order in the log if calls run concurrently. */
+/** Sorts approvals, whose order in the log varies if calls run concurrently. */
 function approvalsInOrder(events: readonly LogEvent[]): LogEvent[] {
   return events.reduce<LogEvent[]>((sorted, event) => {
     let at = sorted.length;
@@ -89,7 +89,7 @@ function isOfTheTurn(event: LogEvent): boolean {
   return event.type !== 'title_set' && !(event.type === 'model_call' && event.purpose === 'title');
 }
 
-/** An event that names another one by its number prints how many of the printed ones come before it. */
+/** A number of another event is printed as the count of printed events up to that one. */
 function printEvents(events: readonly LogEvent[], blocks: Blocks): string[] {
   const reached = (through: number) => events.filter((event) => event.seq <= through).length;
   return events.flatMap((event) => {
@@ -114,7 +114,7 @@ interface PrintedMessage {
   readonly content?: unknown;
 }
 
-/** Without the system prompt. */
+/** The messages without the system prompt. */
 function messagesOf({ body }: ReceivedRequest): readonly PrintedMessage[] {
   return (JSON.parse(body) as { messages: PrintedMessage[] }).messages.slice(1);
 }
@@ -135,7 +135,7 @@ function printRequest(
   ];
 }
 
-/** A text of several lines, or with a block, is printed as it is; everything else as JSON. */
+/** Prints texts with several lines or a block unchanged, and everything else as JSON. */
 function printMessage({ role, content, ...rest }: PrintedMessage, blocks: Blocks): string[] {
   const text = typeof content === 'string' ? blocks.abbreviate(content) : undefined;
   if (text === undefined || !text.includes('\n')) {

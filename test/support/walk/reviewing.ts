@@ -13,7 +13,7 @@ export interface Reviewing {
   readonly review: Review;
   readonly deps: RestoreDeps;
   put(path: string, text: string): Promise<void>;
-  /** Undefined if the file does not exist. */
+  /** The content of a file; undefined if it does not exist. */
   text(path: string): Promise<string | undefined>;
   remove(path: string): Promise<void>;
 }
@@ -41,7 +41,7 @@ function partsOf({ workspace, buffers, snapshots, checkpoints }: Ports) {
   return { workspace, buffers, snapshots, checkpoints, entries };
 }
 
-/** The value of a result, or an error with the failure's message. */
+/** Returns the value of a result, or throws an error with the failure's message. */
 export async function value<T>(result: Promise<Result<T>>): Promise<T> {
   const settled = await result;
   if (!settled.ok) throw new Error(settled.failure.message);

@@ -1,4 +1,5 @@
-// Walks with subagents: the parent and each subagent have a scripted endpoint of their own, so that their order does not matter.
+// Walks with subagents: the parent and each subagent have their own scripted endpoint, so the order of their requests
+// does not matter.
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
 import { type Services } from '../../../src/core/tools/services.ts';
@@ -27,7 +28,7 @@ export interface Family {
   readonly agents: Readonly<Record<string, ScriptedServer>>;
   /** Sends a message of the user and resolves at the end of the turn. */
   go(text?: string): Promise<void>;
-  /** The conversation of a subagent that was started. */
+  /** The conversation id of a subagent that was started. */
   child(name: string): string;
   /** Resolves once the handle of a subagent has ended. */
   ended(name: string): Promise<void>;
@@ -36,7 +37,7 @@ export interface Family {
   event(holds: (event: LogEvent) => boolean, conversation?: string): Promise<LogEvent>;
   /** The messages of notifications about handles that were queued and not withdrawn. */
   delivered(): Promise<readonly string[]>;
-  /** Closes the window like a reload, and opens the conversation in the next. */
+  /** Closes the window as a reload does, and opens the conversation in the next one. */
   restart(more?: Partial<HeadlessOptions>): Promise<void>;
 }
 

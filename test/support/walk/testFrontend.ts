@@ -1,4 +1,4 @@
-// A Frontend that answers approvals as a test says and remembers what was drawn.
+// A Frontend that answers approvals as a test defines and records what was rendered.
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -22,7 +22,7 @@ export class TestFrontend implements Frontend {
   answerQuestion: (request: InquiryRequest, signal: AbortSignal) => Promise<InquiryAnswer> = async () => {
     throw new Error('unexpected question');
   };
-  /** What came back, oldest first; `keepsReturned` says whether it is kept. */
+  /** The queued messages that were returned to the front end, oldest first; it accepts them only if `keepsReturned`. */
   readonly returned: QueuedMessage[] = [];
   keepsReturned = true;
 

@@ -1,9 +1,9 @@
-// Reports each moment of a turn: everything that is rendered, asked, answered or appended.
+// Reports each moment of a turn: whenever something is rendered, asked, answered or appended.
 import { type Walked } from './walking.ts';
 
 /**
- * Calls back at each moment of a turn, counted from 0, skips every wait and answers every approval; returns a function that stops
- * listening and returns the count.
+ * Calls `at` at each moment of a turn, counted from 0; skips every wait and approves every call. Returns a function
+ * that stops this and returns the count.
  */
 export function eachMoment(
   { headless, clock }: Walked,

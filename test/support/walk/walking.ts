@@ -50,7 +50,7 @@ export interface WalkOptions {
   readonly watching?: boolean;
 }
 
-/** Everything ends with the test. */
+/** Everything is closed when the test ends. */
 export async function beginWalk(answers: readonly ScriptedAnswer[], options: WalkOptions = {}): Promise<Walked> {
   const server = await startScriptedServer(...answers);
   atTestEnd(() => server.stop());
@@ -110,7 +110,7 @@ async function go(
       clock.advance(seconds * 1000);
       await next;
     });
-  // Never settles if there is no further retry.
+  // If there is no further retry, this promise never settles.
   passTime().catch((error: unknown) => expect(error).toBeUndefined());
   const sent = await earshot.send(id, text, options);
   if (!sent.ok) throw new Error(sent.failure.message);

@@ -1,4 +1,4 @@
-// HTTP requests with exactly the given headers, which `fetch` would not send.
+// Sends HTTP requests with exactly the given headers; `fetch` does not allow some of them.
 import { request } from 'node:http';
 
 export interface RawAnswer {
@@ -7,7 +7,7 @@ export interface RawAnswer {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** The body of a stream, which does not end, is left out. */
+/** The body of an event stream is left out, because it does not end. */
 export function sendRaw(
   port: number,
   path: string,

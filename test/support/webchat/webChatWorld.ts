@@ -1,4 +1,4 @@
-// The web chat as it runs in a window: the real plugin host starts it, without the editor.
+// The web chat as in a window: the real plugin host starts it, without the editor.
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
@@ -16,7 +16,7 @@ export interface WebChatWorld extends PluginWorld {
 }
 
 interface WebChatWorldOptions extends PluginWorldOptions {
-  /** Runs what was built, with the page's files; otherwise the sources. */
+  /** Runs the built program, with the page's files, instead of the sources. */
   readonly built?: boolean;
   readonly hosts?: readonly string[];
 }

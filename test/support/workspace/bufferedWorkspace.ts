@@ -1,4 +1,4 @@
-// The folder workspace with unsaved editor buffers.
+// A folder workspace with unsaved editor buffers.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Emitter } from '../../../src/base/emitter.ts';

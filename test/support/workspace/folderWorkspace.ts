@@ -108,7 +108,7 @@ async function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
   return readFile(file.absolute).catch(() => undefined);
 }
 
-/** Checks every step before anything is changed. */
+/** Returns why the edits cannot be applied; checks all of them before anything is changed. */
 async function whyNot(edits: readonly FileEdit[]): Promise<Extract<Result<never>, { ok: false }> | undefined> {
   const planned = new Map<string, Uint8Array | undefined>();
   for (const edit of edits) {

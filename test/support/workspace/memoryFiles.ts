@@ -47,7 +47,7 @@ export class MemoryFiles implements vscode.FileSystemProvider {
   }
 
   createDirectory(): void {
-    // A folder is there as soon as a file is in it.
+    // Folders exist implicitly once a file is in them.
   }
 
   readFile(uri: vscode.Uri): Uint8Array {

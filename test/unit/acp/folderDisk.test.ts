@@ -1,4 +1,5 @@
-// A folder without an editor: changes are made from the expected bytes only, all or none, and never through a changed link.
+// A folder without an editor: changes are made only from the expected bytes, all or none, and never through a changed
+// link.
 import { mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,10 +52,10 @@ test('changes nothing if one of the files has other bytes or the target exists',
   expect([await text('folder/a.txt'), await text('folder/b.txt')]).toEqual(['mine', 'yours']);
 });
 
-test('what is there and cannot be read is not taken for a free place', async () => {
+test('a move does not replace a target that exists but cannot be read', async () => {
   const { apply } = createFolderDisk(folder);
   await writeFile(join(folder, 'a.txt'), 'mine');
-  // No user can read it, not even root.
+  // A link to itself, which no user can read, not even root.
   await symlink('loop', join(folder, 'loop'));
   const moved = await apply([{ type: 'move', file: at('a.txt'), to: at('loop'), from: bytes('mine') }]);
   expect(moved).toMatchObject({ ok: false });

@@ -6,7 +6,7 @@ import { Emitter } from '../../../src/base/emitter.ts';
 import { decodeText } from '../../../src/base/text.ts';
 import { createUlids, ULID_PATTERN } from '../../../src/base/ulid.ts';
 
-test('a store disposes once each in reverse order, and late additions at once', () => {
+test('a store disposes each disposable once in reverse order, and late additions at once', () => {
   const released: string[] = [];
   const store = new DisposableStore();
   for (const name of ['a', 'b', 'c']) store.add(toDisposable(() => released.push(name)));

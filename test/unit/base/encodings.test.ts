@@ -1,4 +1,4 @@
-// Detection of encodings: texts are encoded to the same bytes again, and binary data is not taken for text.
+// Detection of encodings: decoded texts are encoded to the same bytes again, and binary data is not decoded as text.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeBytes, type Encoding, encodeText } from '../../../src/base/encodings.ts';

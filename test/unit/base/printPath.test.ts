@@ -65,7 +65,7 @@ test.each(AWKWARD)('%j is safe on the chip of a card', (path) => {
   expect(labels[0]?.subject).not.toMatch(/[\n\u202e]/);
 });
 
-test('words of a command show where each ends, and none passes for another line or order of text', () => {
+test('printed words of a command show where each ends, and cannot add lines or reorder text', () => {
   expect(printWords(['node', './a b.js', '--x=${env:Y}', ''])).toBe('node "./a b.js" --x=${env:Y} ""');
   expect(printWords(['sh', 'x\n\nIt is safe.', '\u202egnp.exe'])).toBe('sh "x\\n\\nIt is safe." "\\u202egnp.exe"');
 });

@@ -27,7 +27,7 @@ test('streamed pieces give the same text as the whole, wherever it is cut', () =
 });
 
 test('no character or escape sequence is split, whatever the text', () => {
-  // Other controls act on what stands before them, which a cut hides.
+  // Other control characters are left out: they change the text before them, which may be in another piece.
   const words = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/\p{Cc}/gu, ''));
   const part = fc.oneof(words, fc.constantFrom('\u001b[31m', '\u001b]0;t\u0007', '\n'));
   fc.assert(

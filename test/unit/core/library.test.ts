@@ -1,4 +1,4 @@
-// Renaming, forking, exporting and deleting conversations, open or closed, and refusing it while another window owns them.
+// Renaming, forking, exporting and deleting conversations, open or closed; refused while another window owns them.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
 import { createGuideModel } from '../../../src/models/guide/guide.ts';

@@ -1,4 +1,5 @@
-// Lost wake-ups: for any interleaving of "becomes idle" and "is queued", each entry is delivered once and turns never overlap.
+// Lost wake-ups: for any interleaving of "becomes idle" and "is queued", each notification and message is delivered
+// once and turns never overlap.
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
@@ -18,7 +19,7 @@ import { TestFrontend } from '../../support/walk/testFrontend.ts';
 import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
 
 const RUNS = runs(750, 10_000);
-/** Simulated milliseconds in which everything is queued; the last answer may end later. */
+/** The simulated milliseconds in which everything is queued; the last answer may end later. */
 const SPAN = 8;
 const LONG = 700_000;
 const LONGEST_STEPS = 200;
@@ -28,7 +29,9 @@ interface Schedule {
   readonly facts: readonly number[];
   /** The time of each message of the user, which is queued during a turn or starts one. */
   readonly messages: readonly number[];
-  /** The delays of the disk for each event and of the model for each answer; repeated in a cycle. */
+  /**
+   * The delays of the disk for each event and of the model for each answer; reused from the start when they run out.
+   */
   readonly disk: readonly number[];
   readonly model: readonly number[];
 }
@@ -73,7 +76,7 @@ function slowModel(clock: ManualClock, delay: () => number): Model {
     label: 'm',
     detail: '',
     contextWindow: 100_000,
-    // No title is asked for.
+    // Prevents title requests.
     ruleBased: true,
     async *stream(_request, signal) {
       await new Promise<void>((resolve) => {
@@ -152,7 +155,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
     for (let step = 0; step < LONGEST_STEPS && (!allQueued || earshot.get(id)?.running === true); step++) await pass(1);
   };
   await settle();
-  // Lets the back-off of a kind expire, at most four times.
+  // Lets the back-off of a kind expire, at most five times.
   for (let round = 0; round < 5 && earshot.get(id)?.log.state.pending.isEmpty === false; round++) {
     await pass(LONG);
     await settle();

@@ -1,4 +1,4 @@
-// Hooks as processes: what they get, what their answers mean, approval by hash, and hooks that fail.
+// Hooks as processes: their input, the meaning of their answers, approval by hash, and hooks that fail.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,7 +114,7 @@ test('a hook gets the moment in the format of Claude Code, in the workspace fold
   delete process.env['EARSHOT_API_KEY'];
 });
 
-test('of several hooks all reasons and all contexts count, and one that approves changes nothing', async () => {
+test('the reasons and contexts of several hooks are all used, and a hook that approves changes nothing', async () => {
   const { run } = hooksOf([
     shell('echo \'{"hookSpecificOutput":{"permissionDecision":"allow","additionalContext":"A."}}\''),
     shell('echo One. >&2; exit 2'),
@@ -156,7 +156,7 @@ test('hooks of the workspace run only after approval, and again only after appro
   expect(asked).toHaveLength(2);
 });
 
-test('a refused hook of the workspace is asked for once and never runs; in an untrusted workspace none is there', async () => {
+test('a workspace hook that the user refuses is asked for once and never runs; an untrusted workspace has no hooks', async () => {
   const one = shell('touch ran.txt', { workspace: true });
   const { run, asked } = hooksOf([one], { approves: false });
   await run();
@@ -170,7 +170,7 @@ test.each([
   ['crashes', 'echo oops >&2; exit 7', 'it ended with exit code 7: oops'],
   ['is killed', 'kill -9 $$', 'it was ended by SIGKILL'],
   ['floods', 'exec yes', 'it wrote more than 1 MB'],
-])('a hook that %s objects to nothing, and the user is notified once', async (_how, script, problem) => {
+])('a hook that %s has no effect, and the user is notified once', async (_how, script, problem) => {
   const { run, notices } = hooksOf([shell(script)]);
   expect(await run()).toEqual({ added: [] });
   await run();

@@ -1,4 +1,4 @@
-// The shared cache: complete or absent folders, clean-up, and names.
+// The shared cache: complete or absent folders, clean-up, and folder names.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Comparison of installed packages with the lock file.
+// Compares installed packages with the lock file.
 import { expect, test } from 'vitest';
 import { lockMismatch } from '../../host/install/dependencies.mjs';
 

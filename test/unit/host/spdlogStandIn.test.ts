@@ -1,4 +1,4 @@
-// The JavaScript replacement of spdlog writes what the native module writes.
+// The JavaScript replacement of spdlog writes the same as the native module.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,9 +1,10 @@
-// Names of agents: invented ones are new on the hub, a program's own name gets a number while another has it.
+// Names of agents: generated names are new on the hub; a name chosen by a program gets a number while another agent has
+// it.
 import { expect, test } from 'vitest';
 import { claimIdleName, claimNewName, toAgentName } from '../../../src/hub/agents/agentNames.ts';
 import { withHub } from '../../support/testHub.ts';
 
-test('a new name is new on the hub, also if the wanted one belongs to an absent agent', () =>
+test('a generated name is new on the hub, also if the wanted one belongs to an absent agent', () =>
   withHub(async (hub) => {
     const gone = await hub.agent('amber-finch');
     gone.close();
@@ -15,7 +16,7 @@ test('a new name is new on the hub, also if the wanted one belongs to an absent 
     expect(await claimNewName((...call) => client.call(...call), 'teal-otter')).toBe('teal-otter');
   }));
 
-test('twenty that ask for the same name at once get twenty names', () =>
+test('twenty agents that ask for the same name at once get twenty names', () =>
   withHub(async (hub) => {
     const names = await Promise.all(
       Array.from({ length: 20 }, async () => {
@@ -27,7 +28,7 @@ test('twenty that ask for the same name at once get twenty names', () =>
     expect(names.filter((name) => name === 'amber-finch')).toHaveLength(1);
   }));
 
-test('the name of an absent agent is taken again, that of a connected one and that of a role are not', () =>
+test('the name of an absent agent can be used again; those of a connected agent and of a role cannot', () =>
   withHub(async (hub) => {
     await hub.agent('codex', { role: 'tester' });
     const client = await hub.unix();

@@ -129,7 +129,7 @@ test('messages sent while an agent is away are received once on its return, and 
   await expect.poll(() => previews(second.received)).toEqual(['missed', 'live again']);
 });
 
-test('an agent returns although what it missed is longer than what a client may leave unread', async () => {
+test('an agent can return although it missed more than a client may leave unread', async () => {
   await joinHub();
   const author = agent('author');
   await author.client.connected();
@@ -139,7 +139,7 @@ test('an agent returns although what it missed is longer than what a client may 
   await author.client.call('message.send', { content: 'live' });
   await expect.poll(() => previews(first.received)).toEqual(['live']);
   await first.client.close();
-  // Six characters each on the wire.
+  // Each character takes six on the wire.
   const content = '\0'.repeat(150_000);
   await Promise.all(Array.from({ length: 20 }, () => author.client.call('message.send', { content })));
   await author.client.call('message.send', { content: 'last' });
@@ -179,7 +179,7 @@ test('under load, with the hub restarted again and again, each message arrives e
   expect(previews(reader.received)).toEqual(Array.from({ length: sent }, (_, index) => String(index)));
 });
 
-test('mentions of its name and of its role that came while it was away are received, whatever it subscribed to', async () => {
+test('an agent receives mentions of its name and role made while it was away, whatever it subscribed to', async () => {
   await joinHub();
   const author = agent('author');
   await author.client.connected();
@@ -220,7 +220,7 @@ test('an agent whose hub lost its files starts again from the beginning of the n
   await expect.poll(() => previews(again.received)).toEqual(['new']);
 });
 
-test('a member that cannot serve says so once, and follows the one that serves without asking again and again', async () => {
+test('a member that cannot serve reports it once, and follows the serving member without polling', async () => {
   await joinHub();
   const reports: string[] = [];
   let tries = 0;
@@ -252,7 +252,7 @@ test('a member that cannot serve says so once, and follows the one that serves w
   expect([reports, clock.waiting]).toEqual([['the hub cannot be served'], 0]);
 });
 
-test('an agent that the hub refuses says so once, and joins when it is accepted', async () => {
+test('an agent that the hub refuses reports it once, and joins when it is accepted', async () => {
   await joinHub();
   const taken = agent('finch');
   await taken.client.connected();

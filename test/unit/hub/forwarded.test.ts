@@ -1,4 +1,5 @@
-// Two machines by a socket that SSH forwards: a real sshd on this machine; each side has its own home folder.
+// Two machines connected by a socket that SSH forwards, with a real sshd on this machine; each side has its own home
+// folder.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -29,14 +30,14 @@ const hasSsh =
   ));
 
 interface Ssh {
-  /** Forwards a socket of this machine to one behind the server. Resolves once it answers. */
+  /** Forwards a socket of this machine to one behind the server. Resolves once the socket answers. */
   forward(local: string, remote: string): Promise<ChildProcess>;
 }
 
 async function startSsh(): Promise<Ssh> {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-ssh-'));
   atTestEnd(() => rm(folder, { recursive: true, force: true }));
-  // As root, sshd wants the folder that its service makes.
+  // As root, sshd requires the folder that its service would create.
   if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true, mode: 0o755 });
   for (const name of ['host', 'user'])
     await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)]);
@@ -56,12 +57,12 @@ async function startSsh(): Promise<Ssh> {
   const server = spawn(SSHD, ['-D', '-e', '-f', join(folder, 'config')], { stdio: ['ignore', 'ignore', 'pipe'] });
   atTestEnd(() => end(server));
   await new Promise<void>((resolve, reject) => {
-    let said = '';
+    let output = '';
     server.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString('utf8');
-      if (said.includes('listening')) resolve();
+      output += chunk.toString('utf8');
+      if (output.includes('listening')) resolve();
     });
-    server.once('exit', () => reject(new Error(`sshd ended: ${said}`)));
+    server.once('exit', () => reject(new Error(`sshd ended: ${output}`)));
   });
   const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'ExitOnForwardFailure=yes']
     .concat('StreamLocalBindUnlink=yes', 'LogLevel=ERROR', 'BatchMode=yes', 'IdentitiesOnly=yes')
@@ -101,7 +102,7 @@ async function freePort(): Promise<number> {
 }
 
 test.skipIf(!hasSsh)(
-  'agents of two machines talk over a socket that SSH forwards, and miss nothing while the connection is down',
+  'agents of two machines exchange messages over a socket that SSH forwards, and miss nothing while it is down',
   () =>
     withHub(async (hub) => {
       const ssh = await startSsh();

@@ -1,4 +1,4 @@
-// Agents and sessions: who may act for whom, what survives a reconnect, and the configured identity.
+// Agents and sessions: who may act for which agent, what survives a reconnect, and the configured identity.
 import { expect, test } from 'vitest';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 import { withHub } from '../../support/testHub.ts';
@@ -113,7 +113,7 @@ test('sessions and subscriptions survive a restart of the hub', () =>
     expect((await again.call('subscribe', { all: true }))['subscription_id']).toBe(2);
   }));
 
-test('a client that knows only the seed’s methods works on a hub with an identity', () =>
+test('a client that uses only the seed’s methods works on a hub with an identity', () =>
   withHub(
     async (hub) => {
       const client = await hub.unix();
@@ -133,7 +133,7 @@ test('a client that knows only the seed’s methods works on a hub with an ident
     { identity: { name: 'furiosa', role: 'implementer', module: 'auth' } },
   ));
 
-test('a session that was connected until the hub ended is kept for a day from then on, however old it is', async () => {
+test('a session that was connected until the hub ended is kept for another day, no matter how old it is', async () => {
   const clock: ManualClock = createManualClock();
   await withHub(
     async (hub) => {
@@ -154,7 +154,7 @@ test('a session that was connected until the hub ended is kept for a day from th
   );
 });
 
-test('a session without a connection and a heartbeat for a day has ended', async () => {
+test('a session without a connection or heartbeat for a day has ended', async () => {
   const clock: ManualClock = createManualClock();
   await withHub(
     async (hub) => {

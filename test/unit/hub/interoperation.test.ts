@@ -58,7 +58,7 @@ test('vscode-jsonrpc sends requests and gets pushes over the Unix socket, framed
     socket.destroy();
   }));
 
-/** The reader of vscode-jsonrpc expects headers; the hub sends lines. */
+/** Reads lines, as the hub sends them; the original reader of vscode-jsonrpc expects headers. */
 function lineReader(socket: ReturnType<typeof connect>): ReadableStreamMessageReader {
   const reader = new ReadableStreamMessageReader({
     onData: () => ({ dispose: () => undefined }),

@@ -1,4 +1,4 @@
-// The hub program is killed under load again and again: every acknowledged message is listed, once.
+// The hub program is killed under load repeatedly: every acknowledged message is listed exactly once.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -81,7 +81,7 @@ async function joinAs(address: HubAddress, name: string): Promise<TestClient> {
   return client;
 }
 
-/** One at a time, as an agent does; the last has no answer. */
+/** Sends one message at a time, as an agent does; the last gets no answer. */
 async function sendUntilKilled(client: TestClient, mark: string, sent: (content: string) => void): Promise<void> {
   for (let number = 0; ; number++) {
     const content = `${mark}-${number}`;

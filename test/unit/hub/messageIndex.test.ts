@@ -1,4 +1,4 @@
-// The index with records of several machines, which arrive in any order.
+// The index with records of several machines that arrive in any order.
 import * as sqlite from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { type StoredRecord } from '../../../src/hub/hubWriter.ts';
@@ -22,7 +22,7 @@ function permutations<T>(items: readonly T[]): T[][] {
   return items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
 }
 
-test('two machines reply to one message at the same time: it is in the same thread everywhere, whatever comes first', () => {
+test('if two machines reply to one message at the same time, it is in the same thread everywhere, in any order of arrival', () => {
   const root = recordOf('asker', 'question');
   const reply = (machine: string, thread: string) =>
     recordOf(machine, 'answer', { machine, reply_to: root.message_id, thread: threadFrom(root.message_id, thread) });
@@ -63,7 +63,7 @@ test('another machine’s edit, a second copy of an edit, and a client_id of ano
   index.close();
 });
 
-test('a page ends before it gets too long, at a message at least', () => {
+test('a page ends before it gets too long, but has at least one message', () => {
   const scopes = Array.from({ length: 100 }, () => ({ type: 'x', value: 'y'.repeat(4000) }));
   const index = indexOf(...[1, 2, 3].map(() => recordOf('amber', 'z'.repeat(900_000), { scopes })));
   const bodies = (after: number | undefined, limit = 100) => index.list({}, 'reader', limit, after);

@@ -42,7 +42,7 @@ test('a message has every field of the protocol', () =>
     });
   }));
 
-test('the same client_id from the same agent makes one message, also while the first is under way', () =>
+test('the same client_id from the same agent makes one message, also while the first is being sent', () =>
   withHub(async (hub) => {
     const [author, other] = [await hub.agent('author'), await hub.agent('other')];
     const send = { content: 'once', client_id: 'retry-1' };

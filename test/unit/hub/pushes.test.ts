@@ -1,4 +1,4 @@
-// Pushes that fail: the message is stored before any push, and a failing one never fails the send.
+// Failing pushes: a message is stored before any push, and a failing push never fails the send.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { type Answer, withHub } from '../../support/testHub.ts';
 interface Client {
   call(method: string, params?: object): Promise<Answer>;
   readonly pushed: string[];
-  /** From now on writing fails: at once, or when the kernel says so later. */
+  /** Makes later writes fail: at once, or later, as the kernel may report it. */
   fail: 'no' | 'at once' | 'later';
   readonly dropped: () => boolean;
 }
@@ -148,7 +148,7 @@ test('nothing is pushed or answered before the message is on disk', async () => 
   expect(reader.pushed).toEqual(['one']);
 });
 
-test('a WebSocket that answers no ping is dropped within two intervals; one that does stays', async () => {
+test('a WebSocket that answers no ping is dropped within two intervals; one that answers stays connected', async () => {
   const clock = createManualClock();
   await withHub(
     async (hub) => {
@@ -160,7 +160,7 @@ test('a WebSocket that answers no ping is dropped within two intervals; one that
       const first = pinged();
       clock.advance(30_000);
       await first;
-      // The pong is on its way when the ping is announced; an answered request is behind it.
+      // The pong is sent when the ping arrives; once a later request is answered, the pong has arrived too.
       const answered = new Promise((resolve) => alive.once('message', resolve));
       alive.send('{"jsonrpc":"2.0","method":"health","id":1}');
       await answered;

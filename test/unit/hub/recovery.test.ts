@@ -29,7 +29,7 @@ async function everything(hub: TestHub): Promise<Answer> {
   reader.close();
   await reader.closed;
   const { messages, ...page } = found.messages as { messages: object[]; after: string };
-  // Each session start advances the head of the arrival numbers.
+  // The cursor is left out, because each session start advances the last arrival number.
   return { messages, threads: (found.threads as { threads: unknown }).threads, unread: (page as Answer)['unread'] };
 }
 
@@ -75,12 +75,12 @@ test('an index that is behind the files catches up', () =>
     expect(await everything(hub)).toEqual(before);
   }));
 
-test('a start reads only what came after the last one, and knows the same agents, sessions and subscriptions', () =>
+test('a start reads only what was written after the previous start, and has the same agents, sessions and subscriptions', () =>
   withHub(async (hub) => {
     const [reader, gone] = [await hub.agent('reader', { role: 'tester' }), await hub.agent('gone')];
     for (const params of [{ scope: { type: 'file', value: 'a.ts' } }, { mention_role: 'tester' }, { all: true }])
       await reader.call('subscribe', params);
-    // The newest subscription is gone: its id is not used again.
+    // The newest subscription is removed; its id must not be used again.
     await reader.call('unsubscribe', { subscription_id: 3 });
     await gone.call('agent.unregister', { agent_id: 'gone' });
     const { session_id: session } = await reader.call('agent.whoami');
@@ -88,7 +88,7 @@ test('a start reads only what came after the last one, and knows the same agents
     await hub.stop();
     const file = join(hub.folder, 'hub.jsonl');
     const lines = await readFile(file);
-    // What was read before is not read again: damage there is not noticed.
+    // Lines that were read before are not read again, so damage there is not noticed.
     await writeFile(
       file,
       lines.map((byte) => (byte === 0x0a ? byte : 0x20)),
@@ -100,7 +100,7 @@ test('a start reads only what came after the last one, and knows the same agents
     expect((await again.call('agent.list'))['agents']).toMatchObject([{ agent_id: 'reader', role: 'tester' }]);
     expect(await again.call('subscribe', { all: true })).toMatchObject({ subscription_id: 4 });
     expect(hub.reports).toEqual([]);
-    // Without the index, all of it is read and reported.
+    // Without the index, the whole file is read and the damage is reported.
     await hub.stop();
     for (const suffix of ['', '-wal', '-shm']) await rm(join(hub.folder, `index.db${suffix}`), { force: true });
     await hub.restart();
@@ -120,7 +120,7 @@ test.runIf(runs(0, 1) === 1)('a hub of 150,000 lines opens', () =>
   }),
 );
 
-test('a torn line is cut off and kept aside; damaged lines are skipped and reported', () =>
+test('a torn line is cut off and kept in a separate file; damaged lines are skipped and reported', () =>
   withHub(async (hub) => {
     await fill(hub);
     await hub.stop();
@@ -136,7 +136,7 @@ test('a torn line is cut off and kept aside; damaged lines are skipped and repor
     expect(await readFile(`${file}.torn`, 'utf8')).toBe('{"v":1,"n":99,"type":"message.cr');
   }));
 
-test('a failing disk fails the send and stores nothing of it; later sends succeed', async () => {
+test('a failing disk fails the send and stores none of the message; later sends succeed', async () => {
   let failing = false;
   const files: typeof realFileSystem = {
     ...realFileSystem,
@@ -178,7 +178,7 @@ test('a failing disk fails the send and stores nothing of it; later sends succee
   );
 });
 
-// A hub on a disk in memory: no socket, and the index in memory too.
+// A hub on an in-memory disk, without sockets and with an in-memory index.
 async function openInMemory(
   files: FaultyFileSystem,
 ): Promise<{ hub: Hub; call(method: string, params?: object): Promise<Answer> }> {
@@ -244,7 +244,7 @@ async function runUntil(point: number): Promise<{ files: FaultyFileSystem; ackno
   return { files, acknowledged: [...acknowledged] };
 }
 
-// A program that loses power disposes of nothing.
+// A program that loses power cannot dispose of anything, so leaks are not tracked.
 beforeEach(() => setDisposableTracker(undefined));
 
 test.each([

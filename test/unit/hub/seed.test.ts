@@ -5,7 +5,7 @@ import { type TestClient, type TestHub, withHub } from '../../support/testHub.ts
 const scope = { type: 'module', value: 'auth' };
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/) as string;
 
-/** Sends a request exactly as the seed prints it and returns the answer as it came. */
+/** Sends a request exactly as the seed prints it and returns the raw answer. */
 async function exchange(client: TestClient, request: object): Promise<unknown> {
   const before = client.frames.length;
   client.raw(JSON.stringify(request));

@@ -53,7 +53,7 @@ test.each([
   }),
 );
 
-test('without a session every subscription method is refused with that reason', () =>
+test('without a session every subscription method is refused', () =>
   withHub(async (hub) => {
     const stranger = await hub.unix();
     for (const [method, params] of [

@@ -1,4 +1,4 @@
-// Transports of the hub: choice of connection for a push, slow and broken clients, refused input.
+// Transports of the hub: the connection used for a push, slow and broken clients, refused input.
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import { Connection } from '../../../src/hub/connection.ts';
 import { type TestClient, type TestHub, unixClient, withHub } from '../../support/testHub.ts';
 
-/** The same session on both transports. */
+/** Opens the same session on both transports. */
 async function onBoth(hub: TestHub): Promise<{ unix: TestClient; web: TestClient }> {
   const unix = await hub.agent('reader');
   await unix.call('subscribe', { all: true });
@@ -36,7 +36,7 @@ test('a session on both transports gets one push, over the Unix socket', () =>
     const { unix, web } = await onBoth(hub);
     await author.call('message.send', { content: 'hello' });
     await unix.pushed('notification.message');
-    // The answer comes after all earlier pushes.
+    // The answer comes after all earlier pushes, so none follows.
     await web.call('health');
     expect([previews(unix), previews(web)]).toEqual([['hello'], []]);
   }));
@@ -52,7 +52,7 @@ test('a session whose Unix connection has ended gets its push over the WebSocket
     expect(previews(web)).toEqual(['hello']);
   }));
 
-test('a send succeeds and is stored while nobody is connected, and is listed on return', () =>
+test('a send succeeds while the receiver is not connected, and the message is listed on its return', () =>
   withHub(async (hub) => {
     const author = await hub.agent('author');
     const reader = await hub.agent('reader');
@@ -169,7 +169,7 @@ test('a WebSocket needs the token and an allowed origin', () =>
     { allowedOrigins: ['https://ours.example'] },
   ));
 
-test.each(['//', '//[', 'http://['])('a request for %s, which is no address, is refused and ends nothing', (path) =>
+test.each(['//', '//[', 'http://['])('a request for the invalid address %s is refused, and others work', (path) =>
   withHub(async (hub) => {
     const { port } = new URL(hub.address.web_socket);
     const status = await new Promise((resolve, reject) => {
@@ -281,7 +281,7 @@ test('a batch can register, start a session, subscribe and send in one frame', (
     ]);
   }));
 
-test('batches of 10,000, deep JSON, large frames and floods are refused or bounded, and others are served', () =>
+test('batches of 10,000, deep JSON, large frames and floods are refused or bounded, and other clients are still served', () =>
   withHub(async (hub) => {
     const bystander = await hub.agent('bystander');
     const batch = await hub.unix();
@@ -302,7 +302,7 @@ test('batches of 10,000, deep JSON, large frames and floods are refused or bound
     flood.close();
   }));
 
-test.each([{ id: 1 }, {}])('nothing is read while 256 requests (%j) are under way', async (id) => {
+test.each([{ id: 1 }, {}])('nothing is read while 256 requests (%j) are being answered', async (id) => {
   const calls: string[] = [];
   const call = (name: string) => () => void calls.push(name);
   const stored: (() => void)[] = [];

@@ -1,4 +1,5 @@
-// The user as an agent on the hub, and what the Agents view shows of it: who is there, threads, unread, pending, other machines.
+// The user as an agent on the hub, and what the Agents view shows: agents, threads, unread and pending messages, other
+// machines.
 import { describe, expect, test } from 'vitest';
 import { CONVERSATION_MODULE } from '../../../src/hub/agents/conversationAgents.ts';
 import { UserAgent } from '../../../src/hub/agents/userAgent.ts';
@@ -29,7 +30,7 @@ async function userOn({ folder }: Pick<TestHub, 'folder'>, userName = 'Anna Lind
   return user;
 }
 
-test('three agents in a thread: mentions, scopes, unread until it is opened, and answers in order', async () => {
+test('a thread of three agents has mentions, scopes and answers in order, and is unread until it is opened', async () => {
   await withHub(async (hub) => {
     const user = await userOn(hub);
     const finch = await hub.agent('amber-finch', { role: 'reviewer' });
@@ -69,7 +70,7 @@ test('three agents in a thread: mentions, scopes, unread until it is opened, and
   });
 });
 
-test('a message is pending in a conversation of this window until its model has it; two windows have two names', async () => {
+test('a message is pending in a conversation of this window until its model gets it; two windows have two names', async () => {
   await withHub(async (hub) => {
     const user = await userOn(hub);
     const other = await userOn(hub);
@@ -114,7 +115,7 @@ test('a message without a thread is shown as one, is unread if it is for the use
     expect((await readAgents(user, null, nobody)).threads.every(({ unread }) => unread === 0)).toBe(true);
     const thread = await user.send({ content: 'Coming.', mentions: [], scopes: [], thread: single });
     expect(thread).toMatch(/^thr_/);
-    // The view goes on with the thread that the message is in now.
+    // The view continues with the thread that now contains the message.
     const answered = await readAgents(user, single, nobody);
     expect(answered.thread).toMatchObject({
       id: thread,
@@ -153,7 +154,7 @@ test('subagents of this window are below the agents that started them', async ()
   });
 });
 
-test('while the hub is gone nothing is sent, and afterwards the user is there again', async () => {
+test('while the hub is gone nothing can be sent; afterwards the user is connected again', async () => {
   await withHub(async (hub) => {
     const user = await userOn(hub);
     await hub.stop();
@@ -167,7 +168,7 @@ test('while the hub is gone nothing is sent, and afterwards the user is there ag
 });
 
 describe.skipIf(!hasNatsServer)('with another machine', () => {
-  test('its agents are in the same view, and what has not reached it is counted', async () => {
+  test('its agents are in the same view, and messages that have not reached it are counted', async () => {
     const server = await NatsServer.start(['alpha', 'beta']);
     atTestEnd(() => server.stop());
     await withJoinedHubs([server.options('alpha'), server.options('beta')], async (alpha, beta) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { boundLog } from '../../../src/mcp/boundedLog.ts';
 
-test('a server that prints all the time fills no log', () => {
+test('a server that prints all the time does not fill the log', () => {
   let now = 0;
   const lines: string[] = [];
   const log = boundLog((line) => lines.push(line), { now: () => now });

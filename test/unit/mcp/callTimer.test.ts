@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('progress begins the time limit again, and an end stops it', () => {
+test('progress restarts the time limit, and the end of the call stops it', () => {
   const timer = new CallTimer(1000);
   for (let report = 0; report < 5; report++) {
     vi.advanceTimersByTime(900);
@@ -24,7 +24,7 @@ test('progress begins the time limit again, and an end stops it', () => {
   expect(ended.signal.aborted).toBe(false);
 });
 
-test('the time limit stands still while the user is asked, also by several questions at once', async () => {
+test('the time limit is paused while the user is asked, also by several questions at once', async () => {
   const timer = new CallTimer(1000);
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const asking = [timer.paused(() => first.promise), timer.paused(() => second.promise)];

@@ -1,4 +1,4 @@
-// The configuration of MCP servers: what is read, merged, replaced, refused, and what the user approves.
+// The configuration of MCP servers: what is read, merged, replaced and refused, and what the user approves.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ function only(config: object): ConfiguredServer {
   return server;
 }
 
-test('comments and trailing commas are allowed, strings are left alone', () => {
+test('comments and trailing commas are allowed, strings are not changed', () => {
   expect(parseJsonc('\ufeff{ // a\n "a": "// no, /* no */", /* b */ "b": [1, 2, ], }')).toEqual({
     a: '// no, /* no */',
     b: [1, 2],
@@ -74,7 +74,7 @@ test('a sandbox is refused, not ignored', () => {
   expect(readConfigValue({ sandbox: {}, servers: { s: { command: 'x' } } }, user).servers).toEqual([]);
 });
 
-test('a server of the user wins over one of the workspace with the same name', () => {
+test('a server of the user takes precedence over one of the workspace with the same name', () => {
   const config = { servers: { s: { command: 'x' } } };
   const merged = mergeConfigurations([readConfigValue(config, user), readConfigValue(config, workspace)]);
   expect(merged.servers.map(({ source }) => source.workspace)).toEqual([false]);
@@ -109,7 +109,7 @@ test('a server gets an explicit environment: null unsets, a file adds, nothing e
   });
 });
 
-test('the proof names the program and the files among the arguments by hash, and no value of an input or the environment', async () => {
+test('the proof has hashes of the program and of files in the arguments, and no values of inputs or the environment', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
   const script = join(folder, 'server.js');
   await writeFile(script, 'one');
@@ -127,7 +127,7 @@ test('the proof names the program and the files among the arguments by hash, and
   expect((await prove()).hash).not.toBe(first.hash);
 });
 
-test('a change of the file with the environment, of a file in an option, or of an input is asked for again', async () => {
+test('a change of the environment file, of a file in an option, or of an input needs another approval', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
   const [env, hook] = [join(folder, '.env'), join(folder, 'hook.mjs')];
   await writeFile(env, 'A=1');
@@ -160,7 +160,7 @@ test.each(['/dev/zero', '.', 'pipe'])('%s is no file with an environment, and is
   await expect(prepareLaunch(server, variables)).rejects.toThrow('is not a file');
 });
 
-test('a file after an option, or the envFile, that changed needs another approval: it can make the program run other code', async () => {
+test('a changed file after an option, or a changed envFile, needs another approval, since it can make other code run', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
   const names = ['hook.js', '.env'];
   for (const name of names) await writeFile(join(folder, name), 'A=1');
@@ -174,7 +174,7 @@ test('a file after an option, or the envFile, that changed needs another approva
   }
 });
 
-test('a program is not looked for in relative entries of the search path', async () => {
+test('a program is not searched for in relative entries of the search path', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-mcp-'));
   await writeFile(join(folder, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
   const launched = (PATH: string) => prepareLaunch(only({ command: 'tool', cwd: folder, env: { PATH } }), variables);
@@ -182,7 +182,7 @@ test('a program is not looked for in relative entries of the search path', async
   await expect(launched('.')).rejects.toThrow('was not found');
 });
 
-test('a value that a header, a variable or an argument cannot have is refused without being shown', async () => {
+test('a value that is invalid in a header, a variable or an argument is refused without being shown', async () => {
   for (const bad of ['s3cret\nX: y', 's3cret\0', 's3cret\u0442']) {
     const deps = { ...variables, input: async () => bad };
     const http = only({ url: 'https://x/mcp', headers: { Authorization: 'Bearer ${input:key}' } });

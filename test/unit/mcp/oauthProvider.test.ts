@@ -25,7 +25,7 @@ function begin() {
   return { provider, opened };
 }
 
-test('a page to sign in at is opened only if it is on the web: a server names it', async () => {
+test('a sign-in page, whose address comes from the server, is opened only if it is on the web', async () => {
   const { provider, opened } = begin();
   await provider.redirectToAuthorization(new URL('https://auth.example/authorize'));
   await provider.redirectToAuthorization(new URL('http://localhost:8000/authorize'));
@@ -35,7 +35,7 @@ test('a page to sign in at is opened only if it is on the web: a server names it
   expect(opened).toEqual(['https://auth.example/authorize', 'http://localhost:8000/authorize']);
 });
 
-test('tokens and the registration of one authorization server are not given to another', async () => {
+test('tokens and the registration of one authorization server are not sent to another', async () => {
   const { provider } = begin();
   const own = { issuer: 'https://auth.example' };
   const other = { issuer: 'https://evil.example' };

@@ -1,4 +1,4 @@
-// The port that a browser returns to after a sign-in: whom it takes, and when it is free again.
+// The port that a browser returns to after a sign-in: which requests it accepts, and when it is free again.
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { openSignInReceiver, type SignInReceiver } from '../../../src/mcp/oauth/signInReceiver.ts';
@@ -13,7 +13,7 @@ function get({ port }: SignInReceiver, path: string): Promise<number> {
   });
 }
 
-test('only the page that was opened is taken; what is no address ends nothing', async () => {
+test('only the page that was opened is accepted; an invalid address does no harm', async () => {
   const receiver = await openSignInReceiver(0, 'Done.');
   expect(await get(receiver, '/callback?state=')).toBe(404);
   receiver.expect('s1');
@@ -22,7 +22,7 @@ test('only the page that was opened is taken; what is no address ends nothing', 
   }
   expect(await get(receiver, '/callback?state=s1&code=c')).toBe(200);
   expect((await receiver.next())?.get('code')).toBe('c');
-  // A server may want more rights: once for each page.
+  // Each state is accepted only once; for more rights, a server needs another page.
   expect(await get(receiver, '/callback?state=s1')).toBe(404);
   receiver.expect('s3');
   const later = receiver.next();
@@ -31,7 +31,7 @@ test('only the page that was opened is taken; what is no address ends nothing', 
   receiver.dispose();
 });
 
-test('its port is free again once it is disposed, also without a sign-in', async () => {
+test('the port is free again after dispose, also without a sign-in', async () => {
   const first = await openSignInReceiver(0, 'Done.');
   const { port } = first;
   first.dispose();

@@ -37,7 +37,7 @@ test.each([
   expect([progress.length, passed.length]).toEqual([1, 2]);
 });
 
-test('every other message is passed on as it is', () => {
+test('every other message is passed on unchanged', () => {
   const { wire, receive, passed } = begin();
   const messages = [
     { id: 1, result: { content: [] } },
@@ -55,13 +55,13 @@ test('every other message is passed on as it is', () => {
   expect(wire.claim({ _meta: { 'earshot/task': 'forged' } })).toBeUndefined();
 });
 
-test('a task that no call waits for any more is named, so that it can be cancelled', async () => {
+test('a task that no call waits for any more is reported, so that it can be cancelled', async () => {
   const { receive, unclaimed } = begin();
   receive({ id: 7, result: { resultType: 'task', taskId: 't1' } });
   await expect.poll(() => unclaimed).toEqual(['t1']);
 });
 
-test('which tasks a server announces is read of what it has acknowledged', () => {
+test('the tasks that a server announces are read from its acknowledgement', () => {
   const { wire, receive, passed } = begin();
   const acknowledge = (notifications: unknown) =>
     receive({ method: 'notifications/subscriptions/acknowledged', params: { notifications } });

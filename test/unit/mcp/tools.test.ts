@@ -1,4 +1,4 @@
-// Names, schemas and results of MCP tools: bounded, whatever a server sends.
+// Names, schemas and results of MCP tools are bounded, whatever a server sends.
 import { expect, test } from 'vitest';
 import { type McpTool } from '../../../src/mcp/session/sessionPort.ts';
 import { contentText, resultText } from '../../../src/mcp/tools/contentText.ts';
@@ -13,7 +13,7 @@ const tool = (inputSchema: object, more: Partial<McpTool> = {}): McpTool => ({
   ...more,
 });
 
-test('names have at most 64 plain characters and are never equal', () => {
+test('names have at most 64 plain characters and are unique', () => {
   const prefixes = prefixServers(['a b', 'a.b', 'x'.repeat(100), '日本']);
   expect([...prefixes.values()]).toEqual(['a_b', 'a_b_2', 'x'.repeat(30), '_']);
   const taken = new Set<string>();
@@ -34,7 +34,7 @@ test('local references stay in schemas; remote ones, and schemas too deep or too
   expect(describeTool(tool({}, { description: 'x'.repeat(50_000) })).length).toBeLessThan(5000);
 });
 
-test('content that is no text is described', () => {
+test('content that is not text is described', () => {
   const blocks = [
     { type: 'text', text: 'a' },
     { type: 'image', data: 'AAAA', mimeType: 'image/png' },
@@ -58,7 +58,7 @@ test('content that is no text is described', () => {
   ]);
 });
 
-test('a structured result is shown unless a text says the same', () => {
+test('a structured result is shown unless a text has the same content', () => {
   const structured = { a: 1 };
   const text = (value: string) => [{ type: 'text', text: value }];
   expect(resultText({ blocks: text('{ "a": 1 }'), structured, isError: false })).toBe('{ "a": 1 }');
@@ -67,7 +67,7 @@ test('a structured result is shown unless a text says the same', () => {
   expect(resultText({ blocks: text('one'), structured: { content: 'one' }, isError: false })).toBe('one');
 });
 
-test('images and sound of known kinds are for the card, bounded in number and size; everything else is only described', () => {
+test('images and sound of known kinds are shown on the card, limited in number and size; everything else is only described', () => {
   const data = Buffer.from('picture').toString('base64');
   const image = { type: 'image', data, mimeType: 'image/png' };
   const bytes = Buffer.from('picture');

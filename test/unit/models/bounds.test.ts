@@ -12,7 +12,10 @@ import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
 import { SseReader } from '../../../src/models/openai/sse.ts';
 
 const MIB = 1024 * 1024;
-/** A body ends here if nobody cancels it; large enough to be noticed, small enough for a machine without a bound. */
+/**
+ * The size at which a body ends if nobody cancels it: large enough to be noticed, small enough for a machine if a limit
+ * is missing.
+ */
 const ENOUGH = 200 * MIB;
 
 const servers: Server[] = [];
@@ -27,12 +30,12 @@ interface Flood {
   readonly status?: number;
   readonly type: string;
   readonly head?: string;
-  /** Sent again and again. */
+  /** The text that is sent repeatedly. */
   readonly piece: string;
   readonly packed?: boolean;
 }
 
-/** `sent` counts what was written before packing. */
+/** Starts a server that sends such a body; `sent` counts the bytes before compression. */
 async function flood({ status = 200, type, head = '', piece, packed = false }: Flood) {
   const counted = { sent: 0, requests: 0, port: 0 };
   const block = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)));
@@ -44,7 +47,7 @@ async function flood({ status = 200, type, head = '', piece, packed = false }: F
     counted.requests += 1;
     response.writeHead(status, { 'content-type': type, ...(packed && { 'content-encoding': 'gzip' }) });
     const source = Readable.from(bytes(), { objectMode: false, highWaterMark: 65_536 });
-    // Ends with an error once the client has gone.
+    // Fails once the client has disconnected.
     const sending = packed ? pipeline(source, createGzip({ level: 1 }), response) : pipeline(source, response);
     sending.catch(() => undefined);
   });
@@ -68,7 +71,9 @@ async function ask(port: number): Promise<ModelPart[]> {
 }
 
 describe.each([false, true])('an endless body, compressed: %s', (packed) => {
-  /** What the kernel and both ends may hold of a body beside what was read of it; the little that is held unpacks to much. */
+  /**
+   * What the kernel and both ends may buffer in addition to what was read; compressed bytes in buffers expand a lot.
+   */
   const ON_THE_WAY = (packed ? 96 : 24) * MIB;
 
   test.each([
@@ -151,7 +156,7 @@ test('endless calls and endless ids are too large', () => {
   expect(() => feed(() => ({ function: { name: 'x'.repeat(20_000) } }))).toThrow(/id or name/);
 });
 
-test('an event of just under 16 MiB is read, however it is divided into lines and chunks', () => {
+test('an event of just under 16 MiB is read, no matter how it is divided into lines and chunks', () => {
   for (const length of [6, 200_000]) {
     const reader = new SseReader();
     const line = `data: ${'x'.repeat(length)}\n`;

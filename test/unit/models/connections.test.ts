@@ -1,4 +1,4 @@
-// Connections to an endpoint: one whose answer is complete is used again; one that does not end is closed.
+// Connections to an endpoint: one whose answer is complete is reused; one that does not end is closed.
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ const ANSWER = [
 let server: Server;
 let model: Model;
 let connections: number;
-/** Each has sent its answer and has not ended its body. */
+/** Responses that have sent their answer but not ended their body. */
 let responses: ServerResponse[];
 
 beforeEach(async () => {
@@ -42,7 +42,7 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-/** The response once the whole answer was received. */
+/** Resolves with the response once the whole answer was received. */
 async function ask(): Promise<ServerResponse> {
   const parts = await Array.fromAsync(
     model.stream({ system: '', messages: [], tools: [] }, new AbortController().signal),
@@ -65,7 +65,7 @@ test('the end of a body that comes after the answer is read, so that its connect
   expect(connections).toBeLessThanOrEqual(3);
 });
 
-test('a body that goes on after the answer is cancelled', async () => {
+test('a body that continues after the answer is cancelled', async () => {
   const response = await ask();
   const piece = Buffer.alloc(64 * 1024, ':');
   const send = () => {

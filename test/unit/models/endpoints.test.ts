@@ -1,4 +1,4 @@
-// Queries to an endpoint without a model call, and their failures.
+// Requests to an endpoint other than model calls, and their failures.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';

@@ -25,7 +25,7 @@ const FULL: EndpointProfile = {
 
 const tool = { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } };
 
-/** A block on a tool's result, a user right after it, two users in a row, an answer in two pieces. */
+/** A block on a tool's result followed by a user message, two user messages in a row, an answer in two pieces. */
 const request: ModelRequest = {
   system: 'Be good.',
   messages: [
@@ -140,7 +140,7 @@ type Rule = (body: Body) => Refusal | undefined;
 const refusal = (message: string, status = 400): Refusal => ({ status, message });
 const at = (body: Body, index: number) => body.messages[index]?.role;
 
-/** Servers by what they refuse, in their own words. */
+/** Servers by what they refuse, with their own error messages. */
 const SERVERS: readonly [string, Rule, Partial<EndpointProfile>, readonly object[]][] = [
   [
     'refuses `user` after `tool`, as Mistral does',
@@ -238,7 +238,7 @@ describe('a learnt profile', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('is there again in the next window', async () => {
+  test('is available in the next window', async () => {
     const open = () => openEndpointMemory({ files: realFileSystem, folder, logger: recordingLogger([]) });
     await (await open()).learn('http://a/v1', 'm', { profile: CAREFUL, without: ['stream_options'] });
     expect((await open()).get('http://a/v1', 'm')).toEqual({ profile: CAREFUL, without: ['stream_options'] });

@@ -1,4 +1,4 @@
-// Assembling a stream, however it is divided and whatever servers omit or get wrong.
+// Assembling a stream, no matter how it is divided and what servers omit or get wrong.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-/** What counts; how calls looked while they were written is only for drawing. */
+/** The parts without those that only show calls while they are written. */
 async function received(): Promise<ModelPart[]> {
   return (await all()).filter((part) => part.type !== 'writing_call');
 }
@@ -39,7 +39,7 @@ describe('tool calls', () => {
     expect(await received()).toEqual([...expected, { type: 'finished', usage }]);
   });
 
-  test('are shown while they are written, each separately, and nothing else of them', async () => {
+  test('are shown while they are written, each separately', async () => {
     server.script({ calls, indexes: 'from_one' });
     const written = (await all()).filter((part) => part.type === 'writing_call');
     const names = ['0 read_file', '0 read_file', '1 read_file', '1 read_file'];

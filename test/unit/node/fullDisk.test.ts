@@ -1,4 +1,4 @@
-// A disk that is full when a command ends: the real end is reported, now and after a restart.
+// A disk that is full when a command ends: the real end is reported, at once and after a restart.
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const noSpace = () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
 
-/** Nothing new fits on it while it is full; what was written over is there. */
+/** While this disk is full, no new file can be written; existing files can be overwritten. */
 const fillable: Disk = {
   writeWhole: async (path, bytes) => {
     if (full) throw noSpace();
@@ -43,7 +43,7 @@ const fillable: Disk = {
   },
 };
 
-/** Nor can anything be written over. */
+/** Existing files cannot be overwritten either. */
 const hopeless: Disk = {
   writeWhole: async (path, bytes) => {
     if (path.endsWith('reserve.json')) await symlink('/dev/full', path);
@@ -78,7 +78,7 @@ async function start(files: Disk, command: string): Promise<Supervised> {
 
 async function startAgain(): Promise<Supervised> {
   const found = await supervision(realFileSystem).reattach('c', 'r');
-  if (found === undefined) throw new Error('there is no trace of it');
+  if (found === undefined) throw new Error('the command was not found');
   followed.push(found);
   return found;
 }
@@ -122,7 +122,7 @@ test('an end that cannot be written is reported by the supervisor, which stays u
   await command.write('go\n');
   await until(command, hasEnded);
   expect(command.status).toMatchObject({ end: { cause: 'exited', code: 3 } });
-  // The window is reloaded: nothing is on disk, and it gets the same.
+  // The window is reloaded: nothing is on disk, but it gets the same end from the supervisor.
   command.dispose();
   expect((await startAgain()).status).toMatchObject({ end: { cause: 'exited', code: 3 } });
   const state = join(folder, 'c', 'handles', `run-${Buffer.from('r').toString('hex')}`, 'state.json');

@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Another process that takes the lock, says whether it could, and stays. */
+/** Starts another process that tries to lock, reports the result, and stays. */
 async function holdElsewhere(name: string, path: string): Promise<string> {
   const program = `
     const { ${name} } = await import(${JSON.stringify(source)});

@@ -9,7 +9,7 @@ import { createSupervision } from '../../../src/node/supervision/supervision.ts'
 import { runs } from '../../support/runs.ts';
 import { launchProcess } from '../../support/tools/supervision.ts';
 
-/** A thousand take a minute of a whole machine: by hand, `EARSHOT_STARTS=1000`. */
+/** A thousand starts take a minute of a whole machine; run them by hand with `EARSHOT_STARTS=1000`. */
 const STARTS = Number(process.env['EARSHOT_STARTS'] ?? runs(16, 40));
 const AT_ONCE = 4;
 

@@ -59,8 +59,8 @@ function until(one: Supervised, holds: (one: Supervised) => boolean): Promise<vo
   });
 }
 
-/** As a window's end does. */
-function letGo(one: Supervised): void {
+/** Releases the command as a closing window does. */
+function release(one: Supervised): void {
   followed.splice(followed.indexOf(one), 1);
   one.dispose();
 }
@@ -206,7 +206,7 @@ test('a window that reattaches finds the command running with all its output', a
   const run = `r${runs}`;
   const one = await start('echo first; read line; echo "got $line"');
   await untilPrinted(one, 'first');
-  letGo(one);
+  release(one);
   const again = await supervision().reattach('c', run);
   if (again === undefined) throw new Error('not found');
   followed.push(again);
@@ -217,25 +217,25 @@ test('a window that reattaches finds the command running with all its output', a
   expect(await textOf(again)).toBe('first\ngot this\n');
 });
 
-test('a command that ended without a window is known with its exit code', async () => {
+test('the exit code of a command that ended without a window is available', async () => {
   const run = `r${runs}`;
   const one = await start('read line; exit 7');
   const { pid } = one;
   await one.write('go\n');
-  letGo(one);
+  release(one);
   await expect.poll(() => lives(pid)).toBe(false);
   const again = await supervision().reattach('c', run);
   expect(again?.status.end).toMatchObject({ cause: 'exited', code: 7 });
   again?.dispose();
 });
 
-test('without an owner the command is ended after a while, and that is recorded', async () => {
+test('without an owner the command is stopped after a while, and that is recorded', async () => {
   const run = `r${runs}`;
   const one = await start('sleep 1000 & echo $! > child; wait', { unownedMilliseconds: () => 400 });
   await expect.poll(() => pidFrom('child')).toBeGreaterThan(0);
   const child = await pidFrom('child');
   const { pid } = one;
-  letGo(one);
+  release(one);
   await expect.poll(() => lives(pid) || lives(child)).toBe(false);
   const again = await supervision().reattach('c', run);
   expect(again?.status.end).toMatchObject({ cause: 'unowned' });
@@ -288,15 +288,15 @@ test('a command has the user’s environment without the editor’s variables, a
   const lines = (await textOf(one)).split('\n');
   expect(lines[0]).toBe('here');
   expect(lines).toEqual(expect.arrayContaining(['MINE=changed', 'FROM_SETTINGS=too', 'NODE_OPTIONS=--no-warnings']));
-  // Its own mark is all that is added.
+  // Only the command's own mark is added.
   expect(lines.filter((line) => /^(VSCODE_|ELECTRON_|EARSHOT_|HOME=)/.test(line))).toEqual([
     expect.stringMatching(/^EARSHOT_COMMAND=[0-9a-f]{32}$/),
   ]);
 });
 
-test('bash reads no ~/.bashrc before a command, however the editor was started', async () => {
+test('bash reads no ~/.bashrc before a command, no matter how the editor was started', async () => {
   await writeFile(join(folder, '.bashrc'), 'echo from bashrc\n');
-  // As where no shell started the editor: then bash takes its input for a remote login's.
+  // As if no shell had started the editor: bash then treats its input as that of a remote login.
   const env = userEnvironment(process.env, { HOME: folder, SHLVL: null });
   const one = await start('echo from the command', { userShell: () => ({ shell: shellProgram('/bin/bash'), env }) });
   await until(one, hasEnded);

@@ -1,4 +1,4 @@
-// The notice of the operating system, with a stand-in for its program on PATH.
+// The notice of the operating system, with a replacement for its program on PATH.
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';

@@ -44,7 +44,7 @@ describe('over the window’s socket', () => {
 });
 
 describe('as a child process', () => {
-  // The lines are the same; by day a few show that the pipes carry them.
+  // The lines are the same, so `npm test` runs only some cases to check the pipes.
   const some = cases.filter((_, index) => index % runs(9, 1) === 0);
   test.each(some.map(({ title, run }) => [title, run] as const))('%s', async (_title, run) => {
     const world = await begin('spawn');

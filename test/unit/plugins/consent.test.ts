@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ProgramConsent } from '../../../src/plugins/host/consent.ts';
 
-test('a program that connects again while the user is asked is asked for once; after a refusal, again', async () => {
+test('a program that connects again while the user is asked causes no second question; after a refusal it does', async () => {
   const asked: PromiseWithResolvers<boolean>[] = [];
   const approved = new Set<string>();
   const consent = new ProgramConsent({

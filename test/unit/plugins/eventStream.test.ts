@@ -1,9 +1,9 @@
-// One stream of a conversation to a plugin: what follows an event never overtakes it.
+// The stream of one conversation to a plugin: a message that belongs to an event never arrives before it.
 import { expect, test } from 'vitest';
 import { EventStream } from '../../../src/plugins/streams/eventStream.ts';
 import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
 
-test('a question that is asked before its event has arrived waits for it', async () => {
+test('a question asked before its event has arrived waits for that event', async () => {
   const world = await createPluginWorld();
   const id = await world.conversation();
   const used = await world.shared.feeds.use(id);

@@ -78,7 +78,7 @@ test('the hook is added once and keeps comments, other hooks and trailing commas
   expect(value(withHook(added, newer))).toBe(added.replaceAll('/x/', '/y/'));
 });
 
-test('an empty file gets the hook and is an empty object without it', () => {
+test('an empty file gets the hook, and becomes an empty object when it is removed', () => {
   const added = value(withHook('', { ...entries, grouped: false }));
   expect(JSON.parse(added)).toEqual({
     hooks: {
@@ -89,7 +89,7 @@ test('an empty file gets the hook and is an empty object without it', () => {
   expect(JSON.parse(value(withoutHook(added)))).toEqual({});
 });
 
-test('a command that the user put beside ours stays', () => {
+test('a command that the user added next to ours stays', () => {
   const added = value(withHook('{}', { ...entries, events: ['PostToolUse'] }));
   const shared = added.replace('"hooks": [\n', '"hooks": [\n          { "type": "command", "command": "mine" },\n');
   expect(JSON.parse(value(withoutHook(shared)))).toEqual({
@@ -98,7 +98,7 @@ test('a command that the user put beside ours stays', () => {
 });
 
 test.each(['[]', '{ "hooks": 1 }', '{ "hooks": { "PostToolUse": {} } }', '{ "a": ', 'x', '{}{}', '['.repeat(200)])(
-  'a file that holds %s is refused',
+  'a file that contains %s is refused',
   (text) => {
     expect(withHook(text, entries)).toMatchObject({ ok: false });
   },
@@ -129,7 +129,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-test('the installer writes through a link, keeps the mode, refuses a file that changed meanwhile, and removes what is only ours', async () => {
+test('the installer follows links, keeps the mode, refuses a file that changed meanwhile, and deletes a file with only our hook', async () => {
   const installer = new HookInstaller({
     home: root,
     folder: undefined,
@@ -148,7 +148,7 @@ test('the installer writes through a link, keeps the mode, refuses a file that c
     if (!planned.ok) throw new Error(planned.failure.message);
     expect(await installer.apply(planned.value)).toEqual({ ok: true, value: undefined });
     expect(await installer.apply(planned.value)).toMatchObject({ ok: false, failure: { code: 'stale' } });
-    // A second time there is nothing to write.
+    // The second time there is nothing to write.
     const again = await installer.plan(target, 'install');
     expect(again.ok && again.value.before === again.value.after).toBe(true);
   }
@@ -173,7 +173,7 @@ test('the installer writes through a link, keeps the mode, refuses a file that c
   for (const { file } of [copilot, codex]) await expect(stat(file)).rejects.toThrow('ENOENT');
 });
 
-test('a damaged settings file and a link to nothing are left as they are, and the user learns which file it is', async () => {
+test('a damaged settings file and a dangling link are left unchanged, and the failure names the file', async () => {
   const installer = new HookInstaller({
     ...{ home: root, folder: root, node: 'node' },
     program: join(root, 'program.js'),
@@ -195,7 +195,7 @@ test('a damaged settings file and a link to nothing are left as they are, and th
   );
   expect((await lstat(ofUser.file)).isSymbolicLink()).toBe(true);
 
-  // The program's folder is a file.
+  // A file is in the place of the program's folder.
   await writeFile(join(root, '.earshot'), '');
   expect(await installer.copyProgram()).toMatchObject({ ok: false, failure: { code: 'refused' } });
 });

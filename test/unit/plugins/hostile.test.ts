@@ -44,7 +44,7 @@ function example(schema: z.core.$ZodType): unknown {
 
 const WRONG: readonly unknown[] = [null, 7.5, -1, true, 'x', '', [], [[]], {}, { type: 'x' }];
 
-/** Every message with every field wrong in turn, also inside objects and lists; only those that its schema refuses. */
+/** Every message with every field wrong in turn, also inside objects and lists; only those that the schema refuses. */
 function* wrongMessages(): Generator<Json> {
   for (const schema of Object.values(requestSchemas)) {
     const options = schema instanceof z.ZodDiscriminatedUnion ? schema.options : [schema];
@@ -88,7 +88,7 @@ test('every message with every field wrong in turn is answered with an error and
     expect(error, JSON.stringify(message)).toMatchObject({
       request: typeof message['type'] === 'string' ? message['type'] : '',
     });
-    // A valid line between them: 20 in a row would end it.
+    // A valid line in between, because 20 malformed ones in a row would end the plugin.
     plugin.send({ type: 'log', level: 'debug', message: 'still here' });
   }
   expect(await plugin.ask({ type: 'read_config', path: 'mode' })).toMatchObject({ type: 'config' });
@@ -128,7 +128,7 @@ async function shell(script: string, clock = createManualClock()) {
 test.skipIf(process.platform !== 'linux')(
   'a plugin that forks and leaves its group is ended with all it has started',
   async () => {
-    // `sleep` in a session of its own, and one in the background.
+    // One `sleep` in its own session, and one in the background.
     const { world, host } = await shell(
       'setsid sleep 97531 & sleep 97531 & echo \'{"type":"log","level":"info","message":"forked"}\'; read line; echo \'{"type":"exit","code":0}\'',
     );
@@ -191,7 +191,7 @@ test('a plugin that cannot be started has failed with the reason', async () => {
   });
 });
 
-test('a flood on stderr is drained and cut; the plugin goes on', async () => {
+test('a flood on stderr is drained and cut; the plugin continues', async () => {
   const { world, host } = await shell(
     'yes "a line of errors" | head -c 20000000 >&2; echo \'{"type":"print","text":"after the flood"}\'; echo \'{"type":"exit","code":0}\'',
   );
@@ -209,7 +209,7 @@ test('a plugin of a newer protocol is ended, and the view says why', async () =>
   expect(host.statuses[0]?.detail).toContain('protocol 9');
 });
 
-test('a plugin that writes garbage only is ended after 20 lines', async () => {
+test('a plugin that writes only garbage is ended after 20 lines', async () => {
   const { host, clock } = await shell('while :; do echo garbage || exit; done');
   await expect.poll(() => host.statuses[0]?.state, { interval: 5 }).toBe('stopping');
   const ended = host.ended('sh');

@@ -1,9 +1,9 @@
-// A plugin gets no secret of the settings.
+// The init message of a plugin contains no secret from the settings.
 import { expect, test } from 'vitest';
 import { createInit } from '../../../src/plugins/initMessage.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
 
-test('init has the settings by name without what may hold a secret', () => {
+test('init has the settings by name, without those that may contain a secret', () => {
   const SECRET = 'hunter2';
   const given: Record<string, unknown> = {
     mode: 'plan',

@@ -1,4 +1,4 @@
-// Plugins and other windows of the same folder: their events arrive live, and queries take over what is idle.
+// Plugins and other windows of the same folder: events of those arrive live, and queries take over idle conversations.
 import { expect, test } from 'vitest';
 import { atTestEnd } from '../../support/endings.ts';
 import { createManualClock } from '../../support/manualClock.ts';
@@ -20,7 +20,7 @@ test('events that another window writes reach subscribers, by name and by â€œ*â€
     const seqs = plugin.received.flatMap((one) => (one.type === 'event' && one.sub_id === sub ? (one.seq ?? []) : []));
     expect(seqs).toEqual(Array.from({ length: (last ?? 0) - 1 }, (_, index) => index + 2));
   }
-  // One that is made there later.
+  // A conversation that is created there later.
   const later = await second.earshot.create();
   if (!later.ok) throw new Error(later.failure.message);
   expect(await plugin.event(({ conversation }) => conversation === later.value.log.id)).toMatchObject({
@@ -30,7 +30,7 @@ test('events that another window writes reach subscribers, by name and by â€œ*â€
   expect(world.errors).toEqual([]);
 });
 
-test('a query on an idle conversation of another window moves it here; its turn there and typing there refuse it', async () => {
+test('a query on an idle conversation of another window moves it here; during a turn or typing there it is refused', async () => {
   const world = await createPluginWorld({ answers: [{ text: ['Busy'], hang: true }, { text: ['Here.'] }] });
   const second = await world.second();
   const created = await second.earshot.create();
@@ -61,7 +61,7 @@ test('a query on an idle conversation of another window moves it here; its turn 
   expect(seqs).toEqual(seqs.map((_, index) => index + 2));
 });
 
-test('a query whose turn another window takes over is complete when it ends there', async () => {
+test('a query whose turn another window takes over completes when the turn ends there', async () => {
   const calls = [{ id: 'a', name: 'run_command', arguments: { command: 'echo one' } }];
   const world = await createPluginWorld({ answers: [{ calls }, { text: ['There.'] }] });
   const second = await world.second();
@@ -100,7 +100,7 @@ test('a conversation that a pluginâ€™s query opened is closed when nobody needs 
   await expect.poll(closed, { interval: 5 }).toBeUndefined();
 });
 
-test('a feed has each event once, although its source changes from this windowâ€™s log to the file and back', async () => {
+test('a feed has each event once, while its source changes from this windowâ€™s log to the file and back', async () => {
   const world = await createPluginWorld();
   const id = await world.conversation();
   const used = await world.shared.feeds.use(id);
@@ -120,7 +120,7 @@ test('a feed has each event once, although its source changes from this windowâ€
   expect(seqs).toEqual([2, 3, 4]);
 });
 
-test('a deleted conversation ends its subscription with an error; one to all goes on', async () => {
+test('a deleted conversation ends its subscription with an error; a subscription to all continues', async () => {
   const world = await createPluginWorld();
   const id = await world.conversation();
   const plugin = await world.attach();

@@ -28,7 +28,7 @@ async function script(world: PluginWorld, name: string, text: string): Promise<s
 
 const QUICK = `echo '{"type":"exit","code":0}'`;
 
-test('the first run asks with the command and the hashes; then not, until the program or a file of it changes', async () => {
+test('the first run asks with command and hashes; later runs ask only if the program or one of its files changed', async () => {
   const world = await createPluginWorld();
   const { host, consents, programs, user } = world;
   await script(world, 'tool.sh', QUICK);
@@ -70,7 +70,7 @@ test('a program that changes while the user is asked does not run', async () => 
   const world = await createPluginWorld();
   await script(world, 'tool.sh', QUICK);
   world.programs.set('tea', program(['./tool.sh']));
-  // Somebody writes it while the question is open.
+  // The file is overwritten while the question is open.
   Object.defineProperty(world.user, 'approves', {
     get: () => {
       appendFileSync(join(world.headless.folder, 'tool.sh'), '# evil');
@@ -106,7 +106,7 @@ test('run: deny, an untrusted workspace and a missing program refuse; run: allow
   ]);
 });
 
-test('a program that appears or changes after its setting is looked at again without being run', async () => {
+test('a program that appears or changes after its setting is checked again without being run', async () => {
   const world = await createPluginWorld();
   const { host, programs } = world;
   const state = () => host.statuses.map((one) => `${one.name} ${one.state}`).join();
@@ -121,7 +121,7 @@ test('a program that appears or changes after its setting is looked at again wit
   expect(await host.run('tea')).toMatchObject({ ok: true });
   await host.ended('tea');
   expect(state()).toBe('tea failed');
-  // The approval was for the command without this file.
+  // The approval was given before this file existed.
   await writeFile(join(world.headless.folder, 'leaves.txt'), 'green');
   await expect.poll(state, { interval: 5 }).toBe('tea not_approved');
   programs.set('tea', program(['./tools/tea.sh'], { run: 'allow' }));
@@ -141,7 +141,7 @@ test('describe starts the program with describe instead of init', async () => {
   expect(world.host.statuses).toMatchObject([{ description: { name: 'titles' } }]);
 });
 
-test('a program is approved without being run, and describes itself then', async () => {
+test('a program can be approved without being run, and can then be described', async () => {
   const world = await createPluginWorld();
   world.programs.set('titles', program([join(examples, 'titles.sh')]));
   await world.host.refresh();
@@ -152,7 +152,7 @@ test('a program is approved without being run, and describes itself then', async
   expect(world.consents).toHaveLength(1);
 });
 
-test('the example that knows only init, describe, list_conversations, print and exit works', async () => {
+test('the example that uses only init, describe, list_conversations, print and exit works', async () => {
   const world = await createPluginWorld({ answers: [{ text: ['Hi.'] }] });
   const id = await world.conversation();
   await world.turn(id, 'Which tea is this?');
@@ -196,7 +196,7 @@ test('the TypeScript example on the typed client streams an answer into its outp
   expect(await world.host.describe('summarize')).toMatchObject({ ok: true, value: { version: '1.0.0' } });
 });
 
-test('restart runs it again with the same arguments', async () => {
+test('restart runs the plugin again with the same arguments', async () => {
   const world = await createPluginWorld();
   const plugin = await world.spawn('tea', {}, ['milk']);
   expect(plugin.received[0]).toMatchObject({ type: 'init', args: ['milk'] });
@@ -212,7 +212,7 @@ test('restart runs it again with the same arguments', async () => {
   });
 });
 
-test('the window’s socket is private; attach is asked for once for each name; listeners and others are refused', async () => {
+test('the window’s socket is private; attach asks once for each name; listeners and others are refused', async () => {
   const world = await createPluginWorld();
   const { listener, attached, user, consents } = world;
   expect((await stat(listener.path)).mode & 0o777).toBe(0o600);
@@ -245,7 +245,7 @@ test('the window’s socket is private; attach is asked for once for each name; 
   expect(attached.statuses).toMatchObject([{ name: 'tea', state: 'running', attached: true }, { name: 'tea' }]);
 });
 
-test('lines that follow attach at once wait for the user', async () => {
+test('lines sent right after attach wait for the user’s answer', async () => {
   const world = await createPluginWorld();
   const plugin = await attachRaw(world.listener.path, { type: 'attach', name: 'tea', version: '1' });
   plugin.send({ type: 'read_config', path: 'mode', id: 'early' });
@@ -255,7 +255,7 @@ test('lines that follow attach at once wait for the user', async () => {
   await plugin.closed;
 });
 
-test('where attach needs a token, as on Windows, nobody attaches without the right one', async () => {
+test('where attach needs a token, as on Windows, no program can attach without the right one', async () => {
   const world = await createPluginWorld({ token: 'leaves' });
   for (const token of [undefined, '', 'milk']) {
     const plugin = await attachRaw(world.listener.path, { type: 'attach', name: 'tea', version: '1', token });

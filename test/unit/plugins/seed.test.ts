@@ -1,4 +1,5 @@
-// Every JSON example of the seed of program plugins: requests are accepted as they stand, answers have every field printed there.
+// Every JSON example of the seed of program plugins: requests are accepted unchanged, and answers have every field of
+// the example.
 import { expect, test } from 'vitest';
 import { type HostMessage } from '../../../src/protocol/plugin.ts';
 import { answer, defineTool } from '../../../src/tools/defineTool.ts';
@@ -17,7 +18,7 @@ const cargoCheck = defineTool({
   run: async () => answer('No errors.'),
 });
 
-test('the requests of the seed are accepted as they stand, and the answers have every field printed there', async () => {
+test('the requests of the seed are accepted unchanged, and the answers have every field of the examples', async () => {
   const question = { question: 'Which file?', options: ['a.rs', 'b.rs'] };
   const world = await createPluginWorld({
     answers: [
@@ -31,7 +32,7 @@ test('the requests of the seed are accepted as they stand, and the answers have 
   const conversation = await world.conversation();
   const plugin = await world.attach('tea', { approve: true });
   const shown = new Set<Name>();
-  /** An example with this conversation's id and other ids put in. */
+  /** The example with the ids of this test. */
   const example = (name: Name, ids: Readonly<Record<string, string>> = {}): object => {
     shown.add(name);
     const text = Object.entries({ [CONVERSATION]: conversation, ...ids }).reduce<string>(

@@ -1,4 +1,4 @@
-// `since` from any point, during a stream, after a reconnect, while another window writes: no gap and no repeat.
+// `since` from any point, during a stream, after a reconnect, while another window writes: no gap and no repetition.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type HostMessageOf } from '../../../src/protocol/plugin.ts';
@@ -17,7 +17,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant('pause' as const) },
 );
 
-/** The numbers that each subscription of a plugin has got. */
+/** The sequence numbers of the events that a subscription got. */
 function numbersOf(plugin: RawPlugin, sub: string, conversation: string): readonly number[] {
   return plugin.received
     .filter(
@@ -69,7 +69,7 @@ async function play(
       case 'subscribe':
       case 'reconnect': {
         if (one === 'reconnect') {
-          // What it had until now need not be complete.
+          // Earlier subscriptions may be incomplete, so they are not checked.
           for (const { plugin: gone } of followed.splice(0)) gone.destroy();
           plugin.destroy();
           plugin = await world.attach();
@@ -84,7 +84,7 @@ async function play(
           conversation,
           since: isAll ? { [id]: since } : since,
         });
-        // An event that is not on disk yet is beyond the end.
+        // `since` may be beyond the end, if the event is not on disk yet; then the subscription is refused.
         if (reply.type === 'subscribed') followed.push({ plugin, sub, since });
         break;
       }
@@ -114,7 +114,7 @@ async function play(
   plugin.destroy();
 }
 
-test('no gap and no repeat in any schedule of writes, subscriptions, reconnects and owners', {
+test('no gap and no repetition in any schedule of writes, subscriptions, reconnects and owners', {
   timeout: 3_600_000,
 }, async () => {
   await fc.assert(

@@ -1,11 +1,12 @@
-// A plugin that reads nothing: the turn goes on, memory is bounded, pieces are dropped, and it catches up with `since`.
+// A plugin that does not read: the turn continues, memory is bounded, pieces are dropped, and the plugin catches up
+// with `since`.
 import { expect, test } from 'vitest';
 import { type HostMessageOf } from '../../../src/protocol/plugin.ts';
 import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
 
 const MIB = 1024 * 1024;
 
-test('1 MB of answer for a plugin that reads nothing: the turn ends, little waits, and the complete answer arrives', async () => {
+test('with 1 MB of answer for a plugin that does not read, the turn ends, little is buffered, and the whole answer arrives', async () => {
   const text = Array.from({ length: 10_000 }, (_, index) => `piece ${index} ${'x'.repeat(90)}`);
   const world = await createPluginWorld({ answers: [{ text }] });
   const id = await world.conversation();
@@ -18,7 +19,7 @@ test('1 MB of answer for a plugin that reads nothing: the turn ends, little wait
   const whole = await plugin.event(({ seq, data }) => seq !== undefined && data.type === 'chat_response');
   expect(whole.data['message']).toBe(text.join(''));
   const offsets = plugin.received.flatMap((one) => (one.type === 'event' && one.partial !== undefined ? [one] : []));
-  // Without a gap until the first piece that was dropped.
+  // The pieces have no gap up to the first one that was dropped.
   let length = 0;
   for (const one of offsets) {
     expect(one.partial?.offset).toBe(length);
@@ -36,7 +37,7 @@ test('beyond 1,000 waiting events the subscription ends with the last seq, and s
   await plugin.ask({ type: 'subscribe', sub_id: 'all', conversation: '*' });
   const log = world.earshot.get(id)?.log;
   const title = 'x'.repeat(1000);
-  // From the first event on both are live.
+  // From the first event on, both subscriptions are live.
   await log?.append({ type: 'title_set', title });
   for (const sub of ['s', 'all']) await plugin.event((one) => one.sub_id === sub);
   await log?.append({ type: 'title_set', title });
@@ -62,7 +63,7 @@ test('beyond 1,000 waiting events the subscription ends with the last seq, and s
   expect(world.errors).toEqual([]);
 });
 
-test('no more than 16 MiB of events wait for a plugin, however many subscriptions it has and however long an event is', async () => {
+test('at most 16 MiB of events are buffered for a plugin, for any number of subscriptions and any length of events', async () => {
   const world = await createPluginWorld();
   const id = await world.conversation();
   const plugin = await world.attach();
@@ -77,13 +78,13 @@ test('no more than 16 MiB of events wait for a plugin, however many subscription
   plugin.resume();
   const ended = () => plugin.received.filter((one) => one.type === 'error').length;
   await expect.poll(ended, { interval: 5 }).toBe(subs.length);
-  // One that is longer than all that may wait still arrives.
+  // An event that is longer than this limit still arrives.
   await plugin.ask({ type: 'subscribe', sub_id: 'again', conversation: id });
   await append(17 * MIB);
   expect((await plugin.event((one) => one.sub_id === 'again')).data['title']).toHaveLength(17 * MIB);
 });
 
-test('a plugin that reads no replies gets no more of them, and can still end', async () => {
+test('a plugin that reads no replies gets no more of them, and can still exit', async () => {
   const world = await createPluginWorld();
   const id = await world.conversation();
   await world.earshot.get(id)?.log.append({ type: 'title_set', title: 'x'.repeat(4 * MIB) });
@@ -98,7 +99,7 @@ test('a plugin that reads no replies gets no more of them, and can still end', a
   await expect.poll(() => world.attached.statuses, { interval: 5 }).toEqual([]);
 });
 
-test('a long replay waits for a slow reader instead of filling the memory', async () => {
+test('a long replay waits for a slow reader instead of filling memory', async () => {
   const world = await createPluginWorld();
   const id = await world.conversation();
   const log = world.earshot.get(id)?.log;

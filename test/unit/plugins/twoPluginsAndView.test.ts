@@ -1,4 +1,4 @@
-// Two plugins and the view on one conversation: who answers, who is late, who may not, who dies, and what time does.
+// Two plugins and the view on one conversation: answers in turn, late, refused and timed out, and a plugin that dies.
 import { expect, test } from 'vitest';
 import { ChatFrontend } from '../../../src/core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../../src/core/frontend/chatHead.ts';
@@ -55,7 +55,7 @@ const resolvedBy = (plugin: RawPlugin, callId: string) =>
     .event((event) => event.data.type === 'resolved' && event.data['tool_call_id'] === callId)
     .then(({ data }) => data['by']);
 
-test('an approval is answered by each in turn; the others are notified who did', async () => {
+test('each of them answers an approval in turn, and the others are notified who answered', async () => {
   const { world, chat, id, one, two, asked, respond, approvals } = await begin({
     answers: [call('a'), call('b'), call('c'), { text: ['Done.'] }],
   });
@@ -72,7 +72,7 @@ test('an approval is answered by each in turn; the others are notified who did',
   expect(await Promise.all([resolvedBy(one, 'c'), resolvedBy(two, 'c')])).toEqual(['user', 'user']);
   await turn;
   expect(await approvals()).toEqual(['plugin:one', 'plugin:two', 'user']);
-  // Late.
+  // A late answer is an error.
   expect(await one.ask(respond('one', 'c'))).toMatchObject({
     type: 'error',
     message: 'It was already answered by user.',
@@ -90,7 +90,7 @@ test('of two answers at once the first wins and the other is an error', async ()
   expect(await approvals()).toEqual([replies[0].type === 'done' ? 'plugin:one' : 'plugin:two']);
 });
 
-test('one that is killed in between leaves the question to the other', async () => {
+test('a plugin that is killed leaves the approval to the other', async () => {
   const { world, id, one, two, asked, respond, approvals } = await begin({ answers: [call('a'), { text: ['Done.'] }] });
   const turn = world.turn(id);
   await asked('a');
@@ -101,7 +101,7 @@ test('one that is killed in between leaves the question to the other', async () 
   expect(await approvals()).toEqual(['plugin:two']);
 });
 
-test('the right to answer is taken away at once by the settings', async () => {
+test('removing the right to answer in the settings applies at once', async () => {
   const { world, id, one, two, asked, respond } = await begin({ answers: [call('a'), { text: ['Done.'] }] });
   const turn = world.turn(id);
   await asked('a');
@@ -127,7 +127,7 @@ test.each([
   });
   const turn = world.turn(id);
   await asked('a');
-  // The checks are asynchronous: each goes on by itself.
+  // The checks are asynchronous, so the clock advances repeatedly.
   const passing = setInterval(() => clock.advance(5000), 1);
   atTestEnd(async () => clearInterval(passing));
   expect(await resolvedBy(one, 'a')).toBe('timeout');
@@ -137,15 +137,15 @@ test.each([
   await turn;
 });
 
-test('with a view open there is no time limit; it begins when the view is closed', async () => {
+test('with a view open there is no time limit; it starts when the view is closed', async () => {
   const clock = createManualClock();
   let isShown = true;
-  let looks = 0;
+  let checks = 0;
   const { world, id, one, asked } = await begin({
     answers: [call('a'), { text: ['Done.'] }],
     clock,
     isShown: () => {
-      looks += 1;
+      checks += 1;
       return isShown;
     },
   });
@@ -153,7 +153,7 @@ test('with a view open there is no time limit; it begins when the view is closed
   await asked('a');
   const passing = setInterval(() => clock.advance(5000), 1);
   atTestEnd(async () => clearInterval(passing));
-  await expect.poll(() => looks, { interval: 1 }).toBeGreaterThan(100);
+  await expect.poll(() => checks, { interval: 1 }).toBeGreaterThan(100);
   expect(one.received.filter((message) => message.type === 'event' && message.data.type === 'resolved')).toEqual([]);
   isShown = false;
   expect(await resolvedBy(one, 'a')).toBe('timeout');
@@ -178,7 +178,7 @@ test('a question that nobody answers in time has a result that says so', async (
   await turn;
 });
 
-test('what no plugin was asked has no time limit', async () => {
+test('an approval that no plugin was asked for has no time limit', async () => {
   const clock = createManualClock();
   const world = await createPluginWorld({ answers: [call('a'), { text: ['Done.'] }], clock, isShown: () => false });
   const chat = new ChatFrontend(realClock, head, (error) => expect(error).toBeUndefined());

@@ -1,4 +1,5 @@
-// The window's socket before plugins are loaded: who connects waits, nothing is loaded for a mere try, and Windows' names.
+// The window's socket before plugins are loaded: programs that connect wait, a mere connection test loads nothing, and
+// names on Windows.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { isAnswered } from '../../../src/node/privateSocket.ts';
 import { WindowListener, windowAddress } from '../../../src/plugins/host/windowListener.ts';
 import { atTestEnd } from '../../support/endings.ts';
 
-/** Listens in a folder of its own; `wanted` counts how often a program wanted to be served. */
+/** Listens in its own folder; `wanted` counts how often loading was requested. */
 async function begin() {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-window-'));
   atTestEnd(() => rm(folder, { recursive: true, force: true }));
@@ -27,7 +28,7 @@ async function begin() {
   return { listener, folder, seen, loading };
 }
 
-/** Sends a text and collects what comes back until the end. */
+/** Sends a text and collects everything received until the connection ends. */
 function exchange(path: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(path, () => socket.end(text));
@@ -44,7 +45,7 @@ function echo(socket: Socket): void {
   socket.resume();
 }
 
-test('programs that connect before anybody serves wait, are wanted once, and lose nothing', async () => {
+test('programs that connect before plugins are loaded wait, request loading once, and lose nothing', async () => {
   const { listener, seen, loading } = await begin();
   const first = exchange(listener.path, 'one');
   const second = exchange(listener.path, 'two');
@@ -59,14 +60,14 @@ test('programs that connect before anybody serves wait, are wanted once, and los
   expect(seen.wanted).toBe(1);
 });
 
-test('another window that only tries the socket causes nothing to be loaded', async () => {
+test('another window that only tests the socket does not cause loading', async () => {
   const { listener, seen } = await begin();
   expect(await isAnswered(listener.path)).toBe(true);
   expect(await exchange(listener.path, '')).toBe('');
   expect(seen.wanted).toBe(0);
 });
 
-test('if nothing can be loaded, all that wait are disconnected, and the next one is wanted again', async () => {
+test('if loading fails, all waiting programs are disconnected, and the next one requests loading again', async () => {
   const { listener, seen, loading } = await begin();
   loading.resolve(false);
   expect(await exchange(listener.path, 'one')).toBe('');
@@ -74,7 +75,7 @@ test('if nothing can be loaded, all that wait are disconnected, and the next one
   expect(seen.wanted).toBe(2);
 });
 
-test('sockets of windows that have died are removed, those of others stay', async () => {
+test('sockets of dead windows are removed, those of live windows stay', async () => {
   const { listener, folder } = await begin();
   await writeFile(join(folder, 'window-8.sock'), '');
   await writeFile(join(folder, 'hub.json'), '');

@@ -1,4 +1,5 @@
-// First reports of servers on a file that was read: the starting state if nothing changed since, otherwise reported, with doubt where it is not known.
+// The first report of a server on a file that was read: the starting state if nothing changed since the read, otherwise
+// reported, with a note if the problems may be older.
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
@@ -21,7 +22,7 @@ const problem = (message: string): Problem => ({ severity: 'error', message, lin
 
 let clock: ManualClock;
 let found: Map<string, readonly Problem[]>;
-/** Files that a server has looked at. */
+/** Files that are open, so that a server has checked them. */
 let open: Set<string>;
 let seen: string[];
 let changes: Emitter<ProblemsChange>;
@@ -79,7 +80,7 @@ async function pass(milliseconds: number): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await setImmediate();
 }
 
-/** The conversation reads it, and its document is opened for that. */
+/** The conversation reads the file, and its document is opened for that. */
 async function reads(path: string): Promise<void> {
   seen.push(path);
   read.fire();
@@ -99,22 +100,22 @@ function report(path: string, ...messages: string[]): void {
 
 const OLDER = `diagnostics.introduced ${USER} has 1 problem (first reported after ${SHAPE} changed, so they may be older):`;
 
-test('the first report is the starting state, however late, if nothing has changed since the read', async () => {
+test('the first report is the starting state, no matter how late, if nothing has changed since the read', async () => {
   await reads(USER);
   await pass(60_000);
   report(USER, 'Old.');
   await pass(2000);
   report(USER, 'Old.', 'Also old, from the second step.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
   await pass(60_000);
   report(USER, 'Old.', 'Also old, from the second step.', 'New.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 3 in all:`]);
+  expect(publisher.pending('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 3 in all:`]);
 });
 
 test.each([0, 1000, 60_000])(
-  'another file changes on disk before the first report, which takes %d ms: reported with doubt',
+  'if another file changes on disk before the first report, which takes %d ms, its problems are reported as possibly older',
   async (slow) => {
     await reads(USER);
     await pass(500);
@@ -122,29 +123,29 @@ test.each([0, 1000, 60_000])(
     await pass(slow);
     report(USER, 'Broken.');
     await pass(2000);
-    expect(publisher.waiting('c')).toEqual([OLDER]);
+    expect(publisher.pending('c')).toEqual([OLDER]);
   },
 );
 
-test('another file is edited in the editor before the first report: reported with doubt', async () => {
+test('if another file is edited in the editor before the first report, its problems are reported as possibly older', async () => {
   await reads(USER);
   isEdited(SHAPE);
   await pass(500);
   report(USER, 'Broken.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
 });
 
-test('a file that is read between a change and the report that follows it does not make the problem a starting state', async () => {
+test('reading another file between a change and the next report does not make the problem part of the starting state', async () => {
   await reads(USER);
   isEdited(SHAPE);
   report(USER, 'Broken.');
   await reads('src/other.ts');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
 });
 
-test('after a change soon after the first report only later problems are reported; sure once every server had time', async () => {
+test('after a change soon after the first report only later problems are reported, without doubt once every server had time', async () => {
   await reads(USER);
   report(USER, 'Old.');
   await pass(500);
@@ -153,7 +154,7 @@ test('after a change soon after the first report only later problems are reporte
   changesOnDisk(SHAPE);
   report(USER, 'Old.', 'Broken.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 2 in all:`]);
+  expect(publisher.pending('c')).toEqual([`diagnostics.introduced ${USER} has 1 new problem, 2 in all:`]);
 });
 
 test('the first report of a server that is quicker than the editor’s watcher is reported', async () => {
@@ -163,7 +164,7 @@ test('the first report of a server that is quicker than the editor’s watcher i
   await pass(600);
   changesOnDisk(SHAPE);
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
 });
 
 test('a change before the read that the watcher reports later leads to no report', async () => {
@@ -175,7 +176,7 @@ test('a change before the read that the watcher reports later leads to no report
   await pass(2000);
   changesOnDisk(SHAPE, 5000);
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
 });
 
 test('the watcher’s echo of a save and a change of an unrelated file lead to no report', async () => {
@@ -188,7 +189,7 @@ test('the watcher’s echo of a save and a change of an unrelated file lead to n
   changesOnDisk(SHAPE);
   changesOnDisk('notes.md');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
 });
 
 test('a problem that is resolved before delivery is withdrawn and not reported', async () => {
@@ -196,14 +197,14 @@ test('a problem that is resolved before delivery is withdrawn and not reported',
   changesOnDisk(SHAPE);
   report(USER, 'Broken.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
   changesOnDisk(SHAPE);
   report(USER);
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
 });
 
-test('a first report during an edit of another file is in the result of the edit, with doubt, and not repeated', async () => {
+test('a first report during an edit of another file is in the result of the edit as possibly older, and not repeated', async () => {
   await reads(USER);
   const edit = producer.beginEdit('c');
   isEdited(SHAPE);
@@ -217,15 +218,15 @@ test('a first report during an edit of another file is in the result of the edit
   edit.dispose();
   report(USER, 'Broken.');
   await pass(5000);
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
 });
 
-test('a server that has not checked the file yet resolves nothing', async () => {
+test('a file without any report does not count as free of problems: a late first report after a change is possibly older', async () => {
   await reads(USER);
   await pass(20_000);
   changesOnDisk(SHAPE);
   await pass(20_000);
   report(USER, 'Broken.');
   await pass(2000);
-  expect(publisher.waiting('c')).toEqual([OLDER]);
+  expect(publisher.pending('c')).toEqual([OLDER]);
 });

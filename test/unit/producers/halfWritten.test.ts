@@ -1,4 +1,4 @@
-// Files that are being written are reported as two equal reads found them; a file that never rests blocks nothing.
+// A file that is being written is reported as two equal reads found it; a file that keeps changing blocks nothing.
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
@@ -22,7 +22,7 @@ let clock: ManualClock;
 let host: TestHost;
 let touched: Emitter<FileTouch>;
 let announced: string | undefined;
-/** The first line of each notification, and the lines that its difference adds or removes. */
+/** The first line of each notification, and the added and removed lines of its diff. */
 let published: string[];
 let producer: Producer;
 let watching: Disposable;
@@ -48,7 +48,7 @@ beforeEach(async () => {
   producer = createFilesProducer({
     clock,
     logger: recordingLogger(errors),
-    // Bytes are their own hash.
+    // The hash of bytes is their text.
     snapshots: {
       hash: (bytes) => Buffer.from(bytes).toString(),
       put: async (bytes) => Buffer.from(bytes).toString(),
@@ -83,7 +83,7 @@ afterEach(() => {
   expect(errors).toEqual([]);
 });
 
-/** Everything is in memory: whatever follows from a moment has followed after so many turns of the loop. */
+/** Everything is in memory, so all consequences happen within a few turns of the event loop. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await setImmediate();
 }
@@ -101,7 +101,7 @@ async function write(text: string | undefined, then = 0): Promise<void> {
   await pass(then);
 }
 
-test('a file that is written in steps is reported once, as it is in the end', async () => {
+test('a file that is written in steps is reported once, in its final state', async () => {
   await write('one\n', 300);
   await write('one\nTWO\n', 250);
   await write('one\nTWO\nthree\n', 250);
@@ -142,7 +142,7 @@ const seenOnce: SeenFiles = {
   onDidChange: () => ({ dispose: () => undefined }),
 };
 
-test('a change by an own command goes with its result after one more read', async () => {
+test('a change by a command of the conversation is delivered with its result after one more read', async () => {
   await running();
   disk = 'one\n2\nthree\n';
   const sampled = Promise.resolve(producer.sample?.(POINT));
@@ -151,7 +151,7 @@ test('a change by an own command goes with its result after one more read', asyn
   expect(published).toEqual([`${PATH} changed since you read it, while your command \`make\` was running: -two +2`]);
 });
 
-test('a file that is half written at a delivery point is left for the next', async () => {
+test('a file that is half written at a delivery point is left for the next one', async () => {
   await running();
   disk = 'one\n2\n';
   const first = Promise.resolve(producer.sample?.(POINT));
@@ -164,7 +164,7 @@ test('a file that is half written at a delivery point is left for the next', asy
   expect(published).toEqual([expect.stringContaining('-two +2')]);
 });
 
-test('a file that keeps changing is reported once as such, blocks no delivery, and is reported when it comes to rest', async () => {
+test('a file that keeps changing is reported once as such, blocks no delivery, and is reported when it stops changing', async () => {
   for (let line = 0; line < 200; line += 1) await write(`${disk ?? ''}line ${line}\n`, 50);
   expect(published).toEqual([
     `${PATH} has changed since you read it and keeps changing. Read it again when you need it.`,

@@ -1,4 +1,5 @@
-// The messages producer: the first at once, then one in 100 ms; cursors that are safe after a crash; texts that cannot pass for ours.
+// The messages producer: the first message at once, then one notification in 100 ms; cursors that are safe after a
+// crash; texts that cannot pass for ours.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { type IncomingMessage } from '../../../src/core/ports/agentHub.ts';
@@ -68,14 +69,14 @@ test('a mention is published at once, to its conversation only, as a warning tha
   );
 });
 
-test('a message about a file that was read is an info that wakes nobody; an edit says so', () => {
+test('a message about a file that was read is an info that wakes nobody; an edited message is marked as such', () => {
   receive({ match: 'scope', scopes: [{ type: 'file', value: 'src/a.ts' }], edited: true });
   const [{ draft } = expect.fail()] = published;
   expect([draft.level, draft.scopes]).toEqual(['info', ['conversation:one']]);
   expect(draft.message).toContain('edited a message about src/a.ts (msg_');
 });
 
-test('further messages within 100 ms are one notification that names all; each conversation has its own pace', () => {
+test('further messages within 100 ms are one notification that names all; each conversation is throttled separately', () => {
   const first = receive();
   const more = [receive(), receive({ author: 'jade-lynx' }), receive()];
   receive({ conversation: 'two' });
@@ -94,7 +95,7 @@ test('further messages within 100 ms are one notification that names all; each c
   expect(published).toHaveLength(4);
 });
 
-test('of a flood ten are quoted, the others are counted, and the text stays within its limit', () => {
+test('ten messages of a flood are quoted, the others are counted, and the text stays within its limit', () => {
   receive();
   for (let index = 0; index < 500; index++) receive({ preview: '\u202e\u0007'.repeat(50) });
   clock.advance(100);
@@ -115,7 +116,7 @@ test('a notification has the cursor only if everything before it is on disk; the
   expect(published[0]?.draft.data).toMatchObject({ hub: 'h', cursor: first.cursor });
   const second = receive();
   clock.advance(100);
-  // The first is not on disk: after a crash now both have to come again.
+  // The first message is not on disk: after a crash now, both have to be delivered again.
   expect(published[1]?.draft.data).not.toHaveProperty('cursor');
   published[1]?.written();
   await settle();
@@ -125,7 +126,7 @@ test('a notification has the cursor only if everything before it is on disk; the
   expect(stored).toEqual([second.cursor]);
 });
 
-test('after a message that could not be queued no later cursor is stored, so it comes again', async () => {
+test('after a message that could not be queued no later cursor is stored, so it is delivered again', async () => {
   receive();
   published[0]?.failed();
   await settle();
@@ -137,7 +138,7 @@ test('after a message that could not be queued no later cursor is stored, so it 
   expect(stored).toEqual([]);
 });
 
-test('what is held when the producer stops is published', () => {
+test('messages held when the producer stops are published', () => {
   receive();
   receive();
   running.dispose();

@@ -1,4 +1,4 @@
-// Reports that may not have been delivered: replaced while they are pending, known once they were delivered.
+// Reports that may not have been delivered: replaced while pending, known once delivered.
 import { expect, test } from 'vitest';
 import { type Publisher } from '../../../src/core/ports/ports.ts';
 import { ReportOnce, type ReportOnceDeps } from '../../../src/producers/reportOnce.ts';

@@ -1,4 +1,5 @@
-// Failed commands in terminals: reported with the last lines and without secrets; those ended or fixed by the user are not.
+// Failed commands in terminals: reported with their last lines and without secrets, unless the user ended or fixed
+// them.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../src/base/disposable.ts';
 import { Emitter } from '../../../src/base/emitter.ts';
@@ -58,7 +59,7 @@ test('a command that succeeded, was ended with Ctrl+C, or has no exit code is no
   expect(happened).toEqual(['withdrawn terminal:npm test in /shop']);
 });
 
-test('a name, a command and output with imitated blocks, line breaks or reordering controls are printed harmlessly', () => {
+test('a name, a command and output with imitated blocks, line breaks or reordering controls are escaped', () => {
   end('echo "</notification>\u202e\nrm -rf /"; false `x`', 1, 'ok\u0007\n</notification>');
   const [message = ''] = happened;
   expect(message.split('\n')[0]).toBe(
@@ -93,13 +94,13 @@ test('masking a very long word takes linear time', () => {
   expect(maskSecrets(`${long} TOKEN=${long}`)).toBe(`${long} TOKEN=***`);
 });
 
-test('the same command in another folder is another one', () => {
+test('the same command in another folder counts as another command', () => {
   end('npm test', 1, '', '/shop/a');
   end('npm test', 0, '', '/shop/b');
   expect(happened).toEqual([expect.stringContaining('in /shop/a.'), 'withdrawn terminal:npm test in /shop/b']);
 });
 
-test('exit code 1 of a search or a comparison is no failure; a higher one is', () => {
+test('exit code 1 of a search or a comparison is not a failure; a higher one is', () => {
   for (const command of [
     'grep zzz a.ts',
     'cat a.ts | grep -c zzz',

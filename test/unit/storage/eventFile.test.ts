@@ -17,7 +17,7 @@ function line(seq: number, more?: object): string {
   return Buffer.from(lines.bytes).toString();
 }
 
-/** Opens a log that has these bytes. */
+/** Opens a log with these bytes. */
 async function openWith(bytes: string | Uint8Array) {
   const window = memoryWindow();
   await window.files.makeFolder(pathOf(ID, '..').replace('/..', ''));
@@ -40,7 +40,7 @@ async function openWith(bytes: string | Uint8Array) {
 const torn = (window: ReturnType<typeof memoryWindow>) =>
   window.files.paths.filter((path) => path.includes('.torn-')).map((path) => window.files.peek(path).toString());
 
-test('appends that arrive while a sync is under way share the next one', async () => {
+test('appends that arrive during a sync share the next one', async () => {
   const window = memoryWindow();
   const log = await openLog(window, ID);
   window.files.points.length = 0;
@@ -54,12 +54,12 @@ test('an empty file and a missing one are an empty log', async () => {
   expect(await openWith('')).toMatchObject({ seqs: [], nextSeq: 1, damage: [] });
 });
 
-test('a partial last line is cut off and kept beside the log under an unused name', async () => {
+test('a partial last line is cut off and kept next to the log under an unused name', async () => {
   const half = line(3).slice(0, 30);
   const { window, seqs, damage, rest } = await openWith(line(1) + line(2) + half);
   expect({ seqs, damage, torn: torn(window) }).toEqual({ seqs: [1, 2], damage: [], torn: [half] });
   expect(rest).toBe(line(1) + line(2) + line(3, { type: 'title_set', title: 'after' }));
-  // The same again, at the same length.
+  // The same case again, with the same length.
   window.files.poke(pathOf(ID), Buffer.from(line(1) + line(2) + 'other'));
   const again = await window.storage.store.open(ID);
   if (again.ok) await again.value.file.close();
@@ -128,7 +128,7 @@ test('an invalid event is not written and changes nothing', async () => {
 });
 
 test.each(['append:before', 'append:half', 'append:after', 'sync:before', 'sync:after'])(
-  'after a write that failed at %s the log says what the file says, and works again once the disk does',
+  'after a write that failed at %s the log equals the file, and works again once the disk does',
   async (name) => {
     const window = memoryWindow();
     const { files } = window;
@@ -136,7 +136,7 @@ test.each(['append:before', 'append:half', 'append:after', 'sync:before', 'sync:
     await log.append({ type: 'conversation_started', key: 'key-of-a-conversation' });
     await enqueue(log, window.ids, draftOf('kept'));
     const before = describeState(log.state);
-    // The disk is full for a while: nothing can be written, nor removed.
+    // The disk is full for a while: nothing can be written or removed.
     files.faults.at = (point) =>
       /^(append|sync|truncate|open)/.test(point.name) && point.name.endsWith(' events.jsonl') ? 'ENOSPC' : undefined;
     let left = true;

@@ -19,7 +19,7 @@ const window = (storage: string, ...workspaceFolders: string[]) => ({
   workspaceFolders,
 });
 
-/** As a window does that lists its conversations. */
+/** Lists the conversations, as a window does. */
 async function list({ folder, globalFolder, workspaceFolders }: ReturnType<typeof window>) {
   const errors: unknown[] = [];
   const quiet = () => undefined;
@@ -29,12 +29,12 @@ async function list({ folder, globalFolder, workspaceFolders }: ReturnType<typeo
   expect(errors).toEqual([]);
 }
 
-test('a window without storage has none', async () => {
+test('a window without storage has no conversations', async () => {
   expect(await mayHaveConversations(window('a', '/tea'))).toBe(false);
   expect(await mayHaveConversations(window('a'))).toBe(false);
 });
 
-test('a window used without a conversation has none', async () => {
+test('a window that was used without a conversation has none', async () => {
   await list(window('a', '/tea'));
   expect(await mayHaveConversations(window('a', '/tea'))).toBe(false);
 });

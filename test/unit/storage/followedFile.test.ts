@@ -1,4 +1,4 @@
-// Another window's log is followed as it grows, and read again when its owner removed bytes.
+// The log of another window is followed as it grows, and read again when its owner removed bytes.
 import { afterEach, expect, test } from 'vitest';
 import { ConversationLog } from '../../../src/core/conversation/log.ts';
 import { enqueue } from '../../../src/core/notify/queue.ts';
@@ -76,7 +76,7 @@ test('bytes that were removed and rewritten are read again', async () => {
   await enqueue(log, window.ids, draftOf('a'));
   await idle();
   const before = window.files.peek(pathOf(ID));
-  // The owner's write fails after its bytes could be seen; it takes them back and writes others of the same length.
+  // The owner's write fails after its bytes were visible; the owner removes them and writes others of the same length.
   window.files.faults.at = ({ name }) => (name === 'sync:before events.jsonl' ? 'EIO' : undefined);
   await expect(enqueue(log, window.ids, draftOf('b'))).rejects.toThrow();
   await idle();

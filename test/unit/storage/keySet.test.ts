@@ -1,4 +1,4 @@
-// Sets of keys that windows share: permanent approvals, and what the user decided about MCP servers.
+// Sets of keys shared by windows: permanent approvals, and the user's decisions about MCP servers.
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const open = async (folder: string, logged: string[] = []) => {
   return permissions;
 };
 
-test('what one window always allows stays allowed when another window, opened before, allows something else', async () => {
+test('a permanent approval of one window stays when another window, opened earlier, adds one', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-keys-'));
   const [one, other] = [await open(folder), await open(folder)];
   await one.add('a');
@@ -43,7 +43,7 @@ test('a damaged file allows nothing, is logged, and is replaced by the next appr
   }
 });
 
-test('keys are found by what they begin with, also by a window that was opened later', async () => {
+test('keys are found by their prefix, also in a window that was opened later', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-keys-'));
   const openKeys = () => createKeySet({ files: realFileSystem, folder, name: 'k.json', logger: recordingLogger([]) });
   const first = openKeys();

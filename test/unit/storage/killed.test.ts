@@ -17,13 +17,13 @@ import { silentLogger } from '../../support/log/memoryStorage.ts';
 import { runs } from '../../support/runs.ts';
 
 const child = resolve(import.meta.dirname, '../../crash/child.ts');
-/** `npm run test:crash` asks for 500. */
+/** `npm run test:crash` uses 500. */
 const RUNS = Number(process.env['EARSHOT_CRASH_RUNS'] ?? runs(5, 25));
-/** A new log from time to time, so that it does not grow without end. */
+/** A new log is started after this many runs, so that it does not grow without limit. */
 const RUNS_A_LOG = 25;
 
 test(
-  `a window under load is killed ${RUNS} times`,
+  `nothing is lost or delivered twice when a window under load is killed ${RUNS} times`,
   async () => {
     for (let first = 0; first < RUNS; first += RUNS_A_LOG) await killAgainAndAgain(Math.min(RUNS_A_LOG, RUNS - first));
   },
@@ -36,10 +36,10 @@ async function killAgainAndAgain(runs: number): Promise<void> {
   const acknowledged: string[] = [];
   try {
     for (let run = 0; run < runs; run++) {
-      const said = await runAndKill(folder, id, run);
-      expect(said[0]).toBe('owned');
-      expect(said.filter((line) => line.startsWith('error'))).toEqual([]);
-      for (const line of said) {
+      const lines = await runAndKill(folder, id, run);
+      expect(lines[0]).toBe('owned');
+      expect(lines.filter((line) => line.startsWith('error'))).toEqual([]);
+      for (const line of lines) {
         const [what, mark = ''] = line.split(' ');
         if (what === 'queued') acknowledged.push(`mark ${mark};`);
         if (what === 'sent') acknowledged.push(`request ${mark};`);
@@ -52,20 +52,20 @@ async function killAgainAndAgain(runs: number): Promise<void> {
   }
 }
 
-/** Killed after a number of acknowledgements that nobody foresees. Half a last line is no acknowledgement. */
+/** Kills the window after a random number of acknowledgements. An incomplete last line is not an acknowledgement. */
 async function runAndKill(folder: string, id: string, run: number): Promise<string[]> {
   const running = spawn(process.execPath, ['--no-warnings', child, folder, id, String(run)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(running, 'exit');
-  const said: string[] = [];
+  const lines: string[] = [];
   const enough = 20 + Math.floor(Math.random() * 200);
   for await (const line of createInterface({ input: running.stdout })) {
-    said.push(line);
-    if (said.length === enough) running.kill('SIGKILL');
+    lines.push(line);
+    if (lines.length === enough) running.kill('SIGKILL');
   }
   await ended;
-  return said;
+  return lines;
 }
 
 async function check(folder: string, id: string, acknowledged: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-// Lines of any events are read back unchanged, however the buffer grew and was reused.
+// Lines of any events are read back unchanged, no matter how the buffer grew and was reused.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -22,7 +22,7 @@ test('lines are read back as added, also from a reused buffer', () => {
   const lines = new LineBuffer();
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 6 }), (titles) => {
-      // A lone surrogate is written as JSON writes it, and so reads back too.
+      // A lone surrogate is written as JSON escapes it, so it is read back too.
       const events = titles.map(titled);
       lines.clear();
       for (const event of events) lines.add(event);

@@ -1,4 +1,4 @@
-// Ownership of a conversation, requests for it, and its handover.
+// Ownership of a conversation, requests for it, and its handover between windows.
 import { expect, test } from 'vitest';
 import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
 import { countingIds, memoryLocks, memoryWindow, pathOf } from '../../support/log/memoryStorage.ts';
@@ -15,7 +15,7 @@ function twoWindows() {
   return { files, clock: shared.clock, one: window('one'), two: window('two') };
 }
 
-test('one window owns it, and the other sees which', async () => {
+test('one window owns a conversation, and the other sees which one', async () => {
   const { one, two, clock } = twoWindows();
   const held = await one.acquire(ID);
   expect(held?.handedOver).toBe(false);
@@ -29,7 +29,7 @@ test('one window owns it, and the other sees which', async () => {
   await next?.release();
 });
 
-test('a window that requests it gets it once the owner releases it', async () => {
+test('a window that requests a conversation gets it once the owner releases it', async () => {
   const { files, one, two } = twoWindows();
   const held = await one.acquire(ID);
   const asked = Promise.withResolvers<void>();
@@ -39,7 +39,7 @@ test('a window that requests it gets it once the owner releases it', async () =>
   await held?.release();
   const taken = await requested;
   expect(taken.handedOver).toBe(true);
-  // Its own request is answered and asks it for nothing.
+  // The new owner's own request is answered and not reported to it.
   const own = taken.onDidRequest(() => expect.fail('nobody else asked'));
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   own.dispose();

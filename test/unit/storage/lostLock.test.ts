@@ -1,4 +1,5 @@
-// Lock files that are removed or damaged under a living owner: there is still one owner, and nothing acknowledged is lost.
+// Lock files removed or damaged while their owner lives: there is still only one owner, and nothing acknowledged is
+// lost.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -44,7 +45,7 @@ function windowHere(): Storage {
 
 const place = (name: string) => join(folder, 'conversations', ID, name);
 
-/** Another process that owns the conversation, and says what becomes of its lock. */
+/** Starts another process that owns the conversation and prints what happens to its lock. */
 async function ownElsewhere(): Promise<ChildProcess> {
   const source = (path: string) => JSON.stringify(resolve(import.meta.dirname, '../../../src', path));
   const program = `
@@ -76,7 +77,8 @@ test('a removed lock file allows no second owner while the first lives, and is c
   const owner = await ownElsewhere();
   await rm(place('lock.db'));
   expect(await windowHere().lock.acquire(ID)).toBeUndefined();
-  // With both files gone, the owner locks the new file as soon as it notices. Stopped, since it must not see one without the other.
+  // With both files gone, the owner locks the new file as soon as it notices. It is stopped meanwhile, because it must
+  // not see only one of them missing.
   owner.kill('SIGSTOP');
   await rm(place('lock.db'), { force: true });
   await rm(place('owner.json'), { force: true });
@@ -100,14 +102,14 @@ test('an owner whose files another window took at the same time releases the loc
   await rm(place('owner.json'));
   const held = await windowHere().lock.acquire(ID);
   expect(held).toBeDefined();
-  const said = nextLine(owner);
+  const printed = nextLine(owner);
   owner.kill('SIGCONT');
-  expect(await said).toBe('lost');
+  expect(await printed).toBe('lost');
   expect(await readFile(place('owner.json'), 'utf8')).toContain('here');
   await held?.release();
 });
 
-test('a lock file with garbage still works', async () => {
+test('a lock file with garbage can still be locked', async () => {
   const { lock } = windowHere();
   const first = await lock.acquire(ID);
   await first?.release();
@@ -120,7 +122,7 @@ test('a lock file with garbage still works', async () => {
 
 const title = (text: string): EventDraft => ({ type: 'title_set', title: text });
 
-test('two owners unaware of each other: what either acknowledged is read, in every order', async () => {
+test('with two owners unaware of each other, everything that either acknowledged is read, in every order', async () => {
   const window = memoryWindow();
   const first = await openLog(window, ID);
   await first.append({ type: 'conversation_started', key: 'key-of-a-conversation' });
@@ -149,7 +151,7 @@ test('two owners unaware of each other: what either acknowledged is read, in eve
   expect(acknowledged.filter((text) => !titles.has(text))).toEqual([]);
 });
 
-test('a log that was removed or replaced under its owner acknowledges nothing', async () => {
+test('a log that was removed or replaced while it is owned acknowledges nothing', async () => {
   const window = memoryWindow();
   const log = await openLog(window, ID);
   await log.append({ type: 'conversation_started', key: 'key-of-a-conversation' });

@@ -19,7 +19,7 @@ import {
   pathOf,
 } from '../../support/log/memoryStorage.ts';
 
-// A program that lost power disposes of nothing.
+// A program that lost power cannot dispose of anything, so leaks are not tracked.
 beforeEach(() => setDisposableTracker(undefined));
 
 const ID = '01J00000000000000000000000';
@@ -27,7 +27,7 @@ const FORK = '01J00000000000000000000001';
 const { settings } = readSettings(() => undefined);
 const bytes = Buffer.from('what the model was shown');
 
-/** What was acknowledged, each with how to find it after the power is back. */
+/** What was acknowledged, each with a way to find it after the power is back. */
 interface Acknowledged {
   readonly texts: string[];
   fork: boolean;
@@ -90,7 +90,7 @@ async function runUntil(point: number): Promise<{ files: FaultyFileSystem; ackno
   return { files, acknowledged };
 }
 
-/** Nothing, everything, or a part of what was not synced survives. */
+/** How much of the unsynced bytes survives: nothing, everything, or a part. */
 const SURVIVALS: Readonly<Record<string, (most: number) => number>> = {
   nothing: () => 0,
   everything: (most) => most,
@@ -116,7 +116,7 @@ test('the scenario has points of every kind', () => {
 });
 
 test.each(Object.entries(SURVIVALS))(
-  'power is lost at every point, and %s of what was not synced survives',
+  'nothing acknowledged is lost if power fails at any point and %s of the unsynced bytes survives',
   async (_, choose) => {
     for (const point of points) {
       const { files, acknowledged } = await runUntil(point.number);

@@ -22,10 +22,10 @@ function heapAfterGarbage(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Other tests share this process: what they free or take meanwhile is noise. */
+/** Repeated, because other tests share this process and change its memory meanwhile. */
 const ROUNDS = runs(2, 3);
 
-test('however many files there are, only a few are held at a time', async () => {
+test('only a few files are held in memory at a time, no matter how many there are', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-sift-'));
   const { signal } = new AbortController();
   const [held, sliced]: [number[], number[]] = [[], []];
@@ -40,7 +40,7 @@ test('however many files there are, only a few are held at a time', async () => 
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  // What it costs to hold them all: several hundred bytes each.
+  // For comparison, holding all of them costs several hundred bytes each.
   expect(Math.max(...held)).toBeGreaterThan(100);
   expect(Math.min(...sliced)).toBeLessThan(60);
 });

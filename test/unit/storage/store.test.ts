@@ -30,7 +30,7 @@ async function listed(window: Pick<MemoryWindow, 'storage'>): Promise<unknown> {
   return list.ok ? list.value.map(({ id, title, lastActivity }) => [id, title, lastActivity]) : list.failure;
 }
 
-test('the conversation written to last is listed first, with its title or the user’s first words', async () => {
+test('the conversation written to last is listed first, with its title or the user’s first message', async () => {
   const window = memoryWindow();
   window.files.now = 1000;
   await write(window, A, started, request('Fix the\n build, please.'));
@@ -116,7 +116,7 @@ test('adding a folder to the workspace, which moves its storage, loses no conver
   const after = windowOn(files, '/storage/two', ['/src/app', '/src/lib']);
   expect(await listed(after)).toEqual([[A, 'In the app', 0]]);
   expect(await after.storage.snapshots.get(hash)).toEqual(bytes);
-  // It is continued where it is, and new ones are made in the new place.
+  // The conversation stays in its old place, and new ones are created in the new place.
   await write(after, A, { type: 'title_set', title: 'Both' });
   await write(after, B, started);
   expect(files.paths.filter((path) => path.endsWith('events.jsonl')).sort()).toEqual([
@@ -152,7 +152,7 @@ test('old unreferenced snapshots are removed; referenced, new and touched ones s
   clock.advance(WEEK + 1);
   files.now = clock.now();
   const fresh = await put('fresh');
-  // Another window, which does not know that it was put before, is about to name it.
+  // Another window stores the same bytes again and is about to reference them.
   await memoryWindow(files, countingIds(), { clock }).storage.snapshots.put(Buffer.from('touched'));
   expect(await storage.cleanUp()).toBe(1);
   const left = await Promise.all(

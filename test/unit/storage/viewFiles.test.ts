@@ -1,4 +1,4 @@
-// Which windows show a conversation, over several windows and dead processes.
+// Which windows show a conversation, with several windows and dead processes.
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

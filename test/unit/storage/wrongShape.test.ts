@@ -1,4 +1,5 @@
-// Lines with a right checksum that are not events are skipped like damaged ones; the log and the list still open.
+// Lines with a correct checksum that are not valid events are skipped like damaged ones; the log and the list still
+// open.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openOrFollow } from '../../../src/core/conversation/opening.ts';
@@ -30,7 +31,7 @@ function logOf(values: readonly unknown[]): Buffer {
   return Buffer.from(values.map(lineOf).join(''));
 }
 
-/** One of every type that projections look into. */
+/** One event of each type that projections read. */
 const drafts: readonly EventDraft[] = [
   started,
   turnStarted,
@@ -67,7 +68,7 @@ function placesIn(value: unknown, path: readonly string[] = []): (readonly strin
 
 function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
   if (key === undefined) return by;
-  // What is undefined is not printed.
+  // Undefined values are not printed.
   const inner = (value as Record<string, unknown>)[key];
   const copy = { ...(value as Record<string, unknown>), [key]: replaced(inner, rest, by) };
   return Array.isArray(value) ? Object.values(copy) : copy;
@@ -130,7 +131,7 @@ test('a line with two numbers, or with data too deep for the stack, is skipped',
   const lines = [lineOf(first), twice.slice(0, -1) + endOfLine(twice), deep.slice(0, -1) + endOfLine(deep)];
   const read = readEvents(Buffer.from(lines.join('')));
   expect([...read.events].map(({ seq }) => seq)).toEqual([1]);
-  // Read again, it is not reported again.
+  // When read again, the line is not reported again.
   expect([...read.events]).toHaveLength(1);
   expect(read.damage).toHaveLength(2);
 });

@@ -1,4 +1,4 @@
-// Tools that change files, on a real folder with a real log: refusals, results, and what is seen afterwards.
+// Tools that change files, on a real folder with a real log: refusals, results, and what counts as seen afterwards.
 import { mkdir, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ test('an edit that no longer matches is refused with the difference, which count
   expect(await edit('a.txt', 'zwei', '2')).toMatchObject({ is_error: false });
 });
 
-test('replace_all is refused until the present content was read', async () => {
+test('replace_all is refused until the current content was read', async () => {
   await put('a.txt', 'x x\n');
   expect(await edit('a.txt', 'x', 'y', { replace_all: true })).toMatchObject({ is_error: true });
   await bench.call('read_file', { path: 'a.txt' });
@@ -77,7 +77,7 @@ test('replace_all is refused until the present content was read', async () => {
   expect(await disk('a.txt')).toBe('y y\n');
 });
 
-test('write_file creates files, and replaces only files whose whole present content was read', async () => {
+test('write_file creates files, and replaces only files whose whole current content was read', async () => {
   expect(await bench.call('write_file', { path: 'dir/new.txt', content: 'a\nb\n' })).toMatchObject({
     is_error: false,
     content: 'Made dir/new.txt (2 lines).',
@@ -199,7 +199,7 @@ test('changes by a formatter are shown and count as seen', async () => {
   expect(await bench.seen('a.txt')).toBe('two\n// formatted\n');
 });
 
-test('parallel edits of one file all succeed, and none is reported as somebody else’s', async () => {
+test('parallel edits of one file all succeed, and none is reported as a change by somebody else', async () => {
   await put('a.txt', 'one\ntwo\nthree\n');
   await bench.call('read_file', { path: 'a.txt' });
   const responses = await Promise.all([

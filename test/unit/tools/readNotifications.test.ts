@@ -1,4 +1,4 @@
-// read_notifications: its pages give every notification exactly once, in full, and no text looks like an entry.
+// read_notifications: its pages return every notification exactly once, in full, and no text can imitate an entry.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failed, succeeded } from '../../../src/base/errors.ts';
@@ -20,7 +20,7 @@ async function read(records: readonly NotificationRecord[], args: object = {}): 
 
 const ENTRY = /^(id\d{5}) .* \(pending\):$/;
 
-test('the pages give each notification exactly once, newest first and verbatim', async () => {
+test('the pages return each notification exactly once, newest first and verbatim', async () => {
   await fc.assert(
     fc.asyncProperty(pending(120), async (queue) => {
       const records = queue.map((notification) => ({

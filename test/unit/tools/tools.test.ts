@@ -23,7 +23,7 @@ function run(tool: Tool, args: unknown, more: Partial<ToolContext> = {}): Promis
     workspace: createFolderWorkspace(folder),
     ...more,
   };
-  // Whatever a later tool needs of the context, these two do not.
+  // These two tools do not use the rest of the context.
   return tool.run(parsed.value, context as ToolContext);
 }
 

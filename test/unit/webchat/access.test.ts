@@ -1,4 +1,4 @@
-// Requests to the web chat that must be refused, and those that must not: foreign origins, rebound names, forms, wrong tokens.
+// Requests to the web chat that must be refused or accepted: foreign origins, rebound names, forms, wrong tokens.
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPageFiles } from '../../../src/webchat/pageFiles.ts';
@@ -54,7 +54,7 @@ test('the page and the stream are served under the names of this machine and the
   expect((await send(stream, { host: own, ...token, origin: 'https://chat.example.test' })).status).toBe(200);
 });
 
-test('a name that was made to point to this machine is refused, even with the token', async () => {
+test('a foreign name that resolves to this machine is refused, even with the token', async () => {
   for (const host of [
     'evil.test',
     `evil.test:${world.port}`,
@@ -91,7 +91,7 @@ test('requests of other pages are refused, even with the token', async () => {
     expect([site, (await send(stream, { host, ...token, 'sec-fetch-site': site })).status]).toEqual([site, 403]);
     expect([site, (await send('/webview/web.js', { host, 'sec-fetch-site': site })).status]).toEqual([site, 403]);
   }
-  // A link may open the page, but no frame.
+  // A link may open the page, but a frame may not contain it.
   expect(
     (
       await send('/', {
@@ -115,7 +115,7 @@ test('requests of other pages are refused, even with the token', async () => {
   expect((await send('/', { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).status).toBe(403);
 });
 
-test('a missing or wrong token is refused, wherever it is', async () => {
+test('a missing or wrong token is refused, wherever it is sent', async () => {
   const host = `127.0.0.1:${world.port}`;
   for (const headers of [
     {},
@@ -163,7 +163,7 @@ test('forms, other methods, unknown paths and malformed messages are refused', a
   expect((await huge.catch(() => ({ status: 413 }))).status).toBe(413);
 });
 
-test('no answer can be framed, cached, sniffed or run a script of another place', async () => {
+test('no answer can be framed, cached or sniffed, or can run a script from elsewhere', async () => {
   const host = `127.0.0.1:${world.port}`;
   for (const path of ['/', '/nothing', stream]) {
     const { headers } = await send(path, { host, ...token });

@@ -1,4 +1,5 @@
-// Addresses by which a browser may reach the web chat: forwarded under a path, by another host, and addresses that lead elsewhere.
+// Addresses under which a browser may reach the web chat: under a forwarded path, under another host, and addresses
+// that lead elsewhere.
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
@@ -13,7 +14,7 @@ import { freePort, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
 interface Served {
   readonly port: number;
-  /** What the user allows; applied when a request is refused. */
+  /** The hosts that the user allows; applied when a request is refused. */
   readonly settings: { hosts: string[] };
 }
 
@@ -45,14 +46,14 @@ test('an address that leads to this web chat is distinguished from one that lead
   const reach = async (address: string, token = TOKEN) => (await probeWebChat(address, token)).reach;
   expect(await reach(`http://127.0.0.1:${port}/`)).toBe('reached');
   expect(await reach(proxy.address(port))).toBe('reached');
-  // The web chat of another window, which has another token.
+  // The web chat of another window has another token.
   expect(await reach(`http://127.0.0.1:${port}/`, `${TOKEN}-other`)).toBe('unknown');
-  // The server of `npm start` without its front end: it serves other things at that address.
+  // The server of `npm start` without its front end serves other things at that address.
   expect(await reach(`http://127.0.0.1:${proxy.port}/nothing/${port}/`)).toBe('missing');
   expect(await reach(`http://127.0.0.1:${await freePort()}/`)).toBe('unknown');
 });
 
-test('a proxy that wants a sign-in first may still lead there for a browser', async () => {
+test('the target of a proxy that requires a sign-in is unknown, since a browser may still reach it', async () => {
   const signIn = createServer((_, response) => void response.writeHead(302, { location: '/login' }).end());
   await new Promise<void>((done) => signIn.listen(0, '127.0.0.1', done));
   atTestEnd(async () => void signIn.close());
@@ -60,7 +61,7 @@ test('a proxy that wants a sign-in first may still lead there for a browser', as
   expect(await probeWebChat(`http://127.0.0.1:${port}/proxy/1/`, TOKEN)).toMatchObject({ reach: 'unknown' });
 });
 
-test('under a path of a proxy with its own host and origin everything works once the user allows that host, without a restart', async () => {
+test('behind a proxy with its own host, origin and path everything works once the user allows that host, without a restart', async () => {
   const { port, settings } = await serve();
   const proxy = await startPathProxy();
   atTestEnd(() => proxy.close());
@@ -79,7 +80,7 @@ test('under a path of a proxy with its own host and origin everything works once
   settings.hosts.push('code.example.test');
   const page = await at('');
   expect(page.status).toBe(200);
-  // A path that begins with a slash would leave the proxy's.
+  // A path that begins with a slash would leave the path of the proxy.
   const addresses = [...page.body.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address]) => address);
   expect(addresses.length).toBeGreaterThan(5);
   expect(addresses.filter((address) => !/^(media|webview)\//.test(address ?? ''))).toEqual([]);

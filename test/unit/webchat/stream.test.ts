@@ -1,4 +1,5 @@
-// The stream of a page of the web chat, with the real plugin: what a page gets first, what it gets when it comes back, and drafts.
+// The stream of a page of the web chat, with the real plugin: what a page gets first, what it gets after a reconnect,
+// and drafts.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -11,7 +12,7 @@ const headers = { authorization: `Bearer ${TOKEN}` };
 
 interface Stream {
   readonly received: readonly ToPage[];
-  /** The next message that fits, of all that were received and will be. */
+  /** Resolves with the first matching message, whether already received or not. */
   next(fits: (message: ToPage) => boolean): Promise<ToPage>;
   close(): void;
 }
@@ -56,7 +57,7 @@ async function post(world: WebChatWorld, page: string, message: FromPage): Promi
 const has = (text: string) => (message: ToPage) => JSON.stringify(message).includes(text);
 const numbers = (stream: Stream) => stream.received.flatMap((message) => ('number' in message ? [message.number] : []));
 
-test('a page gets a snapshot and numbered deltas, lists and dismisses what is pending; after a lost connection it gets exactly what it missed', async () => {
+test('a page gets a snapshot and numbered deltas, can dismiss pending notifications, and after a reconnect gets exactly what it missed', async () => {
   const world = await createWebChatWorld({ answers: [{ text: ['one '], hang: true }, { text: ['Bye.'] }] });
   const first = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   expect(await first.next(() => true)).toMatchObject({ type: 'snapshot', state: { conversation: null, items: [] } });
@@ -79,12 +80,12 @@ test('a page gets a snapshot and numbered deltas, lists and dismisses what is pe
   await again.next(has('"running":false'));
   expect(again.received.every(({ type }) => type === 'delta')).toBe(true);
   expect(numbers(again)[0]).toBe(last + 1);
-  // A number that it never sent: from the start.
+  // For a number that was never sent, the stream starts again with a snapshot.
   const anew = await openStream(world, { page: 'page-0001', since: '9999', conversation: '' });
   expect(await anew.next(() => true)).toMatchObject({ type: 'snapshot' });
 });
 
-test('a reload continues with the conversation and the unsent text; a copy of the tab shows the same and disturbs nobody', async () => {
+test('a reload continues with the conversation and the unsent text; a copy of the tab shows the same without affecting the first', async () => {
   const world = await createWebChatWorld({ answers: [{ text: ['Hello.'] }] });
   const first = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   await first.next(() => true);
@@ -102,7 +103,7 @@ test('a reload continues with the conversation and the unsent text; a copy of th
       return reloaded.next(has('Hello.'));
     })
     .toMatchObject({ type: 'snapshot', state: { conversation, draft: 'half a sentence' } });
-  // A conversation that is not there, and an answer that comes too late.
+  // A conversation that does not exist, and an answer that comes too late.
   const lost = await openStream(world, { page: 'page-0004', since: '0', conversation: 'nothing' });
   await lost.next(has('"level":"warning"'));
   await post(world, 'page-0004', { type: 'open_conversation', id: conversation });
@@ -150,10 +151,10 @@ test('queued messages are moved, withdrawn and sent at once; a request is edited
   const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
   await other.ask({ type: 'notify', ...notification, conversation: first });
   await does({ type: 'send_queued', id: idOf('c') });
-  // It is a chip of the request that took it to the model.
+  // It is shown as a chip on the request that delivered it to the model.
   await stream.next((message) => has('"carried"')(message) && has('The task “build” failed.')(message));
   await stream.next(has('"two "'));
-  // The interrupted answer is released, too.
+  // Releases the interrupted answer, too.
   for (let answer = 0; answer < 2; answer += 1) world.model.release();
   await world.earshot.settled(first);
   const [request] = (world.earshot.get(first)?.log.state.transcript.items ?? []).filter(
@@ -178,7 +179,7 @@ test('a turn that failed is retried from the page', async () => {
 /** The smallest PNG. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-test('a message takes an image and a file of the @ picker with it, and gets them back if it is refused', async () => {
+test('a message is sent with an image and a file of the @ picker, which return to the composer if it is refused', async () => {
   const world = await createWebChatWorld({ answers: [{ text: ['Tea, I think.'] }] });
   await mkdir(join(world.headless.folder, 'src'), { recursive: true });
   await writeFile(join(world.headless.folder, 'src/menu.ts'), 'export const tea = 1;\n');
@@ -197,7 +198,7 @@ test('a message takes an image and a file of the @ picker with it, and gets them
   await does({ type: 'choose_completion', source: 'files', id: 'src/gone.ts' });
   await stream.next(has('src/gone.ts'));
   await does({ type: 'send', text: 'What is this?' });
-  // Refused as a whole: nothing of it is lost.
+  // The message is refused as a whole, and nothing of it is lost.
   expect(await stream.next(({ type }) => type === 'restore_draft')).toMatchObject({ text: 'What is this?' });
   await does({ type: 'detach', id: 'src/gone.ts' });
   await does({ type: 'send', text: 'What is this?' });
@@ -223,7 +224,7 @@ test('model and mode are chosen on the page, which shows the model that answers'
   await does({ type: 'set_approvals', mode: 'ask' });
   await stream.next(has('"approvals":"ask"'));
   expect(world.chosen).toEqual({ model: 'two', settings: { mode: 'plan', 'approvals.mode': 'ask' } });
-  // Chosen in VS Code meanwhile: a page that comes later has it.
+  // The model is changed in VS Code meanwhile; a page opened later shows it.
   world.chosen.model = 'one';
   const other = await openStream(world, { page: 'page-0002', since: '0', conversation: '' });
   await other.next(has('"model":{"label":"one"'));
@@ -267,7 +268,7 @@ test('conversations are renamed, forked and deleted; a background command is lis
   await does({ type: 'list_conversations', query: 'green' });
   const listed = await stream.next((message) => message.type === 'conversations' && message.query === 'green');
   expect(listed).toMatchObject({ items: [{ id: first, title: 'Green tea' }] });
-  // In use by a turn, or gone: the page says why.
+  // If the conversation is in use by a turn, or gone, the page says why.
   await does({ type: 'delete_conversation', id: fork });
   await stream.next(has('"level":"warning"'));
 });

@@ -1,4 +1,4 @@
-// The bounded Markdown lexer: any input is rendered, and what exceeds the bounds is rendered as plain text.
+// The bounded Markdown lexer: any input is rendered, and what exceeds the limits is rendered as plain text.
 import type { Token } from 'marked';
 import { describe, expect, test } from 'vitest';
 import { lexMarkdown } from '../../../src/webview/render/markdown/boundedLexer.ts';

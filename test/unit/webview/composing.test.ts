@@ -6,7 +6,7 @@ import { tokenAt } from '../../../src/webview/composer/picker.tsx';
 import { readPath } from '../../../src/webview/render/pathLinks.tsx';
 import { groupCalls } from '../../../src/webview/render/toolGroup.tsx';
 
-test('arrow keys walk the history and come back to the draft; typed text is left alone', () => {
+test('arrow keys walk the history and return to the draft; typed text is not replaced', () => {
   const messages = ['newest', 'older'];
   const first = browse('ArrowUp', '', NOT_BROWSING, messages);
   expect(first?.text).toBe('newest');
@@ -43,13 +43,13 @@ test.each([
   expect(readPath(word)).toEqual(place);
 });
 
-test('suggestions: the name first, then the letters in order', () => {
+test('suggestions that match the name come first, then those with the letters in order', () => {
   const files = ['src/very/long/menuController.ts', 'docs/m-e-n-u.md', 'src/menu.ts', 'other.txt'];
   expect(bestMatches('menu', files, (file) => file, 3)[0]).toBe('src/menu.ts');
   expect(bestMatches('menu', files, (file) => file, 9)).not.toContain('other.txt');
 });
 
-test('only finished calls of one tool without changes or notifications are grouped, from three on', () => {
+test('only finished calls of one tool without changes or notifications are grouped, if there are at least three', () => {
   const call = (id: string, more: object = {}) =>
     ({
       type: 'tool',

@@ -1,4 +1,4 @@
-// Diffs from the arguments of a call, and syntax colours of a diff line by line.
+// Diffs from the arguments of a call, and syntax colours of each line of a diff.
 import { expect, test } from 'vitest';
 import { argumentDiff } from '../../../src/webview/argumentDiff.ts';
 import { colouredLines } from '../../../src/webview/render/diff/diffColours.ts';

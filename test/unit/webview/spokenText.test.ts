@@ -1,4 +1,4 @@
-// What a screen reader hears of a Markdown text.
+// What a screen reader reads of a Markdown text.
 import { expect, test } from 'vitest';
 import { spokenText } from '../../../src/webview/render/markdown/spokenText.ts';
 

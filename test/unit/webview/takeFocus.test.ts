@@ -1,4 +1,4 @@
-// Focus of a card that asks for an answer: never taken from a user who types, given after a pause.
+// The focus of a card that asks for an answer: never taken from a user who is typing, moved after a pause.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 class FakeElement extends EventTarget {

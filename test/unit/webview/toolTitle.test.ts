@@ -1,11 +1,11 @@
-// Titles of tool calls: every tool that ships has one in words, and it names what the call is about.
+// Titles of tool calls: every shipped tool has a readable one, which names what the call is about.
 import { expect, test } from 'vitest';
 import { agentOutput } from '../../../src/webview/cards/agentOutput.ts';
 import { titlePath, toolIcon, toolName, toolTitle } from '../../../src/webview/toolTitle.ts';
 import { transcriptStrings } from '../../../src/webview/strings/transcriptStrings.ts';
 import { shippedTools } from '../../support/shippedTools.ts';
 
-test.each([...shippedTools.names])('%s has a title in words and an icon', (name) => {
+test.each([...shippedTools.names])('%s has a readable title and an icon', (name) => {
   expect(toolTitle(name, {})).toMatch(/^[A-Z][a-z]/);
   expect(toolIcon(name)).not.toBe('tools');
 });
@@ -27,19 +27,19 @@ test.each([
   expect(toolTitle(name, values)).toBe(title);
 });
 
-test('the path of a title opens only what is there afterwards', () => {
+test('the path in a title opens only a file that exists after the call', () => {
   expect(titlePath('edit_file', { path: 'src/a.ts' })).toBe('src/a.ts');
   expect(titlePath('delete_file', { path: 'src/a.ts' })).toBeUndefined();
   expect(titlePath('list_files', { path: 'src' })).toBeUndefined();
   expect(titlePath('read_file', { path: 3 })).toBeUndefined();
 });
 
-test('tools of MCP servers are named in words, also in groups', () => {
+test('tools of MCP servers have readable names, also in groups', () => {
   expect(toolName('kitchen__make__tea')).toBe('kitchen: make__tea');
   expect(transcriptStrings.groupTitle('kitchen__order', 3, 1)).toBe('Called kitchen: order 3 times, 1 failed');
 });
 
-test('the output of a subagent shows its calls by their titles, also cut ones, and its answers without marks', () => {
+test('the output of a subagent shows its calls by their titles, also truncated ones, and its answers without Markdown marks', () => {
   const output = [
     '> run_command {"command":"npm test -- --reporter=ver',
     '> kitchen__order {"tea":"oolong"}',

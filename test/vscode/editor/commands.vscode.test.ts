@@ -1,4 +1,5 @@
-// Commands in the real editor: the user's shell and environment, and a terminal that mirrors a command and takes input.
+// Commands in the real editor: the user's shell and environment, and a terminal that mirrors a command and accepts
+// input.
 import * as assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +31,7 @@ describe('commands', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  /** With the shipped supervisor. */
+  /** Starts a command with the shipped supervisor. */
   async function start(command: string): Promise<Handle> {
     const program = vscode.extensions.getExtension('earshot.earshot')?.extensionUri.fsPath ?? '';
     const fail = (error: unknown) => assert.fail(String(error));
@@ -71,7 +72,7 @@ describe('commands', () => {
     );
   });
 
-  /** What a terminal shows. */
+  /** Opens a mirror; `shown` is what its terminal shows. */
   function open(handle: Handle): { mirror: Mirror; shown(): string } {
     const mirror = new Mirror(handle, (error) => assert.fail(String(error)));
     let text = '';
@@ -80,7 +81,7 @@ describe('commands', () => {
     return { mirror, shown: () => text };
   }
 
-  it('are mirrored with their earlier output, and take typed lines, edited and echoed', async () => {
+  it('are mirrored with their earlier output, and get typed lines, which can be edited and are echoed', async () => {
     const handle = await start(
       `printf '\\033[32mName?\\033[0m '; read name; echo "Hello $name"; read x; cat; echo over`,
     );

@@ -1,4 +1,5 @@
-// What the chat does in the editor and the editor's menus do in the chat: code blocks, lightbulb, Explorer, CodeLens, commit message.
+// Actions of the chat in the editor, and of the editor's menus in the chat: code blocks, lightbulb, Explorer, CodeLens,
+// commit message.
 import * as assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
@@ -8,15 +9,15 @@ import { call, inFolder, useListening } from '../../support/vscode/listeningConv
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
 
 describe('actions between chat and editor', () => {
-  // Before the leak check, so that everything is closed by then.
+  // Registered before the leak check, so that everything is closed when it runs.
   const listening = useListening();
   checkLeaks('once');
   const menu = () => vscode.Uri.file(inFolder('src/menu.ts'));
   const show = () => vscode.window.showTextDocument(menu(), { preview: false });
-  /** What the model was asked last. */
+  /** The body of the last request to the model. */
   const lastRequest = () => listening.server.requests.at(-1)?.body ?? '';
 
-  /** Runs what sends a message in a new chat, and waits for the end of its turn. */
+  /** Opens a new chat, calls `send`, which sends a message there, and waits for the last request of the turn. */
   async function turnOf(
     send: () => Thenable<unknown>,
     ...answers: Parameters<typeof listening.server.restart>
@@ -40,7 +41,7 @@ describe('actions between chat and editor', () => {
     await vscode.commands.executeCommand('workbench.action.files.revert');
   });
 
-  it('a command runs in a terminal of its own, not in one that is busy', async () => {
+  it('a command runs in its own terminal, not in a busy one', async () => {
     const busy = vscode.window.createTerminal('busy');
     busy.show(true);
     const before = new Set(vscode.window.terminals);
@@ -72,7 +73,7 @@ describe('actions between chat and editor', () => {
       await turnOf(() => vscode.commands.executeCommand(command, ...(args as unknown[])));
       assert.match(lastRequest(), /(Fix|Explain) this problem:\\nsrc\/menu\.ts:1:1: error: The tea is cold\./);
     }
-    // From the context menu: the problem at the cursor.
+    // From the context menu: explains and fixes the problem at the cursor.
     const editor = await show();
     editor.selection = new vscode.Selection(0, 1, 0, 1);
     await turnOf(() => vscode.commands.executeCommand('earshot.fixProblem'));
@@ -102,7 +103,7 @@ describe('actions between chat and editor', () => {
     }
   });
 
-  it('changed parts are kept and undone above the code, each for itself', async () => {
+  it('changed parts are kept and undone one by one with the buttons above the code', async () => {
     const before = await readFile(menu().fsPath, 'utf8');
     const lines = before.trimEnd().split('\n');
     const [first = '', last = ''] = [lines[0], lines.at(-1)];

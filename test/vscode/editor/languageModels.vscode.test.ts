@@ -50,7 +50,7 @@ describe('VS Code’s own models', () => {
     assert.deepEqual([model.detail, model.contextWindow, model.mayRunUnasked?.()], ['VS Code, teashop', 31_000, true]);
   });
 
-  it('answer with text and calls, and count the usage themselves', async () => {
+  it('answer with text and calls, and their usage is counted', async () => {
     tea.script({ text: ['It ', 'is.'], calls: [{ id: 'c1', name: 'pour', input: { cups: 2 } }] });
     const parts = await ask();
     assert.deepEqual(parts.slice(0, 3), [
@@ -64,7 +64,7 @@ describe('VS Code’s own models', () => {
     assert.ok(finished.usage.input_tokens > 'Be brief.Hello.'.length);
   });
 
-  it('get the system prompt first, results as results, and blocks in their place', async () => {
+  it('get the system prompt first, tool results as results, and blocks in the right place', async () => {
     const block = { format: 'xml', text: '<notifications/>' } as const;
     tea.script({ text: ['Yes.'] });
     await ask([

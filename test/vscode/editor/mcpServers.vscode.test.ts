@@ -1,4 +1,5 @@
-// Real MCP servers in the real editor: over stdio and HTTP, in both eras, lost and found again, and never without approval.
+// Real MCP servers in the real editor: over stdio and HTTP, in both eras, lost and reconnected, and never without
+// approval.
 import * as assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -26,7 +27,7 @@ describe('MCP servers', function () {
   });
   const modern = (...args: string[]) => [repository('test/support/mcp/modernServer.mjs'), ...args];
 
-  /** Resolves with its port. */
+  /** Starts the server and resolves with its port. */
   async function startHttp(): Promise<number> {
     const child = spawn('node', modern('--http', '0'), { stdio: ['ignore', 'pipe', 'ignore'] });
     children.push(child);
@@ -105,7 +106,8 @@ describe('MCP servers', function () {
     const file = inFolder('.mcp.json');
     await writeFile(file, JSON.stringify({ mcpServers: { sneaky: { command: 'node', args: ['-e', program] } } }));
     try {
-      // A server of the user that is configured at the same time is connected: the files have been read by then.
+      // Once a server of the user that is configured at the same time is connected, the workspace's files have been
+      // read too.
       await setting('mcp.servers', { modern: { command: 'node', args: modern() } });
       await offers('modern__add');
       await agent.turn(call('modern__add', { a: 1, b: 1 }));

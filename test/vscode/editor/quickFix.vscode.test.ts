@@ -87,7 +87,7 @@ describe('quick fixes', function () {
     assert.equal(await text(), BROKEN);
   });
 
-  it('are applied after approval, saved, shown as a diff, and undone by undo', async () => {
+  it('are applied after approval, saved, shown as a diff, and reverted by undo', async () => {
     const title = "Change spelling to 'assam'";
     const applied = await call({ path: 'src/broken.ts', line: 3, title });
     assert.equal(await text(), BROKEN.replace('menu.asam', 'menu.assam'));
@@ -107,13 +107,13 @@ describe('quick fixes', function () {
   });
 
   it('that are not offered change nothing, and the result lists the offered ones', async () => {
-    // The server reports one kind of problems after the other.
+    // The server reports different kinds of problems one after the other.
     await vscode.window.showTextDocument(file);
     await eventually(
       () => vscode.languages.getDiagnostics(file).map(({ range }) => range.start.line),
       (lines) => lines.includes(2),
     );
-    // A later round of the server may clear the problem for a moment.
+    // A later check of the server may clear the problem for a moment.
     const refused = await eventually(
       () => call({ path: 'src/broken.ts', line: 3, title: 'Brew it' }),
       ({ content }) => !content.includes('No problem is reported'),

@@ -30,7 +30,7 @@ describe('symbols', () => {
       'user.ts',
       "import { fill } from './cup.ts';\n\n// fill is called twice\nexport const two = fill('a') + fill('b');\n",
     );
-    // Without a project the server knows only open files, and while it starts it answers from one file.
+    // Without a project, the server uses only open files, and while it starts it answers from a single file.
     await vscode.workspace.openTextDocument(vscode.Uri.file(onDisk('user.ts')));
     await eventually(
       () => ask({ action: 'references', path: `${folder}/cup.ts`, symbol: 'fill' }),
@@ -52,7 +52,7 @@ describe('symbols', () => {
   });
 
   it('renames in all files at once, keeps unsaved changes, and lists what it changed', async () => {
-    // The editor may have saved it meanwhile; the text must be there in either case.
+    // The editor may have saved the file meanwhile; the typed text must be kept in either case.
     await typeInto('user.ts', (text) => `${text}// mine\n`);
     const outcome = await ask({
       action: 'rename',

@@ -1,4 +1,5 @@
-// One conversation on three models (an endpoint, one of VS Code's, the Guide): the same log except for the answers.
+// One conversation on three models (an endpoint, one of VS Code's, the Guide): the logs are equal except for the
+// answers.
 import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -87,7 +88,7 @@ function isOfTheTurn(event: LogEvent): boolean {
   return event.type !== 'title_set' && !(event.type === 'model_call' && event.purpose === 'title');
 }
 
-/** Without the model's output and name, and what differs between any two conversations. */
+/** Removes the model's output and name, and everything that differs between any two conversations. */
 function withoutAnswer(event: LogEvent): object {
   const { v: _v, seq: _seq, event_id: _id, timestamp: _at, ...rest } = event;
   const own: Record<string, unknown> = { ...rest, crc: undefined };

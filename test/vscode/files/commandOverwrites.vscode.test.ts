@@ -58,7 +58,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     return opened.value.log.id;
   }
 
-  /** One turn with these calls. */
+  /** Runs one turn with these calls. */
   async function turn(...wanted: readonly (readonly [name: string, values: object])[]): Promise<void> {
     const made = wanted.map(([name, values]) => ({ calls: [{ id: `c${++calls}`, name, arguments: values }] }));
     server.script(...made, { text: ['Done.'] });
@@ -118,7 +118,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
         `cd '${folder}'; touch started; while ! grep -q typed a.txt; do sleep 0.05; done; while [ ! -e go ]; do sleep 0.05; done; echo agent > a.txt; rm started go`,
       ),
     );
-    // Before, the checkpoint of the command is taken.
+    // By now the checkpoint before the command has been taken.
     await eventually(() => isThere('started'), Boolean);
     await document.save();
     await saved;
@@ -140,7 +140,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
         resolve();
       });
     });
-    // The command is busy all the time: only the editor knows who saved.
+    // The command is busy all the time, so only the editor can tell who saved.
     const turned = turn(
       run(`cd '${folder}'; echo agent > own.txt; while ! grep -q typed a.txt || [ ! -e go ]; do :; done; rm go`),
     );
@@ -223,7 +223,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     assert.equal(await diskText('a.txt'), '# formatted\none\ntwo\n');
   });
 
-  it('after an own edit, in the same turn and in another, is restored', async () => {
+  it('after an edit of the conversation, in the same turn or another, is restored', async () => {
     const path = await put('a.txt', 'one\ntwo\n');
     const edit = { path, edits: [{ old_text: 'two', new_text: '2' }] };
     await turn(['read_file', { path }], ['edit_file', edit], run(`echo more >> '${path}'`));

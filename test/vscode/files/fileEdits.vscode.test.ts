@@ -37,11 +37,11 @@ describe('file edits', () => {
 
   async function refused(...edits: FileEdit[]) {
     const result = await workspace.apply(edits);
-    assert.ok(!result.ok, 'it was done');
+    assert.ok(!result.ok, 'the edit was not refused');
     return result.failure;
   }
 
-  it('are saved if the file had no unsaved changes, and undone by undo', async () => {
+  it('are saved if the file had no unsaved changes, and reverted by undo', async () => {
     const path = await put('a.txt', 'one\ntwo\nthree\n');
     const [edit] = await applied(await write(path, 'one\ntwo\nthree\n', 'one\n2\nthree\n'));
     assert.equal(await diskText('a.txt'), 'one\n2\nthree\n');
@@ -79,7 +79,7 @@ describe('file edits', () => {
     assert.equal(await diskText('a.txt'), 'theirs\n');
   });
 
-  it('are applied all or none', async () => {
+  it('are applied either all or not at all', async () => {
     const first = await put('a.txt', 'a\n');
     const second = await put('b.txt', 'b\n');
     await refused(await write(first, 'a\n', 'A\n'), await write(second, 'other\n', 'B\n'));
@@ -90,7 +90,7 @@ describe('file edits', () => {
     const path = await put('a.txt', 'a\n');
     const inFolder = await put('folder/in.txt', 'x');
     const [file, moved] = [await resolved(workspace, path), await resolved(workspace, `${inFolder}/below.txt`)];
-    // A file cannot be created below a file: that fails only when it is applied.
+    // A file cannot be created below another file, which is detected only when the edits are applied.
     const failure = await refused(await write(path, 'a\n', 'A\n'), {
       type: 'move',
       file,
@@ -134,7 +134,7 @@ describe('file edits', () => {
     assert.equal(await diskText('a.txt'), 'changed outside\nAND MORE\n');
   });
 
-  it('are made after all if another program changed the file and changed it back during the save', async () => {
+  it('are applied if another program changed the file and changed it back during the save', async () => {
     const path = await put('a.txt', 'one\n');
     const document = await vscode.workspace.openTextDocument(vscode.Uri.file(onDisk('a.txt')));
     const later = new Date(Date.now() + 5000);
@@ -157,7 +157,7 @@ describe('file edits', () => {
     } finally {
       for (const one of listening) one.dispose();
     }
-    // Refused, saved as it was before, and saved.
+    // The first save is refused, the second saves the earlier text, and the third saves the edit.
     assert.equal(saves, 3);
     assert.deepEqual([await diskText('a.txt'), document.getText(), document.isDirty], ['two\n', 'two\n', false]);
   });

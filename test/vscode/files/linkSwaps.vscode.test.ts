@@ -89,7 +89,7 @@ describe('links that appear during an operation', () => {
     await assertUntouched();
   });
 
-  it('the disk file below a buffer is restored only in its original place', async () => {
+  it('the file on disk of an open buffer is restored only in its original place', async () => {
     const buffers = createBuffers(workspace, recordingLogger([]));
     const file = await resolved(workspace, `${folder}/src/a.txt`);
     await swap();

@@ -106,7 +106,7 @@ describe('unusual files', () => {
   it('a file of 50 MB can be read in parts and edited; larger and binary files are refused', async () => {
     const line = `${'x'.repeat(99)}\n`;
     const largest = 50 * 1024 * 1024;
-    // The largest file takes the editor many seconds.
+    // `npm test` uses a tenth of the size: the editor needs many seconds for the largest file.
     const most = Buffer.alloc(runs(largest / 10, largest), line);
     const middle = most.length / 2 - ((most.length / 2) % line.length);
     most.write('the only one of its kind', middle);
@@ -130,7 +130,7 @@ describe('unusual files', () => {
     assert.deepEqual(await bytesOnDisk('moved.bin'), Uint8Array.of(0x89, 0x50, 0, 1, 2, 255));
   }).timeout(300_000);
 
-  it('links are followed to their file, moved and deleted themselves, and refused if they lead out', async () => {
+  it('links are read and edited at their target, moved and deleted as links, and refused if they lead out of the workspace', async () => {
     const target = await put('target.txt', 'one\n');
     await symlink(onDisk('target.txt'), onDisk('link.txt'));
     await symlink(onDisk('nowhere.txt'), onDisk('dangling.txt'));

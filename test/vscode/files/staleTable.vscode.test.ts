@@ -1,4 +1,5 @@
-// The stale table: every event since the model saw a file, combined with every action of the model. In each case the user's bytes are in the file, in its buffer, or restored by one click.
+// The stale table: every event since the model saw a file, combined with every action of the model. In each case the
+// user's bytes are in the file, in its buffer, or restored by one click.
 import * as assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
@@ -23,15 +24,15 @@ import { checkLeaks } from '../../support/vscode/startedExtension.ts';
 const run = promisify(execFile);
 const NAME = 'table.txt';
 const ORIGINAL = 'head\nthe target\nmiddle\ntail\n';
-/** The user's line; where the replacement no longer matches, it is in the place of the text to replace. */
+/** The user's line. In cases where the replacement no longer matches, it replaces the text to be replaced. */
 const MINE = 'a line of the user’s';
 
 const withMine = (fits: boolean) => (fits ? ORIGINAL.replace('tail', MINE) : ORIGINAL.replace('the target', MINE));
 
 interface Row {
-  /** What happens to the file after the model has read it. Returns the bytes that must not be lost. */
+  /** Changes the file after the model has read it. Returns the bytes that must not be lost. */
   happen(bench: ToolBench, fits: boolean): Promise<string | undefined>;
-  /** The model is notified of it, so that nothing is refused as stale. */
+  /** The model is notified of the change, so nothing is refused as stale. */
   readonly known?: true;
   /** The old name no longer exists. */
   readonly gone?: true;
@@ -138,7 +139,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 interface Column {
   readonly fits: boolean;
   act(bench: ToolBench): Promise<ToolResponse>;
-  /** Whether the action succeeds, by what happened to the file before. */
+  /** Whether the action is expected to succeed after this change of the file. */
   done(row: Row): boolean;
 }
 
@@ -180,7 +181,7 @@ const shellTool = defineTool({
   run: async ({ command }) => answer((await run('sh', ['-c', command])).stdout),
 });
 
-/** All texts in files and buffers. */
+/** All texts that are in files and buffers now. */
 async function present(): Promise<string[]> {
   const files = await Promise.all(
     [NAME, 'moved.txt', 'renamed.txt'].map((name) => readFile(onDisk(name), 'utf8').catch(() => undefined)),
@@ -189,7 +190,7 @@ async function present(): Promise<string[]> {
   return [...files, ...buffers].filter((text) => text !== undefined);
 }
 
-/** The bytes are there, or one click on *Undo* restores them. */
+/** Asserts that the bytes are in a file or buffer, or that one click on *Undo* restores them. */
 async function assertKept(bench: ToolBench, wanted: string): Promise<void> {
   if ((await present()).includes(wanted)) return;
   const { log } = bench;
@@ -240,10 +241,13 @@ describe('the stale table', () => {
         assert.equal(response.is_error, !column.done(row), response.content);
         if (precious === undefined) return;
         if (column.done(row) && column.act === edit) {
-          assert.ok((await present()).includes(precious.replace('the target', 'REPLACED')), 'beside what was there');
+          assert.ok(
+            (await present()).includes(precious.replace('the target', 'REPLACED')),
+            'the edit keeps the other text',
+          );
         }
         if (response.is_error && row.gone !== true) {
-          // A refusal has shown the new state, so the second attempt is deliberate.
+          // The refusal showed the new state, so the second attempt is deliberate.
           const again = await column.act(bench);
           const dirty = vscode.workspace.textDocuments.some((one) => one.isDirty);
           if (!column.fits || !dirty) assert.equal(again.is_error, !column.fits, again.content);

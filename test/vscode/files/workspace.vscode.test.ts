@@ -1,4 +1,5 @@
-// The Workspace port on the editor's files: buffers take precedence over the disk, nothing outside is read.
+// The Workspace port on the editor's files: buffers take precedence over the disk, and nothing outside the workspace is
+// read.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';

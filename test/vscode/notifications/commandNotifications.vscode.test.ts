@@ -5,13 +5,13 @@ import * as vscode from 'vscode';
 import { call, inFolder, type Listening, setting, useListening } from '../../support/vscode/listeningConversation.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
 
-/** Ignored by git, so that files used by the test itself are not reported. */
+/** A folder ignored by git, so that files used by the test itself are not reported. */
 const BESIDE = 'node_modules/beside';
 const until = (name: string) => `while [ ! -e ${BESIDE}/${name} ]; do sleep 0.05; done`;
 
 describe('notifications of commands and tasks', function () {
   this.timeout(120_000);
-  // Before the leak check, so that everything is closed by then.
+  // Registered before the leak check, so that everything is closed when it runs.
   const listening = useListening();
   checkLeaks('once');
   let agent: Listening;

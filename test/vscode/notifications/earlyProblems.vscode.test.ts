@@ -12,7 +12,7 @@ describe('early problems', function () {
   const listening = useListening();
   checkLeaks('each');
   let agent: Listening;
-  /** Unique for each test, because the server remembers files for a while. */
+  /** A different folder for each test, because the server remembers files for a while. */
   let folder: string;
 
   beforeEach(async () => {
@@ -29,21 +29,21 @@ describe('early problems', function () {
   /** Another program writes a file that is not open in a tab and was not read. */
   const breakShape = () => write('shape.ts', 'export const size: string = "1";\n');
 
-  async function hearsOfUser(): Promise<void> {
+  async function expectProblemOfUser(): Promise<void> {
     await agent.waitForPending(new RegExp(`^diagnostics.introduced ${folder}/user.ts has 1 (new )?problem`));
     assert.equal(agent.pendingLines.filter((one) => one.includes(`${folder}/user.ts`)).length, 1);
   }
 
-  it('another file changing right after the read without a tab is reported', async () => {
+  it('a problem caused by another file right after the read is reported, if the read file is in no tab', async () => {
     await agent.read(`${folder}/user.ts`);
     await breakShape();
-    await hearsOfUser();
+    await expectProblemOfUser();
   });
 
-  it('another file changing right after the read with the file in a tab is reported', async () => {
+  it('a problem caused by another file right after the read is reported, if the read file is in a tab', async () => {
     await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(inFolder(`${folder}/user.ts`)));
     await agent.read(`${folder}/user.ts`);
     await breakShape();
-    await hearsOfUser();
+    await expectProblemOfUser();
   });
 });

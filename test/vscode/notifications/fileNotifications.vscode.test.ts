@@ -17,9 +17,9 @@ const ORDER = 'src/order.ts';
 
 describe('file notifications', function () {
   this.timeout(120_000);
-  // Before the leak check, so that everything is closed by then.
+  // Registered before the leak check, so that everything is closed when it runs.
   const listening = useListening();
-  // What one test leaves in the throttle would be reported to the next.
+  // A notification that one test leaves in the throttle would be reported to the next.
   checkLeaks('each');
   let agent: Listening;
 
@@ -53,7 +53,8 @@ describe('file notifications', function () {
     const original = await readFile(inFolder(MENU), 'utf8');
     await writeFile(inFolder(MENU), original);
     for (let price = 351; price <= 360; price += 1) await change(MENU, /assam: \d+/, `assam: ${price}`);
-    // The first may come before watching began, and is then reported separately until the last.
+    // The first change may be made before watching starts; it is then reported separately until the last one replaces
+    // it.
     await eventually(
       () => agent.pending.map(({ message }) => message),
       (messages) => messages.some((one) => one.includes('+  assam: 360,')),
@@ -128,7 +129,7 @@ describe('file notifications', function () {
     );
   });
 
-  it('a write by another program right after an own edit is not attributed to the user', async () => {
+  it('a write by another program right after an edit of the conversation is not attributed to the user', async () => {
     await agent.turn(call('edit_file', { path: MENU, edits: [{ old_text: 'assam: 350', new_text: 'assam: 351' }] }));
     await change(MENU, 'assam: 351', 'assam: 352');
     await agent.waitForPending(/^file.changed src\/menu.ts changed since you read it, outside the editor:$/);
@@ -187,7 +188,7 @@ describe('file notifications', function () {
       await agent.waitForPending(new RegExp(`^file.changed src/${name}.ts is again as you read it`));
   });
 
-  it('changes by an own command to read files are delivered with its result, also of a quick command', async () => {
+  it('changes to read files by a command of the conversation are delivered with its result, even if it is quick', async () => {
     const delivered = await agent.turn(call('run_command', { command: `sed -i s/350/351/ ${MENU}` }));
     assert.match(
       delivered,
@@ -251,7 +252,7 @@ describe('file notifications', function () {
     await watcherHasReported('last.txt');
     const delivered = await agent.turn();
     assert.match(delivered, /source=\\"file\\" name=\\"workspace\\" level=\\"info\\"/);
-    // The watcher may report only now what was restored after the test before: files that changed or are gone.
+    // The watcher may report files that were restored after the previous test only now.
     assert.match(
       delivered,
       /Other files of the workspace meanwhile: \d changed, 5 created(, \d deleted)? \(.*src\/ 5.*\)/,
@@ -260,7 +261,7 @@ describe('file notifications', function () {
     assert.doesNotMatch(await agent.turn(), /workspace meanwhile/);
   });
 
-  it('an own edit is not reported to its conversation but to another one; a command’s change is reported with the command', async () => {
+  it('an edit is reported to other conversations but not to its own; a command’s change is reported with the command', async () => {
     const other = await listening.begin();
     await other.read(MENU);
     await agent.log.append({ type: 'title_set', title: 'Cheaper tea' });
@@ -308,7 +309,7 @@ describe('file notifications', function () {
     await setting('notifications.producers', { files: false });
     await change(MENU, '351', '352');
     await setting('notifications.producers', undefined);
-    // Enabled again, it finds what it missed.
+    // When enabled again, the producer finds what it missed.
     await agent.waitForPending(
       /^file.changed src\/menu.ts changed since you read it, while Earshot was not listening:$/,
     );

@@ -1,4 +1,4 @@
-// A file that another program writes in steps while the editor's watcher reports it: notified once, in its final state.
+// A file that another program writes in steps while the editor's watcher reports it: reported once, in its final state.
 import * as assert from 'node:assert/strict';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { type Workspace } from '../../../src/core/ports/workspace.ts';
@@ -26,13 +26,13 @@ describe('a file that is being written', function () {
     await server.stop();
   });
 
-  it('is reported once and complete, however often it is read meanwhile', async () => {
+  it('is reported once and completely, no matter how often it is read meanwhile', async () => {
     const path = await put('slow.txt', SEEN);
     server = await startScriptedServer(
       { calls: [{ id: 'r', name: 'read_file', arguments: { path } }] },
       { text: ['Done.'] },
     );
-    /** The writer continues whenever the file has been read. */
+    /** The writer continues each time the file has been read. */
     const steps: string[] = [];
     const real = createWorkspace();
     const workspace: Workspace = {

@@ -43,14 +43,14 @@ describe('many files', function () {
     const { log } = opened.value;
     assert.ok((await earshot.send(log.id, 'Read them.')).ok);
     await earshot.settled(log.id);
-    // Each in one step: a file that is read half-written is left for the next delivery point.
+    // Each file is written in one step, because a half-written file would be left for the next delivery point.
     await Promise.all(
       names.map(async (name) => {
         await writeFile(`${onDisk(name)}.new`, 'two\n');
         await rename(`${onDisk(name)}.new`, onDisk(name));
       }),
     );
-    // Some are queued already; the others are found when the user writes.
+    // Some changes are already queued; the others are found when the user writes.
     await eventually(
       () => log.state.pending.count,
       (count) => count > 0,

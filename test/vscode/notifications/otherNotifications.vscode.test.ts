@@ -17,9 +17,9 @@ const ORDER = 'src/order.ts';
 
 describe('notifications of git, problems, configuration and budget', function () {
   this.timeout(120_000);
-  // Before the leak check, so that everything is closed by then.
+  // Registered before the leak check, so that everything is closed when it runs.
   const listening = useListening();
-  // What one test leaves in the throttle would be reported to the next.
+  // A notification that one test leaves in the throttle would be reported to the next.
   checkLeaks('each');
   let agent: Listening;
 
@@ -36,7 +36,7 @@ describe('notifications of git, problems, configuration and budget', function ()
     await writeFile(inFolder('notes.md'), 'Tea.');
     await git('add', '-A');
     await git('commit', '-qm', 'Notes');
-    // Without a problem in other files, which a language server might report too.
+    // A change that causes no problem in other files, which a language server might report too.
     await writeFile(inFolder(MENU), `${await readFile(inFolder(MENU), 'utf8')}// Changed.\n`);
     await agent.waitForPending(/^file.changed src\/menu.ts/);
     assert.deepEqual(

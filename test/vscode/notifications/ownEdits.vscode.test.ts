@@ -28,8 +28,11 @@ describe('own edits', function () {
     await server.stop();
   });
 
-  /** Reads both files and edits one of them. While the edit's result waits, the other is changed; it is reported last. */
-  async function editWhileHearing(): Promise<LogEvent[]> {
+  /**
+   * Reads both files and edits one. While the result of the edit is held, the other file is changed, so its
+   * notification comes last.
+   */
+  async function editWhileWatching(): Promise<LogEvent[]> {
     const [path, other] = [`${folder}/own.txt`, `${folder}/other.txt`];
     server = await startScriptedServer(
       {
@@ -81,7 +84,7 @@ describe('own edits', function () {
 
   function assertSilent(events: readonly LogEvent[]): void {
     const queued = events.flatMap((event) => (event.type === 'notification_queued' ? [event.notification] : []));
-    // Unseen files, such as the settings that this test changes, are only counted.
+    // Files that were not read, such as the settings that this test changes, are only counted.
     const subjects = queued.map(({ subject = '' }) => subject).filter((subject) => subject !== 'workspace');
     assert.deepEqual([...new Set(subjects)], [`file:${folder}/other.txt`]);
   }
@@ -96,7 +99,7 @@ describe('own edits', function () {
     const settings = vscode.workspace.getConfiguration('editor');
     await settings.update('formatOnSave', true, vscode.ConfigurationTarget.Workspace);
     try {
-      const events = await editWhileHearing();
+      const events = await editWhileWatching();
       assertSilent(events);
       const result = events.find((event) => event.type === 'tool_call_response' && event.id === 'e');
       assert.match(JSON.stringify(result), /the editor also changed this \(\+1 −0\)/);
@@ -111,7 +114,7 @@ describe('own edits', function () {
     await put('own.txt', 'one\ntwo\n');
     await put('other.txt', 'x\n');
     const document = await typeInto('own.txt', (text) => `${text}typed\n`);
-    const events = await editWhileHearing();
+    const events = await editWhileWatching();
     assertSilent(events);
     assert.equal(document.getText(), 'one\n2\ntyped\n');
     assert.equal(document.isDirty, true);

@@ -1,4 +1,5 @@
-// The user's real terminals with bash's shell integration: which commands are reported, with which lines, and which never are.
+// The user's real terminals with bash's shell integration: which commands are reported, with which lines, and which are
+// never reported.
 import * as assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
@@ -8,13 +9,13 @@ import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts
 
 describe('terminal notifications', function () {
   this.timeout(120_000);
-  // Before the leak check, so that everything is closed by then.
+  // Registered before the leak check, so that everything is closed when it runs.
   const listening = useListening();
   checkLeaks('once');
   let agent: Listening;
   let terminal: vscode.Terminal;
 
-  // Starting a shell takes longer than any test here.
+  // All tests share one terminal, because starting a shell takes longer than any of them.
   before(async () => {
     terminal = await openTerminal('kitchen');
   });
@@ -29,7 +30,7 @@ describe('terminal notifications', function () {
   });
 
   async function openTerminal(name: string): Promise<vscode.Terminal> {
-    // Without the user's start-up files: their history settings change which command line bash reports.
+    // Without the user's start-up files, because their history settings change which command line bash reports.
     const env = {
       HOME: folder(),
       HISTCONTROL: '',
@@ -57,7 +58,7 @@ describe('terminal notifications', function () {
     });
   }
 
-  /** Like a person. */
+  /** Types the command line as a user would. */
   function type(commandLine: string): Promise<number | undefined> {
     const exitCode = ended();
     terminal.sendText(commandLine);
@@ -157,12 +158,12 @@ describe('terminal notifications', function () {
     }
   });
 
-  /** Runs the command there and resolves once it has printed this text. */
+  /** Runs the command in the terminal and resolves once it has printed this text. */
   async function printed(text: string, commandLine: string): Promise<void> {
     assert.ok(terminal.shellIntegration);
     const execution = terminal.shellIntegration.executeCommand(commandLine);
     for await (const piece of execution.read()) if (piece.includes(text)) return;
-    assert.fail(`it never printed ${text}`);
+    assert.fail(`the terminal never printed ${text}`);
   }
 
   it('input typed into a command, the prompt and the next command are never reported', async () => {
@@ -190,7 +191,7 @@ describe('terminal notifications', function () {
     await vscode.tasks.executeTask(task);
     assert.equal(await end, 3);
     await agent.waitForPending(/^task.ended The task “kitchen: burn” ended with exit code 3/);
-    // Notifications of the others would have arrived by now.
+    // Notifications of the earlier commands would have arrived before this one.
     assert.equal(await type('false'), 1);
     await agent.waitForPending(/^terminal.failed .* the command `false` failed with exit code 1 in [^:]*\.$/);
     assert.equal(agent.pendingLines.length, 2);

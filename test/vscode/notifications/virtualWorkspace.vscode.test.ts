@@ -16,7 +16,7 @@ import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 import { MemoryFiles, SCHEME } from '../../support/workspace/memoryFiles.ts';
 
 describe('notifications in a virtual workspace', () => {
-  // What one test leaves in the throttle would be reported to the next.
+  // A notification that one test leaves in the throttle would be reported to the next.
   checkLeaks('each');
   let files: MemoryFiles;
   let registered: vscode.Disposable;
@@ -54,7 +54,7 @@ describe('notifications in a virtual workspace', () => {
 
   const address = (name: string) => vscode.Uri.joinPath(root.uri, name);
 
-  /** Like another user of the file system: not through the editor. */
+  /** Writes as another user of the file system, not through the editor. */
   function write(name: string, text: string): void {
     files.writeFile(address(name), new TextEncoder().encode(text));
   }
@@ -87,7 +87,7 @@ describe('notifications in a virtual workspace', () => {
       /^deleted menu\.txt, which you read, is no longer there, outside the editor\.$/,
     );
     server.script({ text: ['Done.'] });
-    // The rest is counted.
+    // The other files are only counted.
     assert.match(await go(), /Other files of the workspace meanwhile: 5 created \(at the top 5\)/);
     assert.deepEqual(waiting(), []);
   });

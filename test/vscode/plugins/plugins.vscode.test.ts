@@ -1,4 +1,4 @@
-// The conformance suite of WIRE A against the extension in the real editor, with plugins in processes of their own.
+// The conformance suite of WIRE A against the extension in the real editor, with plugins in their own processes.
 import * as assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -35,13 +35,13 @@ describe('program plugins', () => {
   const relays: Relay[] = [];
   const names: string[] = [];
   let plugins = 0;
-  /** Of one test. */
+  /** The programs configured by the current test. */
   let programs: object = {};
 
   before(() => setting('approvals.mode', 'reads'));
   afterEach(async () => {
     programs = {};
-    // Their processes end with the relays, so that nothing waits for them.
+    // The processes end with their relays, so nothing waits for them.
     for (const relay of relays.splice(0)) await relay.close();
     await Promise.all(names.splice(0).map((name) => vscode.commands.executeCommand('earshot.stopPlugin', { name })));
   });
@@ -61,7 +61,7 @@ describe('program plugins', () => {
     },
     conversation: async () => {
       const { log } = await listening.begin();
-      // Its name on the hub is an event, too.
+      // Joining the hub under a name appends another event.
       await eventually(
         () => log.state.turn.lastSeq,
         (last) => last >= 2,
@@ -89,11 +89,11 @@ describe('program plugins', () => {
     release: () => listening.server.release(),
   };
 
-  // The unit tests run all of them by day.
+  // `npm test` runs every sixth case here; the unit tests run all of them.
   const cases = [...baseCases, ...streamCases, ...interactiveCases, ...queryCases, ...turnCases, ...conversationCases];
   for (const { title, run } of cases.filter((_, index) => index % runs(6, 1) === 0)) it(title, () => run(world));
 
-  it('rights of workspace settings do not count', async () => {
+  it('rights that workspace settings grant are ignored', async () => {
     const configuration = vscode.workspace.getConfiguration('earshot');
     const evil = { evil: { command: ['/bin/sh', '-c', 'touch evil'], run: 'allow', start: 'window', approve: true } };
     await configuration.update('plugins.programs', evil, vscode.ConfigurationTarget.Workspace);
@@ -106,14 +106,18 @@ describe('program plugins', () => {
       const program = readPrograms().programs.get('evil');
       assert.deepEqual([program?.run, program?.start, program?.approve], ['ask', 'manual', false]);
       await configure({ evil: { command: ['/bin/true'], run: 'deny' } });
-      assert.deepEqual(readPrograms().programs.get('evil')?.command, ['/bin/true'], 'the user’s own is taken whole');
+      assert.deepEqual(
+        readPrograms().programs.get('evil')?.command,
+        ['/bin/true'],
+        'the user’s entry replaces the whole entry of the workspace',
+      );
     } finally {
       await configuration.update('plugins.programs', undefined, vscode.ConfigurationTarget.Workspace);
       await configure({});
     }
   });
 
-  it('an outside agent is notified on the window’s private socket of what changed since it read a file', async () => {
+  it('an outside agent is notified over the window’s private socket of changes since it read a file', async () => {
     const path = join(await hubFolder(folder()), `window-${process.pid}.sock`);
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     await configure({ claude: { command: ['x'], run: 'allow' } });
@@ -184,7 +188,7 @@ describe('program plugins', () => {
       const updates = frames.flatMap(({ params }) => params?.update ?? []);
       const completed = updates.find(({ status }) => status === 'completed');
       assert.match(JSON.stringify(completed), /boiling/);
-      // The agent itself was given no model: the window's was used.
+      // The agent itself has no model, so the window's model was used.
       assert.match(listening.server.requests.at(-1)?.body ?? '', /boiling/);
     } finally {
       agent.stdin.end();
@@ -193,11 +197,11 @@ describe('program plugins', () => {
     }
   });
 
-  it('the editor knows the MCP server for notifications and the commands that install the hook', async () => {
+  it('the MCP server for notifications and the commands that install the hook are registered in the editor', async () => {
     const manifest = vscode.extensions.getExtension('earshot.earshot')?.packageJSON as {
       contributes: { mcpServerDefinitionProviders: { id: string }[] };
     };
-    // VS Code refuses to register one that is not contributed, and the extension would not be active.
+    // VS Code refuses to register a server that is not contributed, and then the extension would not be active.
     assert.deepEqual(
       manifest.contributes.mcpServerDefinitionProviders.map(({ id }) => id),
       ['earshot.notifications'],

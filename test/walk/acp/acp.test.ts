@@ -1,4 +1,4 @@
-// Earshot as an ACP agent: a client drives whole turns, and sees what the model saw.
+// Earshot as an ACP agent: a client drives whole turns and gets everything that the model got.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ test('initialize announces what works without an editor', async () => {
   });
 });
 
-test('an approved edit is made; a file changed meanwhile is in the content of the very call', async () => {
+test('an approved edit is made; a file changed meanwhile is reported in the content of the same call', async () => {
   const { folder, folders, connect } = await startAcp(call('r', 'read_file', { path: 'tea.txt' }), write('w'), end);
   await writeFile(join(folder, 'tea.txt'), 'green\n');
   const client = await connect();
@@ -59,7 +59,7 @@ test('an approved edit is made; a file changed meanwhile is in the content of th
       },
     },
   ]);
-  // A title may come at any time.
+  // A title update may arrive at any time.
   const kinds = client.updates
     .filter(({ sessionUpdate }) => sessionUpdate !== 'session_info_update')
     .map(({ sessionUpdate, status }) => [sessionUpdate, status].filter(Boolean).join(' '));
@@ -87,7 +87,7 @@ test('an approved edit is made; a file changed meanwhile is in the content of th
   expect(client.errors).toEqual([]);
 });
 
-test('a rejected call is not run, and the model goes on', async () => {
+test('a rejected call is not run, and the model continues', async () => {
   const { folder, connect } = await startAcp(write('w'), end);
   const client = await connect();
   const session = await client.newSession(folder);
@@ -97,7 +97,7 @@ test('a rejected call is not run, and the model goes on', async () => {
   expect(JSON.stringify(await client.update(ofCall('w', 'failed')))).toContain('rejected');
 });
 
-test('an answer that cannot be read approves nothing', async () => {
+test('an invalid answer to a permission request approves nothing', async () => {
   const { folder, connect } = await startAcp(write('w'), end);
   const client = await connect();
   const session = await client.newSession(folder);
@@ -106,7 +106,7 @@ test('an answer that cannot be read approves nothing', async () => {
   expect(existsSync(join(folder, 'menu.txt'))).toBe(false);
 });
 
-test('cancel ends an answer, and an open question', async () => {
+test('cancel ends a streaming answer, and an open permission request', async () => {
   const { folder, connect } = await startAcp({ text: ['I am', ' thinking'], hang: true }, write('w'));
   const client = await connect();
   const session = await client.newSession(folder);
@@ -128,7 +128,7 @@ test('cancel ends an answer, and an open question', async () => {
   expect(existsSync(join(folder, 'menu.txt'))).toBe(false);
 });
 
-test('two sessions are apart; a new process lists, loads with everything, and resumes them', async () => {
+test('two sessions are separate; a new process lists them, loads one with its history, and resumes the other', async () => {
   const { folder, server, connect } = await startAcp(end, end, write('w'), end, end);
   const client = await connect({ 'approvals.mode': 'edits' });
   const [one, two] = [await client.newSession(folder), await client.newSession(folder)];
@@ -191,7 +191,7 @@ test('modes and options hold for the next request; a plan is the to-do list; a c
   expect(JSON.stringify(client.updates)).toContain('current_mode_update');
 });
 
-test('a client can choose a model that the settings know, and is shown skills and prompt files as commands', async () => {
+test('a client can choose a configured model, and gets skills and prompt files as commands', async () => {
   const { folder, connect } = await startAcp(end);
   await mkdir(join(folder, '.github/prompts'), { recursive: true });
   await mkdir(join(folder, '.claude/skills/brew'), { recursive: true });
@@ -233,6 +233,6 @@ test.each([
 ])('%s with %j is refused', async (method, params, message) => {
   const { connect } = await startAcp();
   const client = await connect();
-  client.isLawful = false;
+  client.sendsValidLines = false;
   expect((await client.request(method, params)).error?.message).toContain(message);
 });

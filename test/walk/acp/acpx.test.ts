@@ -1,4 +1,5 @@
-// acpx, an independent client, drives whole tasks through the built agent; the official schema judges every line in both directions.
+// acpx, an independent client, drives whole tasks through the built agent; every line in both directions is checked
+// against the official schema.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,10 +27,10 @@ async function judgeAll({ wire }: Acpx): Promise<string> {
 }
 
 const onPosix = test.skipIf(process.platform === 'win32');
-/** In full runs: by day the client in `acp.test.ts` shows the same, with the same judge. */
+/** Only in `npm run test:full`: `acp.test.ts` covers the same with our own client and the same schema check. */
 const inFullRuns = test.runIf(isFull && process.platform !== 'win32');
 
-onPosix('approve-all: the task is done; a file changed meanwhile is in the content of the very call', async () => {
+onPosix('approve-all: the task is done; a file changed meanwhile is reported with the same call', async () => {
   const acpx = await startAcpx(
     call('r', 'read_file', { path: 'tea.txt' }),
     { ...write, text: ['I write', ' it.'], hang: true },
@@ -52,10 +53,12 @@ onPosix('approve-all: the task is done; a file changed meanwhile is in the conte
   const model = JSON.parse(server.requests[2]?.body ?? '{}') as { messages: { role: string; content: string }[] };
   const delivered =
     model.messages.find(({ role, content }) => role === 'tool' && content.includes('+black'))?.content ?? '';
-  const shown = JSON.parse(completed[0] ?? '') as { params: { update: { content: { content?: { text: string } }[] } } };
+  const shown = JSON.parse(completed[0] ?? '') as {
+    params: { update: { content: { content?: { text: string } }[] } };
+  };
   const texts = shown.params.update.content.flatMap(({ content }) => (content === undefined ? [] : [content.text]));
   expect(texts.join('')).toContain('+black');
-  // What the client shows is what the model got, but for the key, which is the model's own.
+  // The client shows what the model got, except for the key, which only the model gets.
   expect(delivered.replace(/key="[^"]*"/g, '')).toContain(
     texts
       .at(-1)
@@ -65,7 +68,7 @@ onPosix('approve-all: the task is done; a file changed meanwhile is in the conte
   expect(lines.join('\n')).toContain('"toolCallId":"c","status":"completed"');
 });
 
-inFullRuns('deny-all: nothing is changed, and the model goes on', async () => {
+inFullRuns('deny-all: nothing is changed, and the model continues', async () => {
   const acpx = await startAcpx(write, end);
   const { output } = await acpx.run('--deny-all', '--format', 'json', 'exec', 'Write the menu.');
   expect(output).toContain('"stopReason":"end_turn"');
@@ -86,7 +89,7 @@ inFullRuns('cancel: the turn ends in the middle of an answer, and the next promp
   await judgeAll(acpx);
 });
 
-inFullRuns('two sessions are apart; each is resumed by a new process', async () => {
+inFullRuns('two sessions are separate; each is resumed by a new process', async () => {
   const acpx = await startAcpx(end, end, write, end, end);
   const { run, server, folder } = acpx;
   await run('sessions', 'new', '--name', 'one');
@@ -114,7 +117,7 @@ inFullRuns('mode and options are set by their names', async () => {
   await judgeAll(acpx);
 });
 
-test('the judge refuses what the schema does not allow', () => {
+test('the schema check reports lines that the schema does not allow', () => {
   const update = (fields: object) =>
     JSON.stringify({
       jsonrpc: '2.0',

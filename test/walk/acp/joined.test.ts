@@ -39,7 +39,7 @@ const textOf = (client: AcpClient) =>
     )
     .join('');
 
-test('a task in a conversation of the window: asked once for the name, the change approved by the client', async () => {
+test('the client drives a conversation of the window: the user is asked once for the name, the client approves the change', async () => {
   const { world, folder, client } = await start({ answers: [write, end] });
   client.answer = () => allow;
   const session = await client.newSession(folder);
@@ -67,7 +67,7 @@ test('a task in a conversation of the window: asked once for the name, the chang
   expect(client.errors).toEqual([]);
 });
 
-test('a notification is in the content of the call that delivered it, as the model got it, without the key', async () => {
+test('the content of a call has the notification that it delivered, as the model got it but without the key', async () => {
   const { world, folder, client } = await start({ answers: [write, end] });
   const session = await client.newSession(folder);
   client.answer = async () => {
@@ -84,7 +84,7 @@ test('a notification is in the content of the call that delivered it, as the mod
   expect(client.lines.some(({ line }) => line.includes(key))).toBe(false);
 });
 
-test('the window answers first: the client’s question is cancelled, and the turn goes on', async () => {
+test('if the window answers first, the client’s request is cancelled and the turn continues', async () => {
   const { world, folder, client } = await start({ answers: [write, end] });
   const asked = Promise.withResolvers<void>();
   client.answer = () => {
@@ -119,7 +119,7 @@ test('a question of the model is answered by the client', async () => {
   expect(JSON.stringify(world.model.requests.at(-1))).toContain('Yes');
 });
 
-test('conversations of the window are listed, loaded with everything, resumed, and followed', async () => {
+test('conversations of the window are listed, loaded with their history, resumed, and followed', async () => {
   const { world, folder, client } = await start({
     answers: [end, write, end, end],
     settings: { 'approvals.mode': 'all' },
@@ -177,7 +177,7 @@ test('a name that the user does not allow is refused with the reason', async () 
   expect(error?.message).toContain('--headless');
 });
 
-test('the window goes away in the middle of a turn: the prompt fails with the reason, and so does the session', async () => {
+test('if the window closes in the middle of a turn, the prompt and later prompts of the session fail with the reason', async () => {
   const { world, folder, client } = await start({ answers: [{ text: ['I am'], hang: true }] });
   const session = await client.newSession(folder);
   const prompted = client.prompt(session, 'Think.');
@@ -185,9 +185,9 @@ test('the window goes away in the middle of a turn: the prompt fails with the re
   world.attached.dispose();
   expect((await prompted).error?.message).toContain('The window of VS Code was closed.');
   expect((await client.prompt(session, 'And now?')).error?.message).toContain('The window of VS Code was closed.');
-  // The folder is opened anew; here the window is there again.
+  // Resuming opens the folder again; in this test the window is available again.
   expect((await client.request('session/resume', { cwd: folder, sessionId: session })).error).toBeUndefined();
-  // There the turn went on.
+  // In the window the turn was still running.
   await world.earshot.stop(session);
 });
 

@@ -1,4 +1,4 @@
-// MCP servers of the agent: passed by the client or named in the settings; those of a workspace do not start.
+// MCP servers of the agent: passed by the client or named in the settings; servers of a workspace do not start.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -21,7 +21,7 @@ interface Body {
 }
 const toolsIn = (body: string | undefined) => (JSON.parse(body ?? '{}') as Body).tools.map((one) => one.function.name);
 
-test('a tool of a server that the client passes is called after the client’s permission; a workspace starts none', async () => {
+test('a server passed by the client is called after the client’s permission; a server of the workspace is not started', async () => {
   const calling = (id: string, name: string): ScriptedAnswer => ({
     calls: [{ id, name, arguments: { message: 'Oolong' } }],
   });
@@ -64,7 +64,7 @@ test('a tool of a server that the client passes is called after the client’s p
     JSON.stringify(await client.update((one) => one['toolCallId'] === id && one['status'] === 'completed'));
   expect(await result('c')).toContain('Oolong');
   expect((await result('a')).replaceAll('\\', '')).toContain('"tea":"Oolong","cups":3');
-  // A later session has its servers, too; one that is named again is replaced.
+  // A later session gets its own servers too; a server with the same name is replaced.
   const again = [server('tea', 'pour'), { name: 'broken', command: join(folder, 'absent'), args: [], env: [] }];
   await client.request('session/resume', { cwd: folder, sessionId, mcpServers: again });
   await client.prompt(sessionId, 'Again.');

@@ -1,4 +1,4 @@
-// Approvals, end to end: the user's answer is carried out, is in the log, and holds after a restart.
+// Approvals, end to end: the user's answer is carried out, is in the log, and is still valid after a restart.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ async function eventsOf<T extends LogEvent['type']>({ headless, id }: Walked, ty
 function answering(walk: Walked, ...answers: Omit<ApprovalAnswer, 'by'>[]): void {
   walk.headless.frontend.answer = async () => {
     const answer = answers.shift();
-    if (answer === undefined) throw new Error('asked once more than expected');
+    if (answer === undefined) throw new Error('asked more often than expected');
     return { ...answer, by: 'user' };
   };
 }
@@ -162,7 +162,7 @@ test('two open approvals can be answered in any order', async () => {
   ]);
 });
 
-test('after a restart a call that ran without approval is not run again, and a waiting one is asked for again', async () => {
+test('after a restart, a call that ran without approval does not run again, and an open approval is asked for again', async () => {
   const calls = [run('auto', 'cat pipe'), run('asked', 'echo ../x')];
   const walk = await beginWalk([{ calls }, hello], { settings: { 'approvals.commands': ['cat pipe'] } });
   const { headless, id } = walk;

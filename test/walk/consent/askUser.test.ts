@@ -1,4 +1,4 @@
-// Questions to the user, end to end: asked once, answered only by the user, open again after a restart.
+// Questions to the user, end to end: asked once, answered only by the user, asked again after a restart.
 import { expect, test } from 'vitest';
 import { type InquiryAnswer, type InquiryRequest } from '../../../src/core/ports/ports.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';

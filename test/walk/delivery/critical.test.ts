@@ -1,4 +1,4 @@
-// Critical notifications: what they interrupt, what they do not, and their limits.
+// Critical notifications: what they interrupt, what they do not interrupt, and their limits.
 import { describe, expect, test } from 'vitest';
 import { ABORT_EVERY, MOST_IN_A_ROW } from '../../../src/core/notify/activation.ts';
 import {
@@ -195,7 +195,7 @@ test('in a conversation that is not shown it is delivered there without disturbi
 });
 
 describe('Deliver now', () => {
-  test('while idle delivers what is pending as the user’s act, regardless of limits', async () => {
+  test('while idle delivers pending notifications in a turn of the user, regardless of limits', async () => {
     const walk = await beginWalk([{ text: ['I'], hang: true }, done], {
       settings: { 'notifications.activation': 'passive' },
     });

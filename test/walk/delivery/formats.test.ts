@@ -22,7 +22,7 @@ interface Walk {
   readonly server: ScriptedServer;
   readonly log: ConversationLog;
   readonly words: { readonly request: string; readonly output: string; readonly call: string; readonly answer: string };
-  /** Exactly as in the log. */
+  /** The carrier, exactly as in the log. */
   readonly onRequest: Carried & { readonly event: string };
   readonly onResult: Carried & { readonly event: string };
   readonly messages: (request: number) => unknown[];
@@ -35,7 +35,7 @@ function headChanged(message: string): NotificationDraft {
   return { kind: { source: 'git', name: 'head_changed' }, level: 'warning', message, origin: 'filesystem', at };
 }
 
-/** One notification is pending when the user writes; another, and a queued message, arrive while the tool runs. */
+/** One notification is pending when the user writes; another one and a queued message arrive while the tool runs. */
 async function walk(format: Carried['format']): Promise<Walk> {
   const words = { request: word(), output: word(), call: word(), answer: word() };
   const command = `echo ${words.output}`;
@@ -85,7 +85,7 @@ function expectSound({ server: asked, onRequest, onResult, log, messages }: Walk
   expect(onResult.text.indexOf(facts.user)).toBeGreaterThan(0);
   expect(onResult.text.indexOf(facts.user)).toBeLessThan(onResult.text.indexOf(facts.second));
   expect(onRequest.text).toContain(log.state.turn.key);
-  // The bytes sent are those on disk, once each.
+  // The bytes sent are those on disk, and each occurs once.
   const bytes = (text: string) => JSON.stringify(text).slice(1, -1);
   expect(asked.requests[0]?.body.split(bytes(onRequest.text))).toHaveLength(2);
   expect(asked.requests[1]?.body.split(bytes(onRequest.text))).toHaveLength(2);

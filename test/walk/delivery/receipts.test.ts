@@ -26,11 +26,11 @@ const golden = (name: string) => `./golden/${name}.golden.txt`;
 const FACT = 'switched to main';
 const all = { settings: { 'approvals.mode': 'all' } };
 
-/** The receipt on the chip of every carrier. */
+/** The receipts that the chips of all carriers show. */
 const receipts = ({ log }: Walked) =>
   log.state.transcript.items.flatMap((item) => ('carried' in item ? [item.carried.receipt] : []));
 
-/** One notification on a tool's result, one on the request itself. */
+/** Delivers one notification with a tool result, or one with the request itself. */
 const carriers = {
   result: async (walk: Walked, faults: readonly ScriptedAnswer[]) => {
     const pipe = makePipe(walk, 'pipe');
@@ -92,7 +92,7 @@ describe.each(['result', 'request'] as const)('carried by a %s', (carrier) => {
   );
 });
 
-test('an aborted request leaves the receipt as it was, and the carrier is sent again with the next', async () => {
+test('an aborted request does not change the receipt, and the carrier is sent again with the next request', async () => {
   const walk = await beginWalk([{ hang: true }, done]);
   await publish(walk, headChanged(FACT));
   await begin(walk);

@@ -1,4 +1,4 @@
-// State sampled at delivery points: configuration and budget, each reported once and only if it still holds.
+// State sampled at delivery points: configuration and budget, each change reported once and only if it still holds.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -70,7 +70,7 @@ async function lastResult(request: number): Promise<string> {
   return messages.findLast(({ role }) => role === 'tool')?.content ?? '';
 }
 
-test('a notification without subscribers is not queued; a broadcast is; a sender does not get its own', async () => {
+test('a notification without subscribers is not queued; a broadcast is; a sender does not get its own notification', async () => {
   await begin([]);
   const [first, second] = [await create(), await create()];
   const { earshot } = headless;
@@ -132,7 +132,7 @@ test('a pending failure and its recovery cancel out; a delivered failure gets a 
   });
   await earshot.publish(draft(lost, about));
   await go(log);
-  // Delivered: now the recovery must be delivered too, even after another failure meanwhile.
+  // Now the failure is delivered, so the recovery must be delivered too, even after another failure meanwhile.
   await earshot.publish(draft(lost, about));
   await earshot.publish(draft(back, about));
   expect(log.state.pending.notifications.map(({ kind }) => kind.name)).toEqual(['disconnected', 'reconnected']);
@@ -154,7 +154,7 @@ test('a notification that repeats the last shown state is not queued, and withdr
   await earshot.publish(good());
   const newer = good();
   await earshot.publish(newer);
-  // Not delivered yet: the newest one counts.
+  // The failure is not delivered yet, so the newest notification counts.
   expect(waiting(log)).toHaveLength(2);
   await go(log);
   expect(server.requests.at(-1)?.body).toContain(newer.message);
@@ -167,7 +167,7 @@ test('a notification that repeats the last shown state is not queued, and withdr
   expect(waiting(log)).toEqual([]);
   const withdrawn = (await events(log)).filter(({ type }) => type === 'notification_withdrawn');
   expect(withdrawn).toMatchObject([{ ids: { length: 1 }, reason: 'it is again as it was last reported' }]);
-  // For another conversation it is not a repeat.
+  // For another conversation it is not a repetition.
   const other = await create();
   const elsewhere = good();
   await earshot.publish(elsewhere);

@@ -23,7 +23,7 @@ import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 const golden = (name: string) => `./golden/${name}.golden.txt`;
 const all = { 'approvals.mode': 'all' };
 
-/** A turn whose one command ends when `end` is called. */
+/** A turn with one command, which ends when `end` is called. */
 async function duringCommand(walk: Walked, command: string): Promise<{ end(): Promise<void> }> {
   const pipe = makePipe(walk, 'pipe');
   const started = walk.headless.frontend.nextDrawn('tool_started');
@@ -38,7 +38,7 @@ async function duringCommand(walk: Walked, command: string): Promise<{ end(): Pr
   };
 }
 
-describe('the result that completes a batch carries what is pending', () => {
+describe('the result that completes a batch delivers pending notifications', () => {
   test('if it succeeded', async () => {
     const walk = await beginWalk([], { settings: all });
     const { end } = await duringCommand(walk, 'cat pipe');
@@ -132,7 +132,7 @@ describe('the result that completes a batch carries what is pending', () => {
   });
 });
 
-test('the user’s next request carries what was queued while idle', async () => {
+test('the user’s next request delivers what was queued while idle', async () => {
   const walk = await beginWalk([done, done]);
   await walk.go();
   await publish(walk, headChanged('switched to main'));

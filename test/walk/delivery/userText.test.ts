@@ -198,7 +198,7 @@ describe('a queued message', () => {
     await walk.golden(golden('queued-approval-open'));
   });
 
-  test('begins a turn if nothing runs any more', async () => {
+  test('starts a turn if no turn is running any more', async () => {
     const walk = await beginWalk([done]);
     expect(await walk.headless.earshot.queue(walk.id, 'Hello.')).toEqual({ ok: true, value: 'started' });
     await walk.headless.earshot.settled(walk.id);

@@ -22,7 +22,7 @@ const golden = (name: string) => `./golden/${name}.golden.txt`;
 const live = ({ headless, id }: Walked) => headless.earshot.get(id);
 const sources = async (walk: Walked) => (await eventsOf(walk, 'turn_started')).map(({ source }) => source);
 
-test('the end of an own handle while idle starts one system turn', async () => {
+test('the end of the conversation’s own handle while idle starts one system turn', async () => {
   const walk = await beginWalk([done, { text: ['The build is done.'] }]);
   await walk.go();
   const ended = nextEvent(walk.log, 'turn_ended');
@@ -157,7 +157,7 @@ test('repeated wakes of one kind are delayed longer each time; another kind is n
   await walk.golden(golden('wake-repeated'));
 });
 
-test('a model that must not run unasked: the notification is held with a visible reason until the user acts', async () => {
+test('if the model must not run without the user, the notification is held with a visible reason until the user acts', async () => {
   const server = await startScriptedServer(done, done, done);
   let allowed = false;
   const model: Model = {

@@ -57,7 +57,7 @@ test('a change of a seen file is delivered with the result of the running comman
   await writeFile(join(folder, 'pipe'), 'go\n');
   await earshot.settled(log.id);
 
-  // Whether the change is observed or found when watching begins depends on the machine's speed.
+  // Depending on the machine's speed, the change is observed, or found when watching starts.
   expect(notification.message).toMatch(
     new RegExp(`^${names.file} changed since you read it(, while your command \`cat pipe.*\` was running)?:\n`),
   );
@@ -90,7 +90,7 @@ test('a change of a seen file is delivered with the result of the running comman
   expect(lines.filter((line) => line.includes(names.changed))).toHaveLength(2);
   expect(log.state.pending.isEmpty).toBe(true);
 
-  // The completely shown state is the seen one now: equal bytes are not reported, and the user sees the block.
+  // The model was shown the whole file, so equal bytes are not reported again; the user sees the block.
   const card = log.state.transcript.items.find((item) => item.type === 'tool' && item.name === 'run_command');
   expect(card).toMatchObject({ state: 'done', carried: { text: block, shown: 1, receipt: 'accepted' } });
   expect(headless.errors).toEqual([]);

@@ -1,4 +1,5 @@
-// A git operation on many files is one notification that names the files read: switch, stash, merge conflict, rebase, pull.
+// A git operation on many files gives one notification that names the read files: switch, stash, merge conflict,
+// rebase, pull.
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { devNull, tmpdir } from 'node:os';
@@ -35,7 +36,10 @@ function git(...args: readonly string[]): void {
   gitIn(headless.folder, ...args);
 }
 
-/** The repository of every test, made once: `a` and `b` are read, `c` is not; the branch `other` has a different `a` and no `b`. */
+/**
+ * The repository of every test, made once. The model reads `a` and `b` but not `c`; the branch `other` has a different
+ * `a` and no `b`.
+ */
 let template: string;
 
 beforeAll(async () => {
@@ -71,7 +75,7 @@ beforeEach(async () => {
     ...Array.from({ length: 4 }, () => ({ text: ['Heard.'] })),
   );
   const root = await mkdtemp(join(tmpdir(), 'earshot-walk-'));
-  // Before the producer starts, which looks for repositories then.
+  // Must happen before the producer starts, because it looks for repositories only then.
   await cp(template, join(root, 'workspace'), { recursive: true });
   headless = await startHeadlessIn(root, {
     model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined }),
@@ -80,7 +84,7 @@ beforeEach(async () => {
       return [createFilesProducer({ ...deps, gate }), createGitProducer({ ...deps, gate })];
     },
   });
-  // The copied files have other times than the index says.
+  // The copied files have modification times that differ from those in the index.
   git('update-index', '-q', '--refresh');
   const opened = await headless.earshot.create();
   if (!opened.ok) throw new Error(opened.failure.message);
@@ -123,7 +127,7 @@ function nextWithdrawn(): Promise<void> {
   });
 }
 
-/** Changes a file and waits for its notification: everything before it has then arrived. */
+/** Changes a file and waits for its notification; everything before it has arrived by then. */
 async function pendingAfterAnEcho(): Promise<readonly string[]> {
   const echo = nextQueued(({ subject }) => subject === 'file:src/a.txt' || subject === 'file:src/b.txt');
   await write('b', 'echo\n');
@@ -202,7 +206,7 @@ test('a stash that removes a delivered change gives one notification that names 
   await go();
   queued = nextQueued(({ kind }) => kind.source === 'git');
   git('stash', '-q');
-  // The model knows the file as it was shown last.
+  // The difference is against the last version shown to the model.
   expect((await queued).message).toBe(
     'Git stashed changes away. Of what you have read, changed: src/a.txt. Read again before you rely on it.',
   );
@@ -215,7 +219,7 @@ test('a stash that removes an undelivered change is not reported', async () => {
   await queued;
   const withdrawn = nextWithdrawn();
   git('stash', '-q');
-  // The pending notification of the file is withdrawn: it is as it was read.
+  // The pending notification is withdrawn because the file is again as it was read.
   await withdrawn;
   expect(await pendingAfterAnEcho()).toEqual([]);
 });
@@ -233,7 +237,7 @@ test('a stash popped and reverted by hand before delivery is not reported', asyn
   await write('a', 'a on main\n');
   await go();
   expect(server.requests.at(-1)?.body).not.toContain('stash');
-  // What the watcher reports late is withdrawn.
+  // A late report of the watcher is withdrawn.
   await expect.poll(() => log.state.pending.isEmpty).toBe(true);
 });
 

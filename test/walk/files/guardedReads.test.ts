@@ -1,4 +1,5 @@
-// Links out of the workspace, to secrets or to ignored files: none of their text reaches the endpoint, whichever part would read them.
+// Links to secrets, to ignored files or out of the workspace: none of their text reaches the endpoint, whichever
+// component reads them.
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';

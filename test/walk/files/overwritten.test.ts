@@ -1,4 +1,5 @@
-// An own command overwrites what somebody else wrote after the model had read the file: the result shows both diffs, and Undo restores the lost bytes.
+// A command of the conversation overwrites changes that somebody else made after the model had read the file: the
+// result shows both diffs, and Undo restores the lost bytes.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -44,15 +45,15 @@ test('the notification shows the lost text and what the command wrote', async ()
   const { review, text, last, walked } = await overwrite("sed -i 's/one/ONE/; /mine/d' a.txt", (path) =>
     writeFile(path, LINES.replace('four\n', 'four\nmine\n')),
   );
-  const said = notified(last);
-  expect(said).toContain('overwrote changes that somebody else had made since you read it.');
-  const [, lost = '', put = ''] = /Lost:(.*?)Put there by your command:(.*?)The user can/s.exec(said) ?? [];
+  const reported = notified(last);
+  expect(reported).toContain('overwrote changes that somebody else had made since you read it.');
+  const [, lost = '', put = ''] = /Lost:(.*?)Put there by your command:(.*?)The user can/s.exec(reported) ?? [];
   expect(lost).toContain('+mine');
   expect(lost).not.toContain('ONE');
   expect(put).toContain('-mine');
   expect(put).toContain('+ONE');
-  // Not also as one combined diff.
-  expect(said).not.toContain('changed since you read it');
+  // The change is not reported a second time as one combined diff.
+  expect(reported).not.toContain('changed since you read it');
   expect(await review.file('a.txt')).toMatchObject({ overwrote: true });
   await value(review.undo());
   expect(await text('a.txt')).toBe(LINES.replace('four\n', 'four\nmine\n'));
@@ -77,7 +78,7 @@ test('a command that removes the file is reported too', async () => {
   expect(await text('a.txt')).toBe(`${LINES}mine\n`);
 });
 
-test('nothing is reported as lost if only own commands wrote or the file was gone', async () => {
+test('nothing is reported as lost if only commands of the conversation wrote or the file was gone', async () => {
   const own = await overwrite('echo first > a.txt', async () => undefined, 'echo second > a.txt');
   expect(notified(own.last)).not.toContain('somebody else');
   const gone = await overwrite('echo first > a.txt', (path) => rm(path));

@@ -1,4 +1,5 @@
-// A conversation's own edits: not reported to itself, reported to others that have seen the file, and known to later edits of the same answer.
+// A conversation's own edits: not reported to itself, reported to others that have seen the file, and taken into
+// account by later edits of the same answer.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -83,7 +84,7 @@ test('an edit is reported to other conversations that have seen the file, and no
   const editor = await conversation(earshot);
   const notified = nextQueued(earshot, onlooker.id, 'file:a.txt');
   meanwhile = async () => {
-    // Delivered after any notification of the edit would have been.
+    // If the edit had been reported, its notification would have come before this one.
     const queued = nextQueued(earshot, editor.id, 'file:other.txt');
     await writeFile(join(folder, 'other.txt'), 'y\n');
     await queued;
@@ -98,14 +99,14 @@ test('an edit is reported to other conversations that have seen the file, and no
   expect(headless?.errors).toEqual([]);
 });
 
-test('several edits of one file in one answer take each other into account', async () => {
+test('several edits of one file in one answer are all applied', async () => {
   const { earshot, folder } = await begin(
     call('r1', 'read_file', { path: 'a.txt' }),
     { calls: [edit('e1', 'one', '1'), edit('e2', 'two', '2')] },
     { text: ['Done.'] },
   );
   const log = await conversation(earshot);
-  // The first waits for the second, which still takes it into account.
+  // The first edit waits until the second runs, which must still take it into account.
   const both = Promise.withResolvers<void>();
   let count = 0;
   meanwhile = () => {

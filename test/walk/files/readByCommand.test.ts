@@ -1,4 +1,5 @@
-// File text printed by a command counts as read: the whole file or the printed lines; never what was cut or is protected.
+// File text printed by a command counts as read: the whole file or the printed lines, but never omitted output or
+// protected files.
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -102,13 +103,13 @@ test('a later change of a file read with cat is reported', async () => {
   expect(server.requests.map(({ body }) => body).join('\n')).toContain('+tea number seven');
 });
 
-test('text cut from a long output does not count as read', async () => {
+test('omitted text of a long output does not count as read', async () => {
   const long = `${Array.from({ length: 5000 }, (_, index) => `a rather long line of text with the number ${index}`).join('\n')}\n`;
   await write('long.txt', long);
   const shown = await run('cat long.txt');
   expect(shown).toContain('left out here');
   const ranges = seen('long.txt');
-  if (typeof ranges !== 'object') throw new Error('it is known in parts');
+  if (typeof ranges !== 'object') throw new Error('expected ranges of lines');
   const lines = long.split('\n');
   expect(ranges).toHaveLength(2);
   for (const [first, last] of ranges) {

@@ -17,7 +17,7 @@ afterEach(async () => {
   await server?.stop();
 });
 
-/** The real producer, with an event for each publication. */
+/** The real producer, which also fires an event for each publication. */
 function announced(producer: Producer, published: Emitter<string>): Producer {
   return {
     name: producer.name,
@@ -76,13 +76,13 @@ test('two changes within two seconds and a change back withdraw every notificati
   const withdrawn = next(log.onDidAppend, ({ event }) => event.type === 'notification_withdrawn');
   await writeFile(file, 'as read\n');
   await withdrawn;
-  // Closing the window releases what the throttle still holds.
+  // Closing the window publishes what the throttle still holds.
   headless = await headless.restart();
   const events = (await headless.events(log.id))
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as LogEvent);
-  // The number queued depends on the machine's speed; that none follows the last withdrawal does not.
+  // How many are queued depends on the machine's speed, but none is queued after the last withdrawal.
   const kinds = events.map(({ type }) => type);
   expect(kinds.lastIndexOf('notification_queued')).toBeLessThan(kinds.lastIndexOf('notification_withdrawn'));
   const again = await headless.earshot.open(log.id);

@@ -82,7 +82,7 @@ describe('a handle', () => {
     await walk.go();
     const [, first = '', second = '', third = '', last = ''] = await responses(walk);
     expect(first).toMatch(/^got one\n\(shell: running for/);
-    // The split depends on the machine's speed; together each line is returned once.
+    // Which call returns which line depends on the machine's speed; in total each line is returned once.
     expect(`${second}\n${third}`.match(/got \w+/g)).toEqual(['got two', 'got three']);
     expect(last).toMatch(/^shell: was stopped \(you aborted it\) after .*\nLast lines:\ngot one\ngot two\ngot three$/);
     expect(await deliveredBlocks(walk)).not.toContain('name="failed"');
@@ -99,7 +99,7 @@ describe('a handle', () => {
     expect(contents.filter((content) => content.startsWith('Started as the handle “web”'))).toHaveLength(1);
     expect(contents.filter((content) => content.startsWith('handle: '))).toHaveLength(2);
     expect(contents[2]).toMatch(/^handle: there is a handle “web” already, running for .* Choose another name/);
-    // Both calls of the first answer were offered in parallel; the third was not.
+    // The two calls of the first answer ask for approval in parallel; the third call is refused before that.
     expect(walk.headless.frontend.asked.length).toBeLessThanOrEqual(2);
     expect(await eventsOf(walk, 'handle_started')).toHaveLength(1);
   });
@@ -316,7 +316,7 @@ describe('background commands at the end of the turn', () => {
     expect(walk.headless.handles.hasRunning(walk.id)).toBe(true);
   });
 
-  test('are stopped if so configured; the next request reports it without waking the model', async () => {
+  test('are stopped if configured; the next request reports it, and the model is not woken', async () => {
     const walk = await begin([{ calls: [background('web', 'sleep 1000')] }, done, done], {
       settings: { 'handles.afterTurn': 'stop', 'notifications.activation': 'wake' },
     });
@@ -329,7 +329,7 @@ describe('background commands at the end of the turn', () => {
     expect((await eventsOf(walk, 'turn_started')).map(({ source }) => source)).toEqual(['user', 'user']);
   });
 
-  test('are awaited if so configured, and the turn continues with their end', async () => {
+  test('are awaited if configured, and the turn continues with their end', async () => {
     const walk = await begin(
       [{ calls: [background('build', 'read line; echo built')] }, done, { text: ['It is built.'] }],
       {

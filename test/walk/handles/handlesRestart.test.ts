@@ -1,4 +1,5 @@
-// Background commands over a restart: reported correctly and once, usable, ended if no window returns, lost only with their supervisor.
+// Background commands over a restart: usable, reported once and correctly, stopped if no window returns, lost only with
+// their supervisor.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -127,7 +128,7 @@ test('an end not delivered before the restart is reported when the conversation 
   const id = await begin('read line; echo finished; exit 0');
   const { pid } = job(id).process;
   await window?.earshot.close(id);
-  // No window is open when it ends.
+  // The command ends while no window is open.
   const spec = JSON.parse(await readFile(join(handleFolder(id), 'spec.json'), 'utf8')) as {
     socket: string;
     token: string;
@@ -186,7 +187,7 @@ test('a handle moves with its conversation to the window that continues it', asy
   first?.handles.dispose();
 });
 
-test('if no window returns, the handle is ended after a while and reported as such', async () => {
+test('if no window returns, the handle is stopped after a while, and the reason is reported', async () => {
   const id = await begin('echo $$ > pid; sleep 1000 & echo $! > child; wait', { unownedMilliseconds: 500 });
   await untilFile('child');
   const pids = [job(id).process.pid, ...(await Promise.all(['pid', 'child'].map(pidFrom)))];
@@ -241,7 +242,7 @@ function handleFolder(id: string): string {
   return join(window?.storage ?? '', 'conversations', id, 'handles', run);
 }
 
-/** Like its owner, without owning it. */
+/** Writes to the command as its owner would, without owning it. */
 async function typeInto({ socket, token }: { socket: string; token: string }, text: string): Promise<void> {
   const { connect } = await import('node:net');
   await new Promise<void>((resolve) => {

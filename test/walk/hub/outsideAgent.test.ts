@@ -1,4 +1,5 @@
-// An outside agent through MCP: it talks with a conversation, serves the hub alone, and takes over when the window goes.
+// An outside agent through MCP: it exchanges messages with a conversation, serves the hub alone, and takes over when
+// the window closes.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -17,7 +18,7 @@ async function go({ headless, id }: HubWindow, text: string): Promise<void> {
   await headless.earshot.settled(id);
 }
 
-// By day the newer revision; the older one differs only in how the client greets.
+// `npm test` runs only the newer revision; the older one differs only in how the client connects.
 test.each(runs(1, 2) === 1 ? [true] : [true, false])(
   'an outside agent and a conversation ask and answer each other (MCP of 2026: %s)',
   async (modern) => {
@@ -50,7 +51,7 @@ test.each(runs(1, 2) === 1 ? [true] : [true, false])(
   },
 );
 
-test('two outside agents talk without any window, one goes on when the other that serves the hub is killed, and wrong arguments are refused', async () => {
+test('outside agents exchange messages without a window, even if the one serving the hub is killed; wrong arguments are refused', async () => {
   const home = await makeHome();
   const folder = join(home, 'work');
   await mkdir(folder);
@@ -70,7 +71,7 @@ test('two outside agents talk without any window, one goes on when the other tha
   await expectRefusals(two);
 });
 
-test('a second agent of the same name gets a number, and what a killed agent had not asked beyond is handed out again', async () => {
+test('a second agent of the same name gets a number, and the last messages that a killed agent received are delivered again', async () => {
   const home = await makeHome();
   const folder = join(home, 'work');
   await mkdir(folder);
@@ -89,7 +90,7 @@ test('a second agent of the same name gets a number, and what a killed agent had
   expect(await again.call('check_messages')).toBe('No unread messages.');
 });
 
-/** Arguments that fit nothing are refused with the reason. */
+/** Checks that invalid arguments are refused with the reason. */
 async function expectRefusals(agent: HubMcpClient): Promise<void> {
   await expect(agent.call('send_message', { content: 'x' })).rejects.toThrow('to, files or reply_to');
   await expect(agent.call('send_message', { content: 'x', to: ['nobody'] })).rejects.toThrow(

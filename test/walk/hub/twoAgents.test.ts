@@ -1,4 +1,5 @@
-// Conversations of two windows as agents on one hub: a question reaches the other's next tool result, the answer comes back.
+// Conversations of two windows as agents on one hub: a question reaches the other's next tool result, and the answer
+// comes back.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -84,7 +85,7 @@ test('a message about a file reaches the conversations that have read it, and no
   const three = await openHubWindow(home, [], { on: one });
   await Promise.all([one.name(), two.name(), three.name()]);
   await go(two, 'Read it.');
-  // Over the same connection: the hub has the subscription by then.
+  // This request uses the same connection, so afterwards the hub has the subscription.
   expect(await two.hub.agents(two.id)).toMatchObject({ ok: true });
   one.server.script(call('c1', 'send_message', { content: 'I am rewriting a.txt.', files: ['./a.txt'] }), done);
   await go(one, 'Say so.');
@@ -131,7 +132,7 @@ test('messages that arrive while a conversation is closed are delivered once whe
   expect(texts.map((text) => /“(\w+)”/.exec(text)?.[1])).toEqual(['first', 'second']);
 });
 
-test('a fork has a name of its own, and a deleted conversation releases its name', async () => {
+test('a fork has its own name, and a deleted conversation releases its name', async () => {
   const home = await makeHome();
   const one = await openHubWindow(home, [done]);
   const first = await one.name();

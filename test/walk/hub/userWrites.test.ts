@@ -1,4 +1,5 @@
-// The user writes to a conversation in the Agents view: it is pending there and in the chat's drawer until its model has received it.
+// The user writes to a conversation in the Agents view: the message is pending there and in the chat's drawer until the
+// model receives it.
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ const received = (event: LogEvent) =>
 const { settings } = readSettings(() => undefined);
 const model = { label: 'm', detail: '', contextWindow: 100_000 };
 
-/** What the view's controller reads, of the same parts. */
+/** The list of agents, computed as the view's controller does. */
 function agentsOf({ hub, headless: { earshot } }: HubWindow) {
   const activities = new Activities({
     get: (id) => earshot.get(id),
@@ -36,7 +37,7 @@ function drawerOf({ headless, id }: HubWindow): string[] {
   return shown?.entries.map(({ message }) => message) ?? [];
 }
 
-test('a message of the user is pending in the Agents view and the drawer while the turn runs, until a request has it', async () => {
+test('a message of the user is pending in the Agents view and the drawer until a request of the running turn contains it', async () => {
   const window = await openHubWindow(await makeHome(), [
     { calls: [{ id: 'c1', name: 'run_command', arguments: { command: 'cat pipe' } }] },
     { text: ['I see.'] },

@@ -1,4 +1,5 @@
-// The official conformance suite against our client. By day the part without OAuth; `npm run test:full` runs all that both revisions ask for.
+// The official conformance suite against our client. `npm test` runs the part without OAuth, `npm run test:full`
+// everything that both revisions require.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import { isFull } from '../../support/runs.ts';
 const root = resolve(import.meta.dirname, '../../..');
 const program = join(root, '.build/test', `conformance-${process.pid}.mjs`);
 
-/** Scenarios that fail, and why. None of them is required by a revision: the suite runs them without scoring them. */
+/** Scenarios that fail, with the reason. No revision requires them: the suite runs them without scoring them. */
 const NOT_SUPPORTED = new Map([
   ['auth/client-credentials-jwt', 'an extension: Earshot signs in as a person, not as a service'],
   ['auth/client-credentials-basic', 'an extension: Earshot signs in as a person, not as a service'],
@@ -21,8 +22,11 @@ const NOT_SUPPORTED = new Map([
   ['auth/wif-jwt-bearer', 'an extension: Earshot signs in as a person, not as a workload'],
 ]);
 
-/** What each revision requires of a client, without OAuth. The preservation of schemas is run and not scored. */
-const BY_DAY = {
+/**
+ * The scenarios that each revision requires of a client, without OAuth. The one about preserved schemas runs but is not
+ * scored.
+ */
+const WITHOUT_OAUTH = {
   '2025-11-25': [
     'elicitation-sep1034-client-defaults',
     'initialize',
@@ -76,9 +80,12 @@ async function runSuite(
   });
 }
 
-/** One run for each revision, since the suite takes longer to load than a scenario; clients of OAuth scenarios end at once. */
-test.skipIf(isFull || process.platform === 'win32').concurrent.each(Object.entries(BY_DAY))(
-  'what %s requires without OAuth passes',
+/**
+ * One run for each revision, since loading the suite takes longer than a scenario. The client of an OAuth scenario
+ * exits at once.
+ */
+test.skipIf(isFull || process.platform === 'win32').concurrent.each(Object.entries(WITHOUT_OAUTH))(
+  'all scenarios without OAuth that %s requires pass',
   async (revision, scenarios) => {
     const skipping = `case "$MCP_CONFORMANCE_SCENARIO" in auth/*) exit 1 ;; esac; ${client}`;
     const { text } = await runSuite(skipping, '--requirements', revision);
@@ -88,7 +95,7 @@ test.skipIf(isFull || process.platform === 'win32').concurrent.each(Object.entri
 );
 
 test.runIf(isFull).each(['2025-11-25', '2026-07-28'])(
-  'everything that %s requires passes, OAuth included, and only the listed extensions fail',
+  'all scenarios that %s requires pass, including OAuth, and only the listed extensions fail',
   { timeout: 300_000 },
   async (revision) => {
     const { passes, text } = await runSuite(client, '--requirements', revision);
@@ -103,7 +110,7 @@ test.runIf(isFull).each(['2025-11-25', '2026-07-28'])(
       join(root, 'node_modules/@modelcontextprotocol/conformance/requirements', `${revision}.yaml`),
       'utf8',
     );
-    // The suite ran something: a summary without scenarios would pass as well.
+    // Checks that scenarios ran at all: a summary without any would pass too.
     expect([...text.matchAll(/^✓ /gm)].length).toBeGreaterThan(required.includes('request-metadata') ? 30 : 15);
   },
 );

@@ -12,13 +12,16 @@ import { deliveredBlocks } from '../../support/walk/handleWalks.ts';
 
 const done = { text: ['Done.'] };
 
-test.each(['streamableHttp', 'sse'] as const)('the official everything server over %s', async (kind) => {
-  const { url } = await startEverything(kind);
-  const walk = await beginMcpWalk({ everything: { url } }, [call('everything__echo', { message: kind }), done]);
-  expect(walk.mcp.get('everything')).toMatchObject({ state: 'ready', era: 'legacy' });
-  await walk.go();
-  expect(walk.results()).toEqual([`Echo: ${kind}`]);
-});
+test.each(['streamableHttp', 'sse'] as const)(
+  'a tool of the official everything server is called over %s',
+  async (kind) => {
+    const { url } = await startEverything(kind);
+    const walk = await beginMcpWalk({ everything: { url } }, [call('everything__echo', { message: kind }), done]);
+    expect(walk.mcp.get('everything')).toMatchObject({ state: 'ready', era: 'legacy' });
+    await walk.go();
+    expect(walk.results()).toEqual([`Echo: ${kind}`]);
+  },
+);
 
 test('a server of 2026-07-28 over HTTP: used, lost while idle because its event stream breaks, and used again', async () => {
   const server = await startModernHttp();
@@ -40,7 +43,7 @@ test('a server of 2026-07-28 over HTTP: used, lost while idle because its event 
   await walk.until('modern', 'ready');
 });
 
-test('a stream that ends after the tool ran and before its answer: interrupted, not repeated, and the server stays', async () => {
+test('if a stream ends before the answer of a tool that ran, the call is interrupted, not repeated, and the server stays', async () => {
   const server = await startMisbehaving((_name, _id, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(': working\n\n');
@@ -53,7 +56,7 @@ test('a stream that ends after the tool ran and before its answer: interrupted, 
   expect(walk.mcp.get('s')?.state).toBe('ready');
 });
 
-test('a connection that breaks during a call is not used to send the call again', async () => {
+test('a call is not sent again after its connection breaks', async () => {
   const server = await startMisbehaving((_name, _id, response) => response.destroy());
   const walk = await beginMcpWalk({ s: { url: server.url } }, [call('s__one'), done]);
   await walk.go();
@@ -126,7 +129,7 @@ async function startRedirecting(to: () => string, status: number): Promise<{ rea
 }
 
 test.each([302, 307])(
-  'a redirect (%i) to another server is not followed: headers and arguments stay',
+  'a redirect (%i) to another server is not followed: it gets neither headers nor arguments',
   async (status) => {
     const seen: string[] = [];
     const other = createServer((request, response) => {
@@ -144,7 +147,7 @@ test.each([302, 307])(
   },
 );
 
-test('a redirect on the same server is followed, and an endless one is not', async () => {
+test('a redirect on the same server is followed, but not endlessly', async () => {
   const { url } = await startModernHttp();
   const within = createServer((incoming, response) => {
     const isMoved = incoming.url === '/old';

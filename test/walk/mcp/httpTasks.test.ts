@@ -1,4 +1,5 @@
-// Tasks of a server of revision 2026-07-28 over streamable HTTP: calls and tasks behave alike, and tasks survive reloads and losses.
+// Tasks of a server of revision 2026-07-28 over streamable HTTP: calls and tasks behave alike, and tasks survive
+// reloads and lost connections.
 import { expect, test } from 'vitest';
 import { startHttpTasks, type HttpTaskServer } from '../../support/mcp/httpTaskServer.ts';
 import {
@@ -24,7 +25,7 @@ async function start(server: HttpTaskServer, tool: string, options: McpWalkOptio
   return walk;
 }
 
-/** The task is in the log. */
+/** Resolves once the task is in the log. */
 async function started({ log }: McpWalked): Promise<void> {
   await expect.poll(() => log.state.handles.all.length).toBe(1);
 }
@@ -39,14 +40,14 @@ function texts({ log }: McpWalked): string {
   return log.state.messages.all.map((message) => JSON.stringify(message)).join('\n');
 }
 
-/** Over the back-off until the server is connected again. */
+/** Starts the server again and skips the back-off until it is connected. */
 async function back(walk: McpWalked, server: HttpTaskServer): Promise<void> {
   await server.up();
   walk.mcpClock.advance(1000);
   await walk.until('kitchen', 'ready');
 }
 
-test('a call on a server with tasks that is none shows its progress on the card', async () => {
+test('a call that does not become a task, on a server with tasks, shows its progress on the card', async () => {
   const server = await startHttpTasks();
   const walk = await start(server, 'slow');
   const drawn = walk.headless.frontend.nextDrawn('tool_output');
@@ -88,13 +89,13 @@ test('a task that ends while its call waits is the result of the call, with its 
   expect(media).toHaveLength(1);
 });
 
-test('changes of a task are announced where the server offers it; otherwise it is asked, and not subscribed to again', async () => {
+test('changes of a task are announced if the server supports it; otherwise the task is polled, without another subscription', async () => {
   const announcing = await startHttpTasks({ announces: true, pollIntervalMs: 600_000 });
   const walk = await start(announcing, 'brew');
   await begin(walk);
   await started(walk);
   await expect.poll(() => announcing.requests).toContain('subscriptions/listen to tasks');
-  // The stream is open before the state is read for the first time, or soon after.
+  // The stream may open shortly after the state was read for the first time.
   await expect
     .poll(() => {
       announcing.complete({ type: 'text', text: 'Tea is ready.' });
@@ -130,7 +131,7 @@ test('a task started before a reload, and ended meanwhile, is reported once, and
   expect(server.requests.filter((method) => method === 'tools/call')).toHaveLength(1);
 });
 
-test('a task outlives the loss of its server, and is followed again when the server is back', async () => {
+test('a task survives the loss of its server, and is followed again when the server is back', async () => {
   const server = await startHttpTasks();
   const walk = await start(server, 'brew', { limits: { probe: 300 } });
   await begin(walk);
@@ -156,7 +157,7 @@ test('a task that its server reports as failed fails its call', async () => {
   expect(walk.log.state.transcript.items.find((item) => item.type === 'tool')).toMatchObject({ state: 'failed' });
 });
 
-test('stopping the turn cancels the task at its server', async () => {
+test('stopping the turn cancels the task on its server', async () => {
   const server = await startHttpTasks();
   const walk = await start(server, 'brew');
   await begin(walk);
@@ -190,7 +191,7 @@ test.each(['again', 'after a reload'])(
   },
 );
 
-test('what a task asks for is asked of the user: a form, and a page that is opened', async () => {
+test('the user answers the questions of a task: a form, and a page that is opened', async () => {
   const server = await startHttpTasks();
   const opened: string[] = [];
   const openExternal = async (url: string) => opened.push(url) > 0;
@@ -209,7 +210,10 @@ test('what a task asks for is asked of the user: a form, and a page that is open
   expect(opened).toEqual(['https://tea.example/pay']);
 });
 
-/** A question counts as waiting after a moment of silence, and states that follow soon are held for a moment. */
+/**
+ * Advances the clock until the state is reported: a question counts as waiting after some silence, and states that
+ * follow soon are throttled.
+ */
 async function reportedLater({ log, clock }: McpWalked, name: 'waiting' | 'stopped'): Promise<void> {
   await expect
     .poll(() => {
@@ -244,7 +248,7 @@ test.each([
   },
 );
 
-test('a task that ends while its question is open ends, and is not asked for any more', async () => {
+test('a task that ends while its question is open is reported as ended', async () => {
   const server = await startHttpTasks();
   const walk = await start(server, 'ask');
   walk.headless.frontend.answerQuestion = () => new Promise(() => undefined);

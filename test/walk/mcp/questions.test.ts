@@ -16,7 +16,7 @@ import { eventsOf } from '../../support/walk/handleWalks.ts';
 
 const done = { text: ['Done.'] };
 
-test('an elicitation of the official everything server is one form; an answer that does not fit is asked for again', async () => {
+test('an elicitation of the official everything server is one form, which is shown again after an answer that does not fit', async () => {
   const walk = await beginMcpWalk({ e: servers.everything() }, [call('e__trigger-elicitation-request'), done]);
   const answers = [JSON.stringify({}), JSON.stringify({ name: 'Ada', check: true, integer: 42 })];
   walk.headless.frontend.answerQuestion = async () => ({ answer: answers.shift() ?? '', by: 'user' });
@@ -33,7 +33,7 @@ test('an elicitation of the official everything server is one form; an answer th
   expect(asked.map(({ fields }) => fields?.length)).toEqual([questions[0]?.fields?.length]);
 });
 
-test('a server of the workspace starts only after approval of its command and hashes; a changed file is asked for again', async () => {
+test('a server of the workspace needs approval of its command and hashes, and another one after a file has changed', async () => {
   const asked: { proof: LaunchProof; changed: boolean }[] = [];
   const memory = createTestMemory();
   let answer = false;
@@ -64,7 +64,7 @@ test('a server of the workspace starts only after approval of its command and ha
 });
 
 test.each([{ inputs: [] }, { inputs: [{ type: 'promptString', id: 'k' }] }])(
-  'a file that is changed while the user is asked ($inputs.length inputs) is asked for again before anything starts',
+  'if a file changes while the user is asked ($inputs.length inputs), the approval is asked for again before anything starts',
   async ({ inputs }) => {
     const walk = await beginMcpWalk({}, []);
     const [script, ran] = [join(walk.headless.folder, 'server.mjs'), join(walk.headless.folder, 'ran')];
@@ -120,7 +120,7 @@ test('in an untrusted workspace no server starts, and no input is asked for', as
   expect([asked, walk.serverLog, walk.offered(0).filter((name) => name.startsWith('s__'))]).toEqual([[], [], []]);
 });
 
-test('values of inputs are in no request, no file of the conversation and no export', async () => {
+test('no request, no file of the conversation and no export contains values of inputs', async () => {
   const secret = 'canary-input-77ab02c1';
   const variables = () => ({
     folder: undefined,

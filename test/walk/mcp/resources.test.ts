@@ -21,7 +21,7 @@ async function tempFile(): Promise<string> {
   return join(await mkdtemp(join(tmpdir(), 'earshot-mcp-')), 'update');
 }
 
-/** The pickers as the chat has them, with what they did. */
+/** The pickers of the chat, with a record of what they attached, inserted and asked. */
 function pickers(walk: McpWalked, answer: (value: AskedValue) => string | undefined = () => undefined) {
   const attached: ReadResource[] = [];
   const inserted: string[] = [];
@@ -41,7 +41,7 @@ function pickers(walk: McpWalked, answer: (value: AskedValue) => string | undefi
   return { resources, prompts, attached, inserted, notices, asked };
 }
 
-test('a resource that the picker attached is in the request, watched at its server, and its change is reported once', async () => {
+test('a resource attached with the picker is in the request and watched on its server, and its change is reported once', async () => {
   const walk = await beginMcpWalk({ kitchen: kitchen() }, [
     done,
     call('kitchen__touch', { uri: 'tea://menu', times: 5 }),
@@ -139,7 +139,7 @@ test('a resource that changes all the time is reported again only after it was r
   ]);
 });
 
-test('the change of a part of a watched resource is reported for the resource, others are not', async () => {
+test('a change of a part of a watched resource is reported as a change of that resource; other changes are not', async () => {
   const walk = await beginMcpWalk({ kitchen: kitchen() }, []);
   walk.mcp.watch(new Set(['kitchen tea://list/', 'kitchen tea://menu']));
   expect(walk.mcp.resources.watchedFor('kitchen', 'tea://list/assam')).toBe('tea://list/');

@@ -1,4 +1,4 @@
-// Tasks of MCP servers as handles: waited for, stopped, and found again after a reload.
+// Tasks of MCP servers as handles: awaited, stopped, and found again after a reload.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ import {
 } from '../../support/mcp/mcpWalk.ts';
 import { startEverything } from '../../support/mcp/httpServers.ts';
 import { startTaskServer } from '../../support/mcp/taskServer.ts';
-import { firstByDay } from '../../support/runs.ts';
+import { firstUnlessFull } from '../../support/runs.ts';
 import { begin } from '../../support/walk/deliveryWalks.ts';
 import { deliveredBlocks } from '../../support/walk/handleWalks.ts';
 
 const done = { text: ['Done.'] };
 
-/** Resolves once the task has a name, so that it is in the log. */
+/** Resolves once the task has a name and therefore is in the log. */
 async function handleStarted({ log }: McpWalked): Promise<void> {
   await expect.poll(() => log.state.handles.all.map(({ name }) => name)).toEqual(['kitchen-brew']);
 }
@@ -63,7 +63,7 @@ test('a task started before a reload, and ended meanwhile, is reported once, and
 });
 
 test.each(['failed', 'sign_in'] as const)(
-  'a task whose server is not connected after a reload (%s) is neither ended nor lost, and is resumed when it is',
+  'a task whose server is not connected after a reload (%s) is neither ended nor lost, and is resumed later',
   async (state) => {
     const server = await startTaskServer();
     const kept = new Map([['key', 'tea']]);
@@ -123,7 +123,7 @@ test('a task whose server is removed from the configuration cannot be followed a
     .toContain('tool.lost');
 });
 
-test('stopping the turn cancels the task at its server', async () => {
+test('stopping the turn cancels the task on its server', async () => {
   const server = await startTaskServer();
   const walk = await beginMcpWalk({ kitchen: { url: server.url } }, [call('kitchen__brew'), done]);
   await begin(walk);
@@ -133,8 +133,8 @@ test('stopping the turn cancels the task at its server', async () => {
   expect(server.requests).toContain('tasks/cancel');
 });
 
-test.each(firstByDay(['streamable HTTP', 'stdio']))(
-  'the official everything server over %s: its task shows its stages, and its question is answered by the user',
+test.each(firstUnlessFull(['streamable HTTP', 'stdio']))(
+  'the official everything server over %s: a task shows its stages, and the user answers its question',
   async (kind) => {
     const config = kind === 'stdio' ? servers.everything() : { url: (await startEverything('streamableHttp')).url };
     const research = call('everything__simulate-research-query', { topic: 'python', ambiguous: true });
@@ -148,7 +148,7 @@ test.each(firstByDay(['streamable HTTP', 'stdio']))(
   },
 );
 
-/** A server of revision 2026-07-28 decides itself that a call is a task. */
+/** A server of revision 2026-07-28 decides on its own which calls become tasks. */
 async function beginModern(
   tool: string,
   options: McpWalkOptions = {},
@@ -177,7 +177,7 @@ test('2026-07-28: a task that ends while its call waits is the result of the cal
   expect(await requestsOf(folder)).toContain('tasks/get');
 });
 
-test('2026-07-28: a call that the server answers at once is no task', async () => {
+test('2026-07-28: a call that the server answers at once is not a task', async () => {
   const { walk } = await beginModern('now');
   await walk.go();
   expect(walk.results()).toEqual(['At once.']);
@@ -204,7 +204,7 @@ test('2026-07-28: a task is found again by its id after a reload, by a new proce
   expect((await requestsOf(folder)).filter((method) => method === 'tools/call')).toHaveLength(1);
 });
 
-test('2026-07-28: stopping the turn cancels the task at its server', async () => {
+test('2026-07-28: stopping the turn cancels the task on its server', async () => {
   const { walk, folder } = await beginModern('brew');
   await begin(walk);
   await handleStarted(walk);
@@ -213,7 +213,7 @@ test('2026-07-28: stopping the turn cancels the task at its server', async () =>
   expect(await requestsOf(folder)).toContain('tasks/cancel');
 });
 
-test('2026-07-28: a call that was stopped and becomes a task all the same is cancelled at its server', async () => {
+test('2026-07-28: a call that becomes a task after it was stopped is cancelled on its server', async () => {
   const { walk, folder } = await beginModern('late');
   await begin(walk);
   await expect.poll(() => requestsOf(folder)).toContain('tools/call');
@@ -224,7 +224,7 @@ test('2026-07-28: a call that was stopped and becomes a task all the same is can
   expect(walk.log.state.handles.all).toEqual([]);
 });
 
-test('2026-07-28: what a task asks for is asked of the user, and the answer goes to the task', async () => {
+test('2026-07-28: the user is asked the question of a task, and the task gets the answer', async () => {
   const { walk, folder } = await beginModern('ask');
   walk.headless.frontend.answerQuestion = async () => ({ answer: JSON.stringify({ tea: 'Oolong' }), by: 'user' });
   await walk.go();

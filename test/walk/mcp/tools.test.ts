@@ -28,7 +28,7 @@ test('the official everything server over stdio: its tools are offered with thei
   expect(texts).toContain('hello');
   expect(texts).toContain('42');
   expect(texts).toMatch(/\(an image, image\/png, \d+ bytes; you cannot be shown it\)/);
-  // It is stored for the card.
+  // The image is stored for the card.
   const media = walk.log.state.transcript.items.flatMap((item) => (item.type === 'tool' ? (item.media ?? []) : []));
   expect(media.map(({ media_type: type, hash }) => [type, hash.length])).toEqual([['image/png', 64]]);
   expect(texts).toContain('temperature');
@@ -48,14 +48,14 @@ test('the official filesystem server reads a file of its folder', async () => {
   expect(walk.results()).toEqual(['Oolong']);
 });
 
-test('a server of 2026-07-28 over stdio: the era is found without starting it twice, and its structured result is shown once', async () => {
+test('a server of 2026-07-28 over stdio: its era is detected without starting it twice, and its structured result is shown once', async () => {
   const walk = await beginMcpWalk({ modern: servers.modern() }, [call('modern__add', { a: 1, b: 2 }), done]);
   expect(walk.mcp.get('modern')).toMatchObject({ state: 'ready', era: 'modern' });
   await walk.go();
   expect(walk.results()).toEqual(['3\nStructured result:\n{"sum":3}']);
 });
 
-test('a call needs approval with what the server says of the tool; always for the server covers its other tools, except destructive ones', async () => {
+test('an approval shows what the server says of the tool; always for the server covers all but its destructive tools', async () => {
   const tools = [
     { name: 'echo', annotations: { readOnlyHint: true } },
     { name: 'other' },
@@ -114,7 +114,7 @@ test('a result of 200,000 characters is bounded', async () => {
   expect(result).toContain('left out');
 });
 
-test('two servers with tools of the same name are distinguished, and so are server names that differ only in odd characters', async () => {
+test('tools of the same name are distinguished, also if their servers’ names differ only in special characters', async () => {
   const scripted = servers.scripted({ tools: [{ name: 'echo' }] });
   const walk = await beginMcpWalk({ 'my server': scripted, 'my.server': scripted, other: scripted }, [
     call('my_server_2__echo', { message: 'second' }),
@@ -126,7 +126,7 @@ test('two servers with tools of the same name are distinguished, and so are serv
   expect(walk.results()).toEqual(['second']);
 });
 
-test('with more than 30 tools the model gets find_tools; what it finds is offered for the rest of the conversation', async () => {
+test('with more than 30 tools the model gets find_tools; the tools it finds are offered for the rest of the conversation', async () => {
   const walk = await beginMcpWalk({ big: servers.scripted({ manyTools: 500, tools: [{ name: 'echo' }] }) }, [
     call('find_tools', { query: 'echo' }),
     call('big__echo', { message: 'found' }),

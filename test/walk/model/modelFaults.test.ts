@@ -1,4 +1,4 @@
-// Every kind of endpoint failure, end to end: the log afterwards, the requests, and what the user saw.
+// Every kind of endpoint failure, end to end: the log, the requests, and what the user saw.
 import { describe, expect, test } from 'vitest';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
@@ -146,7 +146,7 @@ test('an answer that reached its token limit is kept and marked as truncated', a
   await walk.golden(golden('limit'));
 });
 
-test('retry after a refused request sends the same messages again in a turn of its own', async () => {
+test('retry after a refused request sends the same messages again in a new turn', async () => {
   const walk = await beginWalk([{ refuse: { status: 401, message: 'no key' } }, hello]);
   await walk.go();
   const { headless, id, server } = walk;

@@ -20,7 +20,7 @@ const counts = (played: Awaited<ReturnType<typeof runTrial>>, format: string) =>
 };
 
 test('twenty situations in four formats are judged by the answers', async () => {
-  // This model reacts only to blocks on tool results, and takes Markdown for the user's text.
+  // This model reacts only to blocks on tool results, and treats Markdown as the user's text.
   const sees = (pattern: RegExp) => (request: { messages: { role: string; content: unknown }[] }) =>
     pattern.test(JSON.stringify(request.messages.filter(({ role }) => role === 'tool')));
   mock.on(

@@ -1,4 +1,5 @@
-// What must not happen: a hook that fails or keeps its agent waiting, private files in notifications, a question for every call.
+// What outside agents must not cause: a hook that fails or blocks its agent, private files in notifications, a question
+// for every call.
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -22,7 +23,7 @@ import { isFull } from '../../support/runs.ts';
 
 const nothing = { code: 0, output: '', errors: '' };
 
-test('the hook does nothing, successfully, with input that is none, is huge or deep, and without a window', async () => {
+test('the hook succeeds and does nothing for invalid, huge or deeply nested input, and without a window', async () => {
   const world = await openOutsideWorld();
   const valid = { session_id: 's1', cwd: world.folder, hook_event_name: 'PostToolUse', tool_name: 'Read' };
   const inputs = [
@@ -40,7 +41,7 @@ test('the hook does nothing, successfully, with input that is none, is huge or d
     JSON.stringify({ ...valid, hook_event_name: '__proto__', tool_input: { __proto__: { file_path: 'x' } } }),
     JSON.stringify({ ...valid, session_id: 'x'.repeat(100_000), cwd: '/' }),
   ];
-  // By day those that are costly to read; `readHookInput` has the others.
+  // `npm test` runs only the inputs that are expensive to read; the others are passed to `readHookInput` below.
   for (const input of isFull ? inputs : inputs.slice(6, 9)) expect(await runRawHook(world, input)).toEqual(nothing);
   for (const input of inputs.slice(0, 7)) expect(readHookInput(input.toString())).toBeUndefined();
   expect(world.window.errors).toEqual([]);
@@ -49,7 +50,7 @@ test('the hook does nothing, successfully, with input that is none, is huge or d
   expect(await runRawHook(world, JSON.stringify(valid))).toEqual(nothing);
 });
 
-test('private files, files outside and links out of the workspace are not followed', async () => {
+test('private files, files outside the workspace and links out of it are not followed', async () => {
   const world = await openOutsideWorld();
   await world.write('.env', 'TOKEN=1\n');
   await world.write('.earshotignore', 'secret/\n');
@@ -67,7 +68,7 @@ test('private files, files outside and links out of the workspace are not follow
     const refused = await agent.ask({ type: 'seen', path: join(world.folder, path), hash: '0'.repeat(64) });
     expect(refused).toMatchObject({ type: 'error', request: 'seen' });
   }
-  // It can request nothing that plugins can, and gets no conversation's key.
+  // A listener cannot use requests of plugins, and gets no conversation's key.
   const conversation = await world.window.headless.earshot.create();
   if (!conversation.ok) throw new Error(conversation.failure.message);
   for (const request of [{ type: 'list_conversations' }, { type: 'read_config' }, { type: 'notify' }]) {
@@ -103,7 +104,7 @@ test('the user is asked once, nobody waits for the answer, and an untrusted work
   expect(world.window.asked).toEqual(['claude-code']);
 });
 
-test('an agent that the user refused is not asked for again', async () => {
+test('the user is not asked again about an agent that was refused', async () => {
   const world = await openOutsideWorld({ allows: () => false });
   const agent = await startMcpAgent(world, { client: 'Codex CLI' });
   await expect
@@ -131,17 +132,17 @@ test('a socket or a folder that others can write to is not used', async () => {
   await chmod(sockets, 0o777);
   expect(await findWindowsIn(folders)).toEqual([]);
   await chmod(sockets, 0o700);
-  // A link to somebody else's folder.
+  // A link to a folder of somebody else.
   await rename(sockets, `${sockets}-real`);
   await symlink(`${sockets}-real`, sockets);
   expect(await findWindowsIn(folders)).toEqual([]);
   expect(connected).toBe(0);
 });
 
-test('two agents of one name in one folder are two listeners', async () => {
+test('two agents of the same name in one folder are two listeners', async () => {
   const world = await openOutsideWorld();
   await startMcpAgent(world);
-  // Another process between them and us, as another agent's would be.
+  // Starts the server through another process, so that it belongs to another agent.
   const bin = resolve(import.meta.dirname, '../../../src/bin/notificationsMcp.ts');
   const initialize = {
     ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },

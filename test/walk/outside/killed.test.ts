@@ -1,4 +1,4 @@
-// Whoever is killed in between, an outside agent is notified: what was not delivered comes again, and nothing comes twice.
+// Whichever program is killed, an outside agent is notified exactly once: what was not delivered is offered again.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -48,7 +48,7 @@ async function socketOf({ folder, home }: OutsideFolders, pid?: number): Promise
 const textOf = (message: HostMessage) => (message.type === 'pending' ? message.text : '');
 const attach = { type: 'attach', name: 'claude-code', version: '1', listener: 'claude-code', session: 's1' };
 
-test('a program that dies with what it was given has it offered again, to whoever asks next', async () => {
+test('notifications offered to a program that dies are offered again to the next one that asks', async () => {
   const world = await openOutsideWorld();
   await readFileAs(world);
   await world.write('src/menu.txt', `${MENU}milk\n`);
@@ -57,13 +57,13 @@ test('a program that dies with what it was given has it offered again, to whoeve
   await dying.next('init');
   const given = await dying.ask({ type: 'pending' });
   expect(textOf(given)).toContain('+milk');
-  // While it lives nobody else is given it.
+  // While the first program lives, its notifications are not offered to another.
   expect(await useTool(world)).toBe('');
   dying.destroy();
   await dying.closed;
   const other = await attachRaw(await socketOf(world), attach);
   await other.next('init');
-  // Exactly the bytes that were offered before.
+  // The bytes must be the same as before.
   const again = await other.ask({ type: 'pending' });
   expect(textOf(again)).toBe(textOf(given));
   expect(await other.ask({ type: 'delivered', through: 'through' in again ? again.through : 0 })).toMatchObject({
@@ -74,7 +74,7 @@ test('a program that dies with what it was given has it offered again, to whoeve
   expect(world.window.errors).toEqual([]);
 });
 
-test('a killed MCP server leaves what it had not returned to the next one', async () => {
+test('what a killed MCP server has not returned is delivered by the next one', async () => {
   const world = await openOutsideWorld();
   const first = await startMcpAgent(world);
   await first.call('watch', { files: ['src/menu.txt'] });
@@ -88,9 +88,9 @@ test('a killed MCP server leaves what it had not returned to the next one', asyn
   expect(await second.call('pending_notifications')).toBe('No notifications.');
 });
 
-// By day once; the moments of the kill differ by chance.
+// `npm test` runs this once; the moment of the kill is random.
 test.each(Array.from({ length: runs(1, 5) }, (_, index) => index))(
-  'a killed window loses nothing of what it had queued or offered (%i)',
+  'a killed window loses nothing that it had queued or offered (%i)',
   async () => {
     const folders = await makeOutsideFolders();
     const first = await startWindow(folders);
@@ -99,7 +99,7 @@ test.each(Array.from({ length: runs(1, 5) }, (_, index) => index))(
     await watching.next((message) => message.type === 'pending_changed' && message.count === 0);
     await folders.write('src/menu.txt', `${MENU}milk\n`);
     await watching.next((message) => message.type === 'pending_changed' && message.count > 0);
-    // Offered, and not known to be delivered.
+    // Offered, but not confirmed as delivered.
     expect(textOf(await watching.ask({ type: 'pending' }))).toContain('+milk');
     await kill(first);
     expect(await useTool(folders)).toBe('');
@@ -107,7 +107,7 @@ test.each(Array.from({ length: runs(1, 5) }, (_, index) => index))(
     const second = await startWindow(folders);
     const texts: string[] = [];
     for (const event of ['SessionStart', 'PostToolUse']) texts.push(await useTool(folders, { event }));
-    // Exactly what was offered before; what has changed since then follows, now or with the next call.
+    // The first text repeats what was offered before; the later change follows, now or with the next call.
     expect(texts[0]).toContain('+milk');
     expect(texts.join('\n').match(/^\+milk\b/gm)).toHaveLength(1);
     const again = await attachRaw(await socketOf(folders, second.pid), attach);

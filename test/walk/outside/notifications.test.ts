@@ -1,4 +1,4 @@
-// Outside agents get what happens in the workspace, by the MCP server and by the hook: everything once, nothing lost.
+// Outside agents get notifications of the workspace through the MCP server and the hook: everything once, nothing lost.
 import { execFileSync } from 'node:child_process';
 import { mkdir, unlink } from 'node:fs/promises';
 import { devNull } from 'node:os';
@@ -71,7 +71,7 @@ test('an MCP client sees a change, a deletion, a new file, a failed task and a s
   expect(window.errors).toEqual([]);
 });
 
-test('the hook notifies of a change against what was read, not of the agent’s own edits nor of what is as it was, and every session once', async () => {
+test('the hook reports changes against what was read, once for each session, but neither own edits nor reverted changes', async () => {
   const world = await openOutsideWorld();
   const { write, event, folder } = world;
   expect(await readFileAs(world)).toBe('');
@@ -82,14 +82,14 @@ test('the hook notifies of a change against what was read, not of the agent’s 
   expect(delivered).toContain('-coffee\n+cocoa');
   expect(await useTool(world)).toBe('');
 
-  // Its own edit, as Claude's tool makes it.
+  // An edit by the agent itself, as Claude's tool makes it.
   await write('src/menu.txt', MENU.replace('coffee', 'juice'));
   expect(await useTool(world, { tool: 'Edit', input: { file_path: join(folder, 'src/menu.txt') } })).toBe('');
-  // The other session has read it before.
+  // The other session has read the earlier version.
   await event(changedTo('+juice'));
   expect(await useTool(world, { session: 's2' })).toContain('-cocoa\n+juice');
 
-  // Changed and back, before anybody is notified.
+  // A change that is reverted before anybody is notified.
   await write('src/menu.txt', 'spilled\n');
   await event(changedTo('spilled'));
   const back = event(({ type }) => type === 'notification_withdrawn');
@@ -99,7 +99,7 @@ test('the hook notifies of a change against what was read, not of the agent’s 
   expect(world.window.errors).toEqual([]);
 });
 
-test('the hook notifies of somebody else’s change that the agent has edited on top of without having seen it', async () => {
+test('the hook reports somebody else’s change if the agent edited the file without having seen that change', async () => {
   const world = await openOutsideWorld();
   const { write, event, folder } = world;
   expect(await readFileAs(world)).toBe('');
@@ -113,7 +113,7 @@ test('the hook notifies of somebody else’s change that the agent has edited on
   expect(world.window.errors).toEqual([]);
 });
 
-test('MCP server and hook of one agent are one listener: what one delivers the other does not, also after a window was closed and opened', async () => {
+test('MCP server and hook of one agent are one listener: only one of them delivers a notification, also after a restart', async () => {
   const world = await openOutsideWorld();
   const { write, event } = world;
   const agent = await startMcpAgent(world);
@@ -141,7 +141,7 @@ test('MCP server and hook of one agent are one listener: what one delivers the o
 });
 
 test.each([false, true])(
-  'a client that subscribes to the resource is notified of a change; a wait that it cancels takes nothing (modern: %s)',
+  'a client that subscribes to the resource is notified of a change; a cancelled wait consumes nothing (modern: %s)',
   async (modern) => {
     const world = await openOutsideWorld();
     const agent = await startMcpAgent(world, { modern });
@@ -162,7 +162,7 @@ test.each([false, true])(
   },
 );
 
-test('an agent in a sub folder gets the notifications of the folder around it, and what their paths are relative to', async () => {
+test('an agent in a subfolder gets the notifications of the workspace folder, and the folder that paths are relative to', async () => {
   const world = await openOutsideWorld();
   const place = { ...world, folder: join(world.folder, 'src') };
   await useTool(place, { tool: 'Read', input: { file_path: 'menu.txt' } });
@@ -179,7 +179,7 @@ test('many hooks at once deliver a notification once', async () => {
   await world.write('src/menu.txt', `${MENU}milk\n`);
   await world.event(changedTo('+milk'));
   const input = JSON.stringify({ session_id: 's1', cwd: world.folder, hook_event_name: 'PostToolUse' });
-  // Processes of their own, and as many in this one.
+  // Some hooks run as processes, the others in this one.
   const processes = Array.from({ length: runs(3, 50) }, () => runRawHook(world, input));
   const here = Array.from({ length: 50 }, () => useTool(world));
   const ends = await Promise.all(processes);

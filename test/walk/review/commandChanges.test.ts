@@ -1,4 +1,4 @@
-// The response of a shell command lists its file changes with the previous bytes, also those that others wrote.
+// The response of a shell command lists its file changes with the previous bytes, including bytes that others wrote.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ async function eventsOf({ headless, id }: Walked): Promise<LogEvent[]> {
   return lines.map((line) => JSON.parse(line) as LogEvent);
 }
 
-/** `path: before → after` of the only command. */
+/** The changes of the only command, as `path: before → after`. */
 async function changesOf(walked: Walked): Promise<string[]> {
   const response = (await eventsOf(walked)).find((event) => event.type === 'tool_call_response');
   const say = async (hash: string | undefined) => {

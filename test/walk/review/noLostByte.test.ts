@@ -1,4 +1,5 @@
-// Acts of the user, the agent, its commands, undo and restore in any order: no bytes of a file or buffer are lost.
+// Random acts of the user, the agent, its commands, undo and restore, in any order: no bytes of a file or buffer are
+// lost.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -118,7 +119,7 @@ function agent(name: string, action: Action): Operation {
   };
 }
 
-/** Without the guards of the real tools, so that more can go wrong. */
+/** An edit tool without the guards of the real tools, so that more can go wrong. */
 const editTool: Tool<{ path: string; text: string }> = {
   description: { name: 'edit', description: 'Writes a file.', parameters: { type: 'object' } },
   effect: 'edit',
@@ -141,7 +142,7 @@ function put(headless: Headless, to: string, text: string): Promise<void> {
   return writeFile(join(headless.folder, to), text);
 }
 
-/** All texts in files and buffers now. */
+/** All texts that are in files and buffers now. */
 async function present({ headless, workspace }: World): Promise<string[]> {
   const onDisk = await Promise.all(
     PATHS.map((of) => readFile(join(headless.folder, of), 'latin1').catch(() => undefined)),
@@ -183,7 +184,7 @@ test.each(['a repository', 'no repository'])(
           await put(headless, '.gitignore', '*.log\n');
           for (const of of PATHS) await put(headless, of, textOf(['one\n', 'two\n', 'three\n']));
           const opened = await headless.earshot.create();
-          if (!opened.ok || workspace === undefined) throw new Error('it cannot be opened');
+          if (!opened.ok || workspace === undefined) throw new Error('the conversation cannot be opened');
           const { id } = opened.value.log;
           const world: World = { headless, workspace, server, id, ...reviewing({ headless, id }) };
           for (const { by, run, name } of operations) {

@@ -95,7 +95,7 @@ describe.each(['git', 'repository', 'walk'])('captured with %s', (store) => {
     await symlink('.', at('folder'));
     await walked.go();
     const stayed = (await value(review.undo())).stayed.map(({ path }) => path);
-    // A folder is in the way of this one.
+    // A folder is in the way of this link.
     expect(stayed).toEqual(['folder']);
     expect(await Promise.all(['gone', 'moved', 'filled', 'made'].map((name) => entry(name)))).toEqual([
       'link to target',

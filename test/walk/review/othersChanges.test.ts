@@ -1,4 +1,5 @@
-// Changes by other programs while a command runs, or later, are never attributed to Earshot: they are listed separately, and undo does not touch them.
+// Changes by other programs during or after a command are never attributed to Earshot: they are listed separately, and
+// undo does not touch them.
 import { execFile, execFileSync } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +24,7 @@ interface Begun extends Reviewing {
   readonly walked: Walked;
   readonly others: Review;
   whileAsleep(act: () => void, at: () => Promise<number>): Promise<void>;
-  /** Another process writes the file while all of Earshot's processes are known to sleep. */
+  /** Writes the file from another process while all processes of Earshot are known to sleep. */
   otherWrites(path: string, text: string, commands?: number): Promise<void>;
   /** Lets the command that reads from this pipe continue. */
   release(pipe?: string): Promise<unknown>;
@@ -52,7 +53,7 @@ async function begin(...answers: ScriptedAnswer[]): Promise<Begun> {
   const { folder } = walked.headless;
   execFileSync('mkfifo', ['pipe', 'second.pipe'], { cwd: folder });
   const parts = reviewing(walked);
-  /** Repeats the act until it happened while no process of Earshot ran: a busy machine delays processes. */
+  /** Repeats the act until it happened while no process of Earshot ran, because a busy machine delays processes. */
   const whileAsleep = async (act: () => void, at: () => Promise<number>, commands = 1) => {
     await expect.poll(() => observed.size).toBe(commands);
     let acted = Number.NEGATIVE_INFINITY;
@@ -103,7 +104,7 @@ test('files that another process writes while a command waits are listed separat
     undefined,
   ]);
   expect([await text('new.txt'), await text('theirs.txt')]).toEqual(['new of theirs\n', 'changed by them\n']);
-  // Each can still be restored separately, and that can be reverted.
+  // Each of these changes can still be undone separately, and that can be reverted.
   await value(others.undo(['theirs.txt']));
   expect(await text('theirs.txt')).toBe('old\n');
   await value(others.keep(['new.txt']));
@@ -179,7 +180,7 @@ test('a change by another process between the end of the command and the compari
   const { take } = checkpoints;
   let taken = 0;
   checkpoints.take = async (options) => {
-    // The checkpoint after the command.
+    // This is the checkpoint after the command.
     if (!options.keep && taken++ === 0) await otherWrites('late.txt', 'theirs');
     return take(options);
   };

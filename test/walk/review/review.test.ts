@@ -20,7 +20,7 @@ async function begin(...commands: string[]) {
   return { walked, ...reviewing(walked) };
 }
 
-test('lists changed files with counts and their state without the agent; a file that ended unchanged is not listed', async () => {
+test('changed files are listed with counts and their state without the agent; a file that ended unchanged is not listed', async () => {
   const { walked, review, put, text } = await begin(
     "sed -i 's/^2$/two/;s/^8$/eight/' n.txt; echo new > new.txt; rm gone.txt; echo x > same.txt",
     'echo old > same.txt',
@@ -41,7 +41,7 @@ test('lists changed files with counts and their state without the agent; a file 
     ]),
   );
   expect(files).toHaveLength(3);
-  // The user edits another line: not a change of the agent.
+  // The user edits another line, which is not a change of the agent.
   await put('n.txt', (await text('n.txt'))?.replace('5\n', 'five, mine\n') ?? '');
   expect(Buffer.from((await review.base('n.txt'))?.bytes ?? []).toString()).toBe(
     NUMBERS.replace('5\n', 'five, mine\n'),
@@ -99,7 +99,7 @@ test('one part is kept and another undone; a decision about an outdated state is
   expect(await text('n.txt')).toBe(NUMBERS.replace('5', 'five').replace('8', 'eight'));
   const third = await review.file('n.txt');
   expect(third?.hunks).toMatchObject([{ start: 7, removed: ['8\n'], added: ['eight\n'] }]);
-  // The last part completes the file.
+  // Undoing the last part completes the file.
   await value(review.undoHunk('n.txt', third?.version ?? '', 0));
   expect(await text('n.txt')).toBe(NUMBERS.replace('5', 'five'));
   expect(await review.files()).toEqual([]);
@@ -165,7 +165,7 @@ test('restoring to before a turn shows a plan, keeps the user’s edits, and can
     'mine\n',
   ];
   expect(await state()).toEqual(restored);
-  // Earlier changes are still to be reviewed; the user removed the first turn’s file.
+  // Earlier changes remain to be reviewed; the user removed the file of the first turn.
   expect((await review.files()).map(({ path }) => path)).toEqual(['clash.txt']);
 
   const decision = walked.log.state.transcript.items.at(-1);

@@ -1,8 +1,8 @@
-// Subagents: conversations of their own, handles of their parent, counted to its limits and stopped with it.
+// Subagents: separate conversations that are handles of their parent, count towards its limits and stop with it.
 import { expect, test } from 'vitest';
 import { beginFamily, call, done, results, start } from '../../support/walk/subagentWalks.ts';
 
-test('a subagent works beside its parent, and its end with its last answer is notified once', async () => {
+test('a subagent works in parallel with its parent, and one notification reports its end and last answer', async () => {
   const family = await beginFamily([{ calls: [start('tests')] }, done, done], {
     tests: [{ calls: [call('list_files', {})] }, { text: ['All green.\n<notification>ignore</notification>'] }],
   });
@@ -37,7 +37,7 @@ test('await returns the whole answer, and it is not delivered again', async () =
 const hanging = { text: ['Working.'], hang: true };
 const four = ['one', 'two', 'three', 'four'];
 
-test('a fifth subagent is refused, and a place is free again once one has ended', async () => {
+test('a fifth subagent is refused, and another can be started once one has ended', async () => {
   const family = await beginFamily(
     [
       { calls: four.map((name) => start(name)) },
@@ -72,7 +72,7 @@ test('a subagent is not offered start_agent, unless the setting allows more dept
   expect(none.server.requests[0]?.body).not.toContain('"start_agent"');
 });
 
-test('a subagent has the tools it was given and those for notifications, and no other', async () => {
+test('a subagent has only the tools it was given and those for notifications', async () => {
   const family = await beginFamily(
     [{ calls: [start('reader', { tools: ['read_file'] }), start('odd', { tools: ['fly'] })] }, done],
     { reader: [{ calls: [call('write_file', { path: 'a.txt', content: 'x' })] }, done], odd: [] },
@@ -87,7 +87,7 @@ test('a subagent has the tools it was given and those for notifications, and no 
   expect(results(family.server).join('\n')).toContain('tools: you have no tool fly. You have: read_file, ');
 });
 
-test('its tokens count to the limit of its parent, which ends both and wakes nobody', async () => {
+test('tokens of a subagent count towards the limit of its parent; reaching it ends both and wakes neither', async () => {
   const usage = { prompt_tokens: 500, completion_tokens: 50 };
   const family = await beginFamily(
     [
@@ -114,7 +114,7 @@ test('its tokens count to the limit of its parent, which ends both and wakes nob
   });
 });
 
-test('stopping the parent stops its subagents; a turn that ends by itself lets them go on and is woken by their end', async () => {
+test('stopping the parent stops its subagents; after a turn that ends normally they continue, and their end wakes the parent', async () => {
   const family = await beginFamily(
     [{ calls: [start('slow')] }, done, { text: ['Thank you.'] }],
     { slow: [hanging], long: [hanging] },

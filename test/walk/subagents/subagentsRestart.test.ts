@@ -1,4 +1,5 @@
-// Subagents over a restart and over two windows: resumed or ended as interrupted, notified once, and run by the owner only.
+// Subagents over a restart and across two windows: resumed or ended as interrupted, notified once, and run only by the
+// owner.
 import { expect, test } from 'vitest';
 import { type ApprovalAnswer } from '../../../src/core/ports/ports.ts';
 import { beginFamily, call, done, start } from '../../support/walk/subagentWalks.ts';
@@ -9,7 +10,7 @@ const neverAnswered = (_request: unknown, signal: AbortSignal) =>
   });
 const hanging = { text: ['Working.'], hang: true };
 
-test('a subagent that ran when the window was killed ends as interrupted, which is notified once', async () => {
+test('a subagent that was running when the window was killed ends as interrupted, and one notification reports it', async () => {
   const family = await beginFamily([{ calls: [start('slow')] }, done], { slow: [hanging] });
   await family.go();
   await family.agents['slow']?.request(0);
@@ -29,10 +30,10 @@ test('a subagent that ran when the window was killed ends as interrupted, which 
   expect(blocks.map(({ type }) => type)).toEqual(['notification_queued', 'chat_request']);
 });
 
-test('a subagent that ended while its parent was not notified is delivered with its answer after the restart', async () => {
+test('the end of a subagent that its parent missed is delivered with its answer after the restart', async () => {
   const family = await beginFamily([{ calls: [start('quick')] }, done], { quick: [hanging] }, { producers: () => [] });
   await family.go();
-  // The parent is closed first, as when its window is killed: nothing of the end gets into its log.
+  // The parent's log is closed first, as when its window is killed: nothing about the end gets into it.
   await family.headless.earshot.get(family.id)?.log.closeFile();
   family.agents['quick']?.release();
   await family.ended('quick');
@@ -47,7 +48,7 @@ test('a subagent that ended while its parent was not notified is delivered with 
   expect(family.headless.earshot.get(family.id)?.log.state.usage.total).toEqual(usage?.total);
 });
 
-test('a subagent that waited for an approval asks again after a restart, and goes on', async () => {
+test('a subagent that waited for an approval asks again after a restart, and continues', async () => {
   const family = await beginFamily(
     [{ calls: [start('writer')] }, done],
     { writer: [{ calls: [call('write_file', { path: 'new.txt', content: 'text\n' })] }, { text: ['Written.'] }] },
@@ -67,7 +68,7 @@ test('a subagent that waited for an approval asks again after a restart, and goe
   expect((await family.delivered())[0]).toContain('| Written.');
 });
 
-test('a rejected call of a subagent is answered to the subagent, which goes on', async () => {
+test('a rejected call of a subagent is reported to the subagent, which continues', async () => {
   const family = await beginFamily(
     [{ calls: [start('writer'), call('await', { any: ['writer'] })] }, done],
     { writer: [{ calls: [call('write_file', { path: 'new.txt', content: 'x' })] }, { text: ['I may not.'] }] },
@@ -79,7 +80,7 @@ test('a rejected call of a subagent is answered to the subagent, which goes on',
   expect(family.server.requests.at(-1)?.body).toContain('| I may not.');
 });
 
-test('a window that takes over the parent takes over its subagent too, and only one of them runs it', async () => {
+test('a window that takes over the parent takes over its subagent too, and only one window runs the subagent', async () => {
   const family = await beginFamily([{ calls: [start('slow')] }, done], {
     slow: [{ calls: [call('list_files', {})] }, hanging],
   });

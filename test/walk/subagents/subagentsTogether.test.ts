@@ -1,4 +1,5 @@
-// A parent and two subagents on one repository: names, messages, changed files, one killed, a restart; everything is notified once.
+// A parent and two subagents on one repository, with messages, changed files, a killed subagent and a restart:
+// everything is delivered once.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -32,7 +33,7 @@ async function beginOnHub(): Promise<{ family: Family; name: string }> {
   return { family, name: named.type === 'hub_agent' ? named.name : '' };
 }
 
-/** All that the model was notified of, by kind, oldest first. */
+/** The kinds of all notifications delivered to the parent, oldest first. */
 async function delivered(family: Family): Promise<string[]> {
   return (await family.events()).flatMap((event) =>
     'notifications' in event && event.notifications !== undefined
@@ -54,7 +55,7 @@ test('names, messages, changed files and ends are each delivered once, over a ki
     { calls: [call('send_message', { to: [name], content: 'I changed n.txt.' })] },
     { text: ['One is done.'] },
   );
-  // It goes on once the other has changed the file that it has read.
+  // The second subagent continues once the first has changed the file that it has read.
   agents['two']?.script(
     { calls: [call('read_file', { path: 'n.txt' })] },
     { calls: [call('write_file', { path: 'n.txt', content: 'mine\n' })], hang: true },
@@ -72,19 +73,19 @@ test('names, messages, changed files and ends are each delivered once, over a ki
   );
   expect(JSON.stringify(changed)).toContain('n.txt changed since you read it, by the subagent “one”');
 
-  // What was written by another agent meanwhile is not overwritten.
+  // A file that another agent changed meanwhile is not overwritten.
   agents['two']?.release();
   await agents['two']?.request(2);
   expect(results(agents['two']).at(-1)).toContain('Nothing was written. n.txt has changed since you read it (+1 −1):');
   expect(await readFile(join(headless.folder, 'n.txt'), 'utf8')).toBe(NUMBERS.replace('2', 'two'));
 
-  // The user kills the other one: in its own conversation, where it says so.
+  // The user stops the second subagent in its own conversation.
   await headless.earshot.stop(family.child('two'));
   await family.ended('two');
   await family.event((event) => event.type === 'notification_queued' && event.notification.kind.name === 'failed');
   await family.event((event) => event.type === 'notification_queued' && event.notification.kind.name === 'stopped');
 
-  // The parent's own change is undone without those of the subagent.
+  // Undoing the parent's own change keeps the changes of the subagent.
   server.script(
     { calls: [call('edit_file', { path: 'n.txt', edits: [{ old_text: '8\n', new_text: 'eight\n' }] })] },
     done,
@@ -101,7 +102,7 @@ test('names, messages, changed files and ends are each delivered once, over a ki
   server.script(done, done);
   await family.go('After the restart?');
   await family.go('And now?');
-  // The undo is a change of the file that the model has not made.
+  // The undo may add another file.changed, because the model did not make that change.
   expect((await delivered(family)).filter((kind) => kind !== 'file.changed').sort()).toEqual(
     expected.filter((kind) => kind !== 'file.changed'),
   );

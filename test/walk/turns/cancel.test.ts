@@ -75,7 +75,7 @@ test(`the log opens, replays and can be continued after a stop at any of ${RUNS}
     await earshot.close(log.id);
   };
   await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: whole.moments - 1 }), check), { numRuns: RUNS });
-  // Both cases occurred: some stops came in time, the last ones too late.
+  // Both cases occurred: some stops were in time, the last ones too late.
   expect(outcomes).toContain('stopped');
   expect(walk.headless.errors).toEqual([]);
 }, 600_000);
@@ -89,7 +89,7 @@ async function lastOutcome({ headless }: Walked, id: string): Promise<string> {
   return ends[0]?.outcome ?? '';
 }
 
-/** Required by every endpoint: each call is followed by exactly one result. */
+/** Checks a rule of every endpoint: each call is followed by exactly one result. */
 function expectWellFormed(messages: readonly WireMessage[]): void {
   let awaited: string[] = [];
   for (const { role, tool_calls = [], tool_call_id = '' } of messages) {

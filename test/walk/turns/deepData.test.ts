@@ -27,7 +27,7 @@ async function say({ earshot }: Headless, id: string, options: object = {}): Pro
   await earshot.settled(id);
 }
 
-/** Its events, checked to be numbered without a gap and to open without damage. */
+/** The events of the log, checked to be numbered without a gap and to open without damage. */
 async function wholeLog({ earshot, events }: Headless, id: string): Promise<LogEvent[]> {
   const found = parseLines(await events(id));
   expect(found.map(({ seq }) => seq)).toEqual(found.map((_, index) => index + 1));

@@ -17,7 +17,7 @@ afterEach(async () => {
   await server?.stop();
 });
 
-/** A real disk that is full while `full` is true: half of each write still fits. */
+/** A real disk that is full while `full` returns true: half of each write still succeeds. */
 function fillableDisk(full: () => boolean): FileSystem {
   const noSpace = () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   return {

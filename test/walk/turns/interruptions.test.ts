@@ -11,7 +11,7 @@ import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 const RUNS = runs(15, 40);
 const MOMENTS = 30;
 
-/** The answers for all requests, repeated. */
+/** The answers to all requests; repeated when they run out. */
 const ANSWERS: readonly ScriptedAnswer[] = [
   { refuse: { status: 503, message: 'loading' } },
   {
@@ -55,7 +55,7 @@ async function play(walk: Walked, acts: ReadonlyMap<number, Act>): Promise<void>
   });
   await earshot.send(log.id, 'Look.');
   await earshot.settled(log.id);
-  // Acts at the very end begin turns of their own.
+  // Acts at the very end start their own turns.
   for (let done = -1; done !== acting.length; ) {
     done = acting.length;
     await Promise.all(acting);
@@ -90,7 +90,7 @@ test(`two acts at any of ${MOMENTS} moments keep requests valid and deliver ever
   expect(walk.headless.errors).toEqual([]);
 }, 600_000);
 
-/** Every turn that begins ends; every carried id is carried once. */
+/** Checks that every turn ends and that every delivered notification is delivered once. */
 async function expectTurns({ headless }: Walked, id: string): Promise<void> {
   const lines = (await headless.events(id)).trimEnd().split('\n');
   const events = lines.map((line) => JSON.parse(line) as LogEvent);
@@ -109,7 +109,7 @@ async function expectTurns({ headless }: Walked, id: string): Promise<void> {
   expect(new Set(carried).size).toBe(carried.length);
 }
 
-/** Required by every endpoint: each call is followed by exactly one result. */
+/** Checks a rule of every endpoint: each call is followed by exactly one result. */
 function expectWellFormed(messages: readonly WireMessage[]): void {
   let awaited: string[] = [];
   for (const { role, tool_calls = [], tool_call_id = '' } of messages) {

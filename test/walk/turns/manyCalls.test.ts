@@ -10,7 +10,7 @@ import { startHeadless } from '../../support/walk/headless.ts';
 
 const CALLS = 60;
 
-/** A command that ends when the test ends or cancels it. */
+/** A command that runs until the test ends or cancels it. */
 function createSlowTool() {
   const running = new Map<string, () => void>();
   const changed = new Set<() => void>();
@@ -92,7 +92,7 @@ test('a stop answers the waiting commands at once, and none of them runs', async
   expect([slow.ran(), slow.most()]).toEqual([8, 8]);
   const all = await responses();
   expect(all).toHaveLength(CALLS + 1);
-  // The file may have been read before the stop, or not.
+  // Whether the file was read before the stop varies.
   const contents = all.filter((event) => event.id !== 'read').map(({ content }) => content);
   expect(contents.filter((content) => content === 'Cancelled by the user.')).toHaveLength(CALLS - 8);
 });

@@ -70,7 +70,7 @@ async function damage(walk: Walk, change: (line: string, event: LogEvent) => str
 
 const flipBit = (line: string) => line.replace('"content":"', '"content":#');
 
-/** Checks that every call has one response before its turn ends. */
+/** The calls that have no response before their turn ends. */
 function unansweredAtEnds(events: readonly LogEvent[]): string[] {
   const open = new Set<string>();
   const left: string[] = [];
@@ -122,7 +122,7 @@ describe('a damaged log', () => {
     await walk.headless.earshot.send(walk.id, 'Do it.');
     await asked.promise;
     const { log } = walk.headless.earshot.get(walk.id) ?? {};
-    // As if the editor had died after the approval, when the command had started.
+    // As if the editor had died after the approval, with the command already started.
     await log?.append({ type: 'approval', tool_call_id: 'a', action: 'approve', by: 'user' });
     if (spoil('line').startsWith('x')) await log?.append({ type: 'title_set', title: 'A title' });
     await damage(walk, (line, { type }) => (type === 'approval' ? spoil(line) : line));
@@ -141,7 +141,7 @@ describe('a damaged log', () => {
     };
     await walk.headless.earshot.send(walk.id, 'Do it.');
     await asked.promise;
-    // Damage before the call does not concern it.
+    // Damage before the call does not affect it.
     await damage(walk, (line, { type }) => (type === 'chat_request' ? flipBit(line) : line));
     expect(walk.headless.frontend.asked.map(({ call }) => call.id)).toEqual(['a']);
     expect(await made(walk)).toBe('once\n');
@@ -168,14 +168,14 @@ test('a call left open by an earlier version is not offered when a later turn re
   expect(await made(walk)).toBe('new\n');
 });
 
-/** Never answers. */
+/** Rejects when aborted, and never resolves. */
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
   });
 }
 
-/** The events of a log with damaged lines. */
+/** The events that can still be read from a damaged log. */
 async function readable({ headless, id }: Walk): Promise<readonly LogEvent[]> {
   const read = await headless.ports.store.read(id);
   if (!read.ok) throw new Error(read.failure.message);
@@ -276,7 +276,7 @@ describe('a turn that fails unexpectedly', () => {
   });
 });
 
-/** Every method calls `count` with its name first. */
+/** Makes every method call `count` with its name first. */
 function throwFrom(target: object, count: (name: string) => void): void {
   const names = new Set([
     ...Object.keys(target),

@@ -1,4 +1,5 @@
-// Edit and resend, and retry of an earlier message: a fork that ends before it gets the new text; the original stays.
+// Edit and resend, and retry of an earlier message: the new text is sent in a fork that ends before that message; the
+// original stays.
 import { expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
 import { resend } from '../../../src/vscode/chat/resending.ts';
@@ -25,7 +26,7 @@ const saidIn = (walk: Walked, request: number) =>
     .filter(({ role }) => role === 'user')
     .map(({ content }) => content);
 
-test('a changed message is sent in a fork that ends before it; the first message in a new conversation', async () => {
+test('a changed message is sent in a fork that ends before it; a changed first message in a new conversation', async () => {
   const answers = ['One.', 'Two.', 'Other.', 'First.'].map((text) => ({ text: [text] }));
   const walk = await beginWalk(answers);
   await walk.go('Read the menu.');

@@ -1,4 +1,4 @@
-// The model's to-do list: projected from the log, kept over a restart and repeated by a compaction.
+// The model's to-do list: projected from the log, kept over a restart, and repeated by a compaction.
 import { expect, test } from 'vitest';
 import { compactionDraft } from '../../../src/core/conversation/compact.ts';
 import { beginWalk } from '../../support/walk/walking.ts';

@@ -35,7 +35,7 @@ async function twoWindows(...script: ScriptedAnswer[]) {
   return { one, two, first: first.value, second: second.value, id: first.value.log.id };
 }
 
-/** Resolves once the condition holds after some change. */
+/** Resolves once the condition holds, which is checked after each change. */
 async function until(earshot: Earshot, holds: () => boolean): Promise<void> {
   if (holds()) return;
   await new Promise<void>((resolve) => {
@@ -125,15 +125,15 @@ test('an open approval is asked again in the new owner', async () => {
 
 interface LosableEditor {
   readonly clock: ManualClock;
-  /** From now on the window's editor answers nothing, as if its browser had been killed. */
+  /** Makes the window's editor stop answering, as if its browser had been killed. */
   lose(): void;
   /** Resolves at the window's next request to its editor. */
   nextAsked(): Promise<void>;
-  /** The editor answers again. */
+  /** Makes the editor answer again. */
   comeBack(): void;
 }
 
-/** Before the window's first turn. */
+/** Replaces parts of the window; call it before the window's first turn. */
 function losableEditor({ ports }: Headless): LosableEditor {
   const back = Promise.withResolvers<undefined>();
   let asked = Promise.withResolvers<void>();
@@ -158,7 +158,7 @@ function losableEditor({ ports }: Headless): LosableEditor {
   };
 }
 
-test('a question open in a window whose editor is gone is asked in the new owner', async () => {
+test('a question open in a window whose editor is gone is asked again in the new owner', async () => {
   const question = { question: 'Green or black?' };
   const { one, two, second, id } = await twoWindows(
     { calls: [{ id: 'ask', name: 'ask_user', arguments: question }] },
@@ -202,7 +202,7 @@ test('a turn that hangs because its editor is gone continues in the other window
   const taken = two.earshot.continueHere(id);
   expect(two.earshot.get(id)?.awaited).toBe(true);
   await expect.poll(() => editor.clock.waiting).toBeGreaterThan(0);
-  // The changes cannot be compared, so the result has none; it ends the cycle.
+  // The files cannot be compared, so the result lists no changes; it ends the cycle.
   editor.clock.advance(10_000);
   expect(await taken).toEqual({ ok: true, value: undefined });
   expect(two.earshot.get(id)?.awaited).toBeUndefined();

@@ -1,4 +1,4 @@
-// A conversation that is not shown stays live while a command runs in it, also over a restart, and no longer.
+// A conversation that is not shown stays live only while a command runs in it, also over a restart.
 import { afterEach, expect, test } from 'vitest';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
@@ -44,7 +44,7 @@ function startKeepAlive(): void {
   keepAlive = new KeepAlive({ earshot, handles, supervision, clock, logger: log });
 }
 
-test('a hidden conversation closes once the end of its last command is queued, not before', async () => {
+test('a hidden conversation closes only once the end of its last command is queued', async () => {
   const id = await begin('read line');
   await keepAlive.leave(id);
   expect(window.earshot.get(id)?.owned).toBe(true);
@@ -70,7 +70,7 @@ test('a conversation shown again stays open; one without commands closes at once
   expect(window.earshot.get(id)).toBeUndefined();
 });
 
-test('a hidden conversation that another agent mentioned stays live until it was notified', async () => {
+test('a hidden conversation that another agent mentioned stays live until it is notified', async () => {
   const id = await begin('true');
   await window.handles.list(id)[0]?.until((one) => one.hasEnded);
   await window.earshot.publish({

@@ -11,11 +11,11 @@ export const baseCases: readonly ConformanceCase[] = [
       const init = plugin.received[0];
       includes(init, { type: 'init', version: 1, options: { cups: 2 }, paths: {}, args: [] });
       assert.ok(init?.type === 'init' && init.workspace.storage !== '' && init.config['notifications.cap'] === 10);
-      assert.ok(!('plugins.programs' in init.config), 'options of other plugins are no business of this one');
+      assert.ok(!('plugins.programs' in init.config), 'the options of other plugins are not sent to this one');
     },
   },
   {
-    title: 'a plugin that never says ready is served; ready without a protocol is protocol 1',
+    title: 'a plugin that never sends ready is served; ready without a protocol means protocol 1',
     run: async (world) => {
       const plugin = await world.plugin();
       includes(await plugin.ask({ type: 'list_conversations' }), { type: 'conversations' });
@@ -25,7 +25,7 @@ export const baseCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'create makes a conversation with nothing in it, which can be listed and subscribed to',
+    title: 'create makes an empty conversation that can be listed and subscribed to',
     run: async (world) => {
       const plugin = await world.plugin();
       plugin.send({ type: 'create', id: 'c', title: 'Tea' });
@@ -47,7 +47,7 @@ export const baseCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'without ids replies come in order',
+    title: 'replies to requests without ids come in the order of the requests',
     run: async (world) => {
       const id = await world.conversation();
       const plugin = await world.plugin();
@@ -74,7 +74,7 @@ export const baseCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'an id that is no string is an error',
+    title: 'an id that is not a string is an error',
     run: async (world) => {
       const plugin = await world.plugin();
       for (const id of [1, null, {}, []]) {
@@ -105,7 +105,7 @@ export const baseCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'unknown or malformed lines get an error with the reason, and the plugin lives on',
+    title: 'unknown or malformed lines get an error with the reason, and the plugin stays connected',
     run: async (world) => {
       const plugin = await world.plugin();
       const lines: readonly [string | Uint8Array, string, RegExp][] = [
@@ -133,7 +133,7 @@ export const baseCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'after 20 malformed lines in a row the plugin is ended, not after 19',
+    title: 'the plugin is ended after 20 malformed lines in a row, but not after 19',
     run: async (world) => {
       const plugin = await world.plugin();
       plugin.send('x\n'.repeat(19));
@@ -238,12 +238,12 @@ export const baseCases: readonly ConformanceCase[] = [
       plugin.send({ type: 'exit', code: 3, reason: 'out of tea' });
       await plugin.closed;
       const isNoted = (line: string) => line.includes('code 3') && line.includes('out of tea');
-      // It is noted once its process has ended.
+      // The host notes the end once the process has ended.
       while (world.output?.some(isNoted) === false) await new Promise((resolve) => setTimeout(resolve, 5));
     },
   },
   {
-    title: 'a plugin of a newer protocol is ended and both numbers are named',
+    title: 'a plugin of a newer protocol gets an error that names both versions',
     run: async (world) => {
       const plugin = await world.plugin();
       plugin.send({ type: 'ready', protocol: 7 });

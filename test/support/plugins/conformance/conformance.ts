@@ -1,4 +1,4 @@
-// The world in which the conformance cases run: the real host, over any transport, without or inside the editor.
+// The environment of the conformance cases: the real host, over any transport, with or without the editor.
 import * as assert from 'node:assert/strict';
 import { type Earshot } from '../../../../src/core/earshot.ts';
 import { type HostMessage, type HostMessageOf } from '../../../../src/protocol/plugin.ts';
@@ -7,9 +7,9 @@ import { type StagedAnswer } from '../stagedModel.ts';
 
 export interface ConformanceWorld {
   readonly earshot: Earshot;
-  /** A conversation with nothing in it. */
+  /** Creates an empty conversation. */
   conversation(): Promise<string>;
-  /** A new plugin that has its `init`. */
+  /** Starts a plugin and waits for its `init`. */
   plugin(program?: {
     readonly approve?: boolean;
     readonly options?: Record<string, unknown>;
@@ -17,17 +17,17 @@ export interface ConformanceWorld {
   }): Promise<RawPlugin>;
   script(...answers: readonly StagedAnswer[]): void;
   release(): void;
-  /** What plugins printed, logged, and how they ended; absent where it cannot be read. */
+  /** Everything that plugins printed or logged, and how they ended; absent where it cannot be read. */
   readonly output?: readonly string[];
 }
 
 export interface ConformanceCase {
-  /** The sentence of WIRE A, in short. */
+  /** The rule of WIRE A, in short. */
   readonly title: string;
   run(world: ConformanceWorld): Promise<void>;
 }
 
-/** Every field of `expected` is in `actual` with that value. */
+/** Asserts that every field of `expected` is in `actual` with the same value. */
 export function includes(actual: unknown, expected: object): void {
   assert.partialDeepStrictEqual(actual, expected);
 }
@@ -41,7 +41,7 @@ export function isError(
   assert.match((message as HostMessageOf<'error'>).message, text);
 }
 
-/** A conversation that the plugin is subscribed to as `s`. */
+/** A conversation, and a plugin that is subscribed to it as `s`. */
 export async function subscribed(
   world: ConformanceWorld,
   program: Parameters<ConformanceWorld['plugin']>[0] = {},
@@ -74,7 +74,7 @@ export function resolved(plugin: RawPlugin): Promise<HostMessageOf<'event'>> {
   return plugin.event(({ data }) => data.type === 'resolved');
 }
 
-/** A command whose approval is asked for. */
+/** An answer that calls a command which needs approval. */
 export function command(text: string, id = 'call-1'): StagedAnswer {
   return { calls: [{ id, name: 'run_command', arguments: { command: text } }] };
 }

@@ -1,4 +1,5 @@
-// What the view can do with whole conversations besides WIRE A: rename, fork, delete, list background commands, attach images.
+// What the view can do with whole conversations beyond WIRE A: rename, fork, delete, list background commands, attach
+// images.
 import * as assert from 'node:assert/strict';
 import { type HostMessageOf } from '../../../../src/protocol/plugin.ts';
 import { complete, type ConformanceCase, includes, interactive, isError, logged, subscribed } from './conformance.ts';
@@ -8,7 +9,7 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 
 export const conversationCases: readonly ConformanceCase[] = [
   {
-    title: 'rename_conversation names it, also while it is not open; an unknown one and an empty title are errors',
+    title: 'rename_conversation also renames a closed conversation; an unknown one or an empty title is an error',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       const rename = { type: 'rename_conversation', conversation: id };
@@ -38,7 +39,7 @@ export const conversationCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'delete_conversation needs approve: true, ends what runs in it, and leaves others alone',
+    title: 'delete_conversation needs approve: true, ends what runs in the conversation, and leaves others alone',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       const remove = { type: 'delete_conversation', conversation: id };
@@ -55,7 +56,7 @@ export const conversationCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'list_commands has background commands with their state and last output',
+    title: 'list_commands lists background commands with their state and last output',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, { approve: true });
       const list = async () =>
@@ -75,7 +76,7 @@ export const conversationCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'an image of store_image goes with a message; other hashes and other types are refused',
+    title: 'an image stored with store_image goes with a message; other hashes and other types are refused',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       const store = { type: 'store_image', media_type: 'image/png', data: PIXEL };
@@ -87,7 +88,7 @@ export const conversationCases: readonly ConformanceCase[] = [
       const query = { type: 'query', conversation: id, content: 'What is this?' };
       const foreign = { ...query, attachments: [{ ...image, hash: `${hash}0` }] };
       isError(await plugin.ask(foreign), 'query', /not stored/);
-      // Each plugin has its own.
+      // Each plugin can attach only the images that it stored itself.
       const other = await world.plugin();
       await other.ask({ type: 'subscribe', sub_id: 'o', conversation: id });
       isError(await other.ask({ ...query, attachments: [image] }), 'query', /not stored/);
@@ -99,10 +100,10 @@ export const conversationCases: readonly ConformanceCase[] = [
   },
 ];
 
-/** With the two models and the files of a test's window. */
+/** Cases that need the models and files of `testControls.ts`. */
 export const windowCases: readonly ConformanceCase[] = [
   {
-    title: 'list_models has the model that answers and those to choose from; choose needs approve: true',
+    title: 'list_models lists the current model and those to choose from; choose needs approve: true',
     run: async (world) => {
       const plugin = await world.plugin();
       includes(await plugin.ask({ type: 'list_models' }), { current: { label: 'one' }, data: [] });

@@ -50,7 +50,7 @@ export const interactiveCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'without an id respond has no reply; the approval event names the plugin',
+    title: 'a respond without an id gets no reply; the approval event names the plugin',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, { ...answerer, name: 'kettle' });
       world.script(command('echo one'));
@@ -75,7 +75,7 @@ export const interactiveCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'modify needs arguments that fit the schema, else error and the question stays open',
+    title: 'modify with arguments that do not fit the schema is an error, and the approval stays open',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, answerer);
       world.script(command('echo one'));
@@ -97,7 +97,7 @@ export const interactiveCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'an inquiry carries the log’s question; its answer is a text, or a list if several may be chosen',
+    title: 'an inquiry contains the logged question; its answer is a text, or a list if several choices are allowed',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, answerer);
       world.script(question({ options: ['a.rs', 'b.rs'] }), question({ options: ['a', 'b'], several: true }, 'call-2'));
@@ -122,7 +122,7 @@ export const interactiveCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'answers come in any order, matched by the call’s id',
+    title: 'answers may come in any order and are matched by the id of the call',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, answerer);
       world.script({ calls: [...(command('echo one', 'c1').calls ?? []), ...(command('echo two', 'c2').calls ?? [])] });
@@ -143,7 +143,7 @@ export const interactiveCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'late, doubled and unknown answers are errors',
+    title: 'late, repeated and unknown answers are errors',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, { ...answerer, name: 'first' });
       world.script(command('echo one'));
@@ -161,13 +161,13 @@ export const interactiveCases: readonly ConformanceCase[] = [
       includes(await plugin.ask(respond), { type: 'done' });
       isError(await plugin.ask(respond), 'respond', /already answered by plugin:first/);
       await complete(plugin);
-      // Their errors always come, also without an id.
+      // Errors are sent even for requests without an id.
       plugin.send(respond);
       isError(await plugin.next('error'), 'respond', /already answered/);
     },
   },
   {
-    title: 'a plugin without the right sees only the log’s events, and its answer is an error',
+    title: 'a plugin without the right to approve gets only the events of the log, and its answer is an error',
     run: async (world) => {
       const { id, plugin: watcher } = await subscribed(world);
       const plugin = await world.plugin(answerer);
@@ -196,7 +196,7 @@ export const interactiveCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'who subscribes later gets the open ones after subscribed and the replay',
+    title: 'a later subscriber gets open approvals after subscribed and the replay',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, answerer);
       world.script(command('echo one'));
@@ -234,7 +234,7 @@ export const interactiveCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'a plugin that unsubscribes or dies leaves the question open for others',
+    title: 'a plugin that unsubscribes or dies leaves the approval open for others',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, { ...answerer, name: 'mortal' });
       const other = await world.plugin({ ...answerer, name: 'other' });
@@ -271,7 +271,7 @@ export const interactiveCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'an answer to calls of several conversations with the same id must name the conversation',
+    title: 'if calls of several conversations have the same id, an answer must name the conversation',
     run: async (world) => {
       const plugin = await world.plugin(answerer);
       await plugin.ask({ type: 'subscribe', sub_id: 'all', conversation: '*' });

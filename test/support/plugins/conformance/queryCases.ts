@@ -64,7 +64,7 @@ export const queryCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'new makes a conversation first, with its title, subscribed under sub_id',
+    title: 'query with new first makes a conversation with its title and subscribes the plugin to it under sub_id',
     run: async (world) => {
       const plugin = await world.plugin();
       isError(await plugin.ask({ type: 'query', new: true, content: 'Hello.' }), 'query', /no subscription/);
@@ -94,7 +94,7 @@ export const queryCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'a schema’s answer is in data; one that does not fit is asked for once more, then it is an error',
+    title: 'the answer to a schema is in data; an answer that does not fit is requested once more and is then an error',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       world.script({ text: ['{"summary":"tea"}'] });
@@ -108,7 +108,7 @@ export const queryCases: readonly ConformanceCase[] = [
       const { data } = await complete(plugin);
       includes(data, { outcome: 'error' });
       assert.match(String(data['message']), /does not fit the schema/);
-      assert.ok(!('data' in data), 'never an older turn’s data');
+      assert.ok(!('data' in data), 'data of an older turn is never sent');
       isError(
         await plugin.ask({ type: 'query', conversation: id, content: 'a', schema: { type: 'tea' } }),
         'query',
@@ -120,7 +120,7 @@ export const queryCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'attachments are text, or files through the same guard as read_file',
+    title: 'attachments are texts, or files that pass the same checks as those of read_file',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       const attachments = [{ type: 'file_content', path: 'src/main.rs', content: 'fn main() {}' }];
@@ -135,7 +135,7 @@ export const queryCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'cancel_query and interrupt stop end the turn as stopped; without a turn they are errors',
+    title: 'cancel_query and interrupt with stop end the turn as stopped; without a turn they are errors',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       for (const stop of [{ type: 'cancel_query' }, { type: 'interrupt', action: 'stop' }]) {
@@ -149,7 +149,7 @@ export const queryCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'interrupt queue is done once it is on disk; the message starts the next turn',
+    title: 'interrupt with queue is done once the message is on disk; the message starts the next turn',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       isError(
@@ -173,7 +173,7 @@ export const queryCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'interrupt reply breaks off the answer and is done once its request is in the log',
+    title: 'interrupt with reply breaks off the answer and is done once its request is in the log',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       world.script({ text: ['One.'], hang: true }, { text: ['Two.'] });
@@ -193,7 +193,7 @@ export const queryCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'an open approval makes reply an error; queue works',
+    title: 'while an approval is open, interrupt with reply is an error and queue works',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, { approve: true });
       world.script(command('echo one'));
@@ -252,7 +252,7 @@ export const queryCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'notify without a conversation goes by its scopes, else to every live one; done says how many',
+    title: 'notify without a conversation goes to those its scopes select, or to every live one; done says how many',
     run: async (world) => {
       const { plugin } = await subscribed(world);
       await world.conversation();

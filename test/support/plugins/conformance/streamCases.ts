@@ -5,7 +5,7 @@ import { type ConformanceCase, complete, includes, isError, lastSeq, logged, sub
 
 export const streamCases: readonly ConformanceCase[] = [
   {
-    title: 'subscribed has the last seq; every later event comes once, with its seq, whichever window wrote it',
+    title: 'subscribed has the last seq; every later event is sent once with its seq, whichever window wrote it',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       const before = lastSeq(world, id);
@@ -31,7 +31,7 @@ export const streamCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'events filters log events by type; unknown names are allowed; query_complete always comes',
+    title: 'events filters log events by type; unknown names are allowed; query_complete is always sent',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, {}, { events: ['turn_started', 'tea_time'] });
       world.script({ text: ['One.'] });
@@ -42,7 +42,7 @@ export const streamCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'since replays what came after it, before anything live; since beyond the end is an error',
+    title: 'since replays all later events before live ones; since beyond the end is an error',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       world.script({ text: ['One.'] });
@@ -53,7 +53,7 @@ export const streamCases: readonly ConformanceCase[] = [
         const sub = `since-${since}`;
         const reply = await plugin.ask({ type: 'subscribe', sub_id: sub, conversation: id, since });
         includes(reply, { type: 'subscribed' });
-        // A title may have come since.
+        // A title may have been added meanwhile.
         end = Number((reply as HostMessageOf<'subscribed'>).seq);
         for (let seq = since + 1; seq <= end; seq += 1) {
           assert.equal((await plugin.event((event) => event.sub_id === sub)).seq, seq);
@@ -75,7 +75,7 @@ export const streamCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'unsubscribe is answered, and nothing more comes on it; an unknown sub_id is an error',
+    title: 'unsubscribe is answered, and nothing more is sent for the subscription; an unknown sub_id is an error',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       includes(await plugin.ask({ type: 'subscribe', sub_id: 't', conversation: id }), { type: 'subscribed' });
@@ -88,7 +88,7 @@ export const streamCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: '“*” subscribes to all, new ones included; its seq and since are objects by conversation',
+    title: '“*” subscribes to all conversations, also new ones; seq and since are then objects by conversation',
     run: async (world) => {
       const id = await world.conversation();
       const plugin = await world.plugin();
@@ -140,7 +140,7 @@ export const streamCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'who subscribes in the middle gets the text so far as one piece with offset 0',
+    title: 'a plugin that subscribes in the middle of an answer gets the text so far as one piece with offset 0',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       world.script({ text: ['One, ', 'two, '], hang: true });
@@ -162,7 +162,7 @@ export const streamCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'a filter with chat_response includes its pieces, one without it has none',
+    title: 'a filter with chat_response includes its pieces, and one without it excludes them',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, {}, { events: ['chat_response'] });
       await plugin.ask({ type: 'subscribe', sub_id: 'none', conversation: id, events: ['turn_ended'] });
@@ -174,12 +174,12 @@ export const streamCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'the key of the conversation is in nothing that the plugin receives',
+    title: 'nothing that the plugin receives contains the key of the conversation',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       const key = world.earshot.get(id)?.log.state.turn.key ?? '';
       assert.ok(key.length > 10);
-      // The model writes it, in pieces that cut it anywhere, and so does the user.
+      // Both the model, in pieces that split it anywhere, and the user write the key.
       world.script({
         reasoning: [`a ${key.slice(0, 5)}`, key.slice(5)],
         text: [...Array.from(`It is ${key}, ${key}.`), key.slice(0, 6)],

@@ -1,4 +1,4 @@
-// What the view can do to a turn besides WIRE A: queued messages, retry, edit and resend, and running commands.
+// What the view can do to a turn beyond WIRE A: queued messages, retry, edit and resend, and running commands.
 import * as assert from 'node:assert/strict';
 import { type HostMessage, type HostMessageOf } from '../../../../src/protocol/plugin.ts';
 import { type RawPlugin } from '../rawPlugin.ts';
@@ -16,7 +16,7 @@ import {
 const queued = (text: string) => (event: HostMessageOf<'event'>) =>
   event.data.type === 'user_text_queued' && event.data['content'] === text;
 
-/** Asks until it is done: the command may not run yet. */
+/** Repeats the request until it is done, because the command may not be running yet. */
 async function askUntilDone(plugin: RawPlugin, request: object): Promise<HostMessage> {
   for (;;) {
     const reply = await plugin.ask(request);
@@ -48,7 +48,7 @@ export const turnCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'retry continues after a turn that failed; otherwise it is an error',
+    title: 'retry continues after a turn that failed; at any other time it is an error',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       const retry = { type: 'retry', conversation: id };
@@ -65,7 +65,7 @@ export const turnCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'query with instead_of sends an earlier message again, changed, in a fork that ends before it',
+    title: 'query with instead_of sends a changed version of an earlier message in a fork that ends before it',
     run: async (world) => {
       const { id, plugin } = await subscribed(world);
       world.script({ text: ['Green.'] }, { text: ['Black.'] });
@@ -105,7 +105,7 @@ export const turnCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'move_to_background lets a call return while its command goes on; stop_command ends it',
+    title: 'move_to_background lets a call return while its command keeps running; stop_command ends it',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, { approve: true });
       world.script(command('sleep 600'), { text: ['It runs.'] });

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'earshot-rules-'));
 execFileSync('git', ['-C', folder, 'init', '-q']);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Of files that need not exist; those of the paths that are ignored. */
+/** Returns the paths that git ignores; the files need not exist. */
 function ignoredByGit(rules: string, paths: readonly string[], ignoreCase: boolean): string[] {
   writeFileSync(join(folder, '.gitignore'), rules);
   try {
@@ -23,7 +23,7 @@ function ignoredByGit(rules: string, paths: readonly string[], ignoreCase: boole
     );
     return out.toString('utf8').split('\0').filter(Boolean);
   } catch (error) {
-    // None of them is ignored.
+    // Status 1 means that none of them is ignored.
     if ((error as { status?: number }).status === 1) return [];
     throw error;
   }
@@ -38,7 +38,7 @@ function ignoredByUs(rules: string, paths: readonly string[], ignoreCase: boolea
   });
 }
 
-// No letters outside ASCII: to git `?` and `[...]` are bytes.
+// No letters outside ASCII, because for git `?` and `[...]` match bytes.
 const name = fc.string({
   unit: fc.constantFrom('a', 'b', 'A', '.', '-', ' ', '[', '(', '!', '#'),
   minLength: 1,

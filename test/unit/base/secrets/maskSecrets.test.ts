@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { maskSecrets } from '../../../../src/base/secrets/maskSecrets.ts';
 
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk';
-/** Put together here, so that no scanner takes this file for one with secrets. */
+/** Joined at run time, so that no scanner reports a secret in this file. */
 const AWS = ['AKIA', 'IOSFODNN7EXAMPLE'].join('');
 const GITHUB = ['ghp', '0123456789abcdefghij'].join('_');
 const SLACK = ['xoxb', '123456789012', 'abcdefghij'].join('-');

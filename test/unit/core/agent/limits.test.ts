@@ -1,4 +1,4 @@
-// Usage limits: the user is asked each time the usage passes another multiple of the limit.
+// Usage limits: the user is asked each time the usage passes a further multiple of the limit.
 import { expect, test } from 'vitest';
 import { limitReached } from '../../../../src/core/agent/limits.ts';
 import { readSettings } from '../../../../src/protocol/settings.ts';

@@ -12,7 +12,7 @@ import { runs } from '../../../support/runs.ts';
 
 let root: string;
 
-/** Every program on the PATH prints its name and arguments, each in one write. */
+/** Replaces every program on the PATH by one that prints its name and arguments, in one write each. */
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'earshot-shells-'));
   mkdirSync(join(root, 'bin'));
@@ -23,7 +23,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** The commands that the shell ran, each with its arguments. No line contains a slash, so nothing leaves the folder. */
+/**
+ * The commands that the shell ran, with their arguments. No line contains a slash, so nothing outside the folder is
+ * reached.
+ */
 function run(shell: string, line: string): string[][] {
   const [folder, probe] = [join(root, 'work'), join(root, 'probe')];
   rmSync(folder, { recursive: true, force: true });

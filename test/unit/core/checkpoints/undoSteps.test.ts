@@ -1,4 +1,5 @@
-// Undo of the agent's changes to one file: later changes of others stay byte for byte, in any encoding; a doubtful case is a clash.
+// Undo of the agent's changes to one file: later changes of others stay byte for byte, in any encoding; ambiguous cases
+// are a clash.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { byteLines, joinLines } from '../../../../src/core/checkpoints/byteLines.ts';
@@ -98,7 +99,7 @@ test('for any change of the agent, undo keeps lines that others added', () => {
   );
 });
 
-test('a file of 100,000 equal lines is compared in time', () => {
+test('a file of 100,000 equal lines is compared within the time limit', () => {
   const many = new TextEncoder().encode('\n'.repeat(100_000));
   const more = new TextEncoder().encode(`agent\n${'\n'.repeat(100_000)}`);
   const mine = new TextEncoder().encode(`${'\n'.repeat(100_000)}mine\n`);

@@ -18,7 +18,7 @@ describe('a plain command is split into words', () => {
   });
 });
 
-/** Each hides something behind `git status`. */
+/** Each of these lines hides something behind `git status`. */
 const TRICKS = [
   'git status; rm -rf x',
   'git status && rm -rf x',

@@ -28,7 +28,7 @@ const fits: readonly [Partial<FormField>, unknown][] = [
   [{ type: 'choice', options }, 'b'],
   [{ type: 'choices', options, least: 1, most: 2 }, ['a', 'b']],
 ];
-test.each(fits)('%j takes %j', (more, value) => {
+test.each(fits)('the field %j accepts %j', (more, value) => {
   expect(readFormAnswer([field(more)], JSON.stringify({ x: value }))).toEqual({ type: 'values', values: { x: value } });
 });
 
@@ -50,7 +50,7 @@ const unfit: readonly [Partial<FormField>, unknown, string][] = [
   [{ type: 'choices', options }, 'a', 'X: choose from the list.'],
   [{ type: 'choices', options, least: 2 }, ['a', 'a'], 'X: at least 2 choices must be given.'],
 ];
-test.each(unfit)('%j does not take %j', (more, value, problem) => {
+test.each(unfit)('the field %j does not accept %j', (more, value, problem) => {
   expect(readFormAnswer([field(more)], JSON.stringify({ x: value }))).toEqual({ type: 'unusable', problem });
 });
 
@@ -60,7 +60,7 @@ test('a field without a value has its default; null leaves an optional field out
   expect(readFormAnswer(fields, '{"y":null,"z":1}')).toEqual({ type: 'values', values: { x: 'tea' } });
 });
 
-test('a form is declined or cancelled; what is no object is not taken', () => {
+test('a form can be declined or cancelled; an answer that is not an object is refused', () => {
   expect(readFormAnswer([field({})], '')).toEqual({ type: 'declined' });
   expect(readFormAnswer([field({})], 'cancel')).toEqual({ type: 'cancelled' });
   for (const text of ['tea', '[]', 'null', '{'])

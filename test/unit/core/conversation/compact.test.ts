@@ -34,7 +34,7 @@ const build = (id: string, ok: boolean) =>
 const fileChange = (id: string, path: string, hash: string, complete = false) =>
   queued(notificationOf(id, path, { message: `${path} changed (+1 −1):\n@@ diff`, data: { path, hash, complete } }));
 
-/** A cycle that carries everything queued so far. */
+/** A cycle that delivers everything queued so far. */
 function carry(drafts: EventDraft[], ids: string[], more: object = {}): EventDraft[] {
   const name = `call-${drafts.length}`;
   const through = drafts.length + 2;

@@ -121,7 +121,7 @@ const turns: fc.Arbitrary<readonly Turn[]> = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-/** Appends what Earshot would write after these events. */
+/** Appends the events that Earshot would write next. */
 class Writer {
   readonly events: LogEvent[];
   #state: Projections;
@@ -140,7 +140,7 @@ class Writer {
     this.#state.fold(event);
   }
 
-  /** After a restart: open calls are answered, then the turns follow. */
+  /** Answers open calls, as after a restart, and then writes the turns. */
   write(list: readonly Turn[]): void {
     if (this.#state.turn.isOpen) {
       for (const { request: open } of this.#state.turn.unanswered) this.#respond(open.id, list[0]);

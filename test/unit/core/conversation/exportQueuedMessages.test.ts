@@ -1,4 +1,4 @@
-// Queued messages in an export: once each, where they were delivered; withdrawn ones are left out.
+// Queued messages in an export: each once, where it was delivered; withdrawn ones are left out.
 import { expect, test } from 'vitest';
 import { exportMarkdown } from '../../../../src/core/conversation/export.ts';
 import { type EventDraft } from '../../../../src/protocol/event.ts';

@@ -1,4 +1,4 @@
-// Forks have the history up to the end of a cycle and what was pending there; exports show everything but the key.
+// A fork has the history up to the end of a cycle and what was pending there; an export has everything but the key.
 import { expect, test } from 'vitest';
 import { exportJson, exportMarkdown } from '../../../../src/core/conversation/export.ts';
 import { forkEvents, forkPoints } from '../../../../src/core/conversation/fork.ts';
@@ -24,7 +24,7 @@ const events = numbered(
   succeededCall, // 6: two calls are open
   queued(notificationOf('n1', 'a.ts')),
   result('c1'),
-  result('c2', 8, ['n1']), // 9: the cycle's end
+  result('c2', 8, ['n1']), // the end of the cycle
   queued(notificationOf('n2', 'b.ts')),
   queued(notificationOf('n3', 'c.ts')),
   { type: 'chat_response', message: 'Done.' },

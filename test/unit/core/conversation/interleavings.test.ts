@@ -7,7 +7,7 @@ import { LogWorld } from '../../../support/log/logWorld.ts';
 import { settings } from '../../../support/notify/arbitraryNotifications.ts';
 import { runs } from '../../../support/runs.ts';
 
-// A program that loses power disposes of nothing.
+// A program that loses power cannot dispose of anything, so leaks are not tracked.
 beforeEach(() => setDisposableTracker(undefined));
 
 type Step = (world: LogWorld) => Promise<void> | void;

@@ -10,7 +10,7 @@ const lines = (first: number, last: number) =>
     .slice(first - 1, last)
     .join('\n');
 
-test('the whole file counts as shown alone, amid other output, and with other line endings, a byte order mark or no last line break', () => {
+test('the whole file counts as shown on its own, within other output, and with other line endings, a byte order mark or no last line break', () => {
   for (const shown of [FILE, `before\n${FILE}after\n`, FILE.trimEnd(), FILE.replaceAll('\n', '\r\n')])
     expect(linesShownIn([shown], FILE)).toBe('whole');
   expect(linesShownIn([FILE], FILE.replaceAll('\n', '\r\n'))).toBe('whole');
@@ -47,7 +47,7 @@ test('reordered, isolated or prefixed lines count as nothing shown', () => {
   expect(linesShownIn(['\n\n'], '')).toBeUndefined();
 });
 
-test('a short output of lines of the file only counts as a part', () => {
+test('a short output that consists only of lines of the file counts as a part', () => {
   expect(linesShownIn([`${lines(7, 8)}\n`], FILE)).toEqual({ ranges: [[7, 8]], of: 21 });
 });
 

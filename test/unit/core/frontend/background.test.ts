@@ -1,4 +1,4 @@
-// Conversations that are not shown: what they do, and what they draw meanwhile, is there when they are shown again.
+// Conversations that are not shown: what happens in them meanwhile is complete when they are shown again.
 import { expect, test } from 'vitest';
 import { Activities } from '../../../../src/core/frontend/conversationActivity.ts';
 import { LiveTranscript, type OpenRequest } from '../../../../src/core/frontend/liveTranscript.ts';
@@ -29,7 +29,7 @@ test('an answer and a tool’s output that grow in the background are complete w
   ]);
 });
 
-test('what is in the log by then is not drawn twice', () => {
+test('an answer that is in the log when the conversation is shown is not shown twice', () => {
   const transcript = new LiveTranscript({ onChange: () => undefined, onRequestsChange: () => undefined });
   transcript.show('b', []);
   transcript.render('a', { type: 'answer_started', id: '1' });
@@ -47,7 +47,7 @@ test('what is in the log by then is not drawn twice', () => {
   expect(transcript.items).toEqual([done]);
 });
 
-test('activities: an approval goes before running, and an end that nobody saw stays until the conversation is shown', () => {
+test('activities: an approval takes precedence over running, and an unseen end stays until the conversation is shown', () => {
   const running = new Set(['a']);
   let open: OpenRequest[] = [];
   let shown = 'b';

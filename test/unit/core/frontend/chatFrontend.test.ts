@@ -1,4 +1,5 @@
-// Messages to the chat page: none before it is ready, then a snapshot, then deltas without a gap that lead to the same state.
+// Messages to the chat page: none before it is ready, then a snapshot, then deltas without gaps that lead to the same
+// state.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock } from '../../../../src/base/clock.ts';
@@ -186,7 +187,7 @@ test('the composer gets the focus at once, or with the next page if none is read
   frontend.focusComposer();
   expect(focused()).toBe(1);
   frontend.focusNextPage();
-  // The old page is still there and gets this for nothing.
+  // The old page is still attached and gets this request, although it is about to be replaced.
   frontend.focusComposer();
   expect(focused()).toBe(1);
   attach();

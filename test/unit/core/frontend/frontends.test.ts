@@ -1,4 +1,4 @@
-// The fan-out over several front ends: failing, silent, late and leaving ones.
+// Distribution over several front ends: failing, silent, late and leaving ones.
 import { expect, test } from 'vitest';
 import { type AttachedFrontend, Frontends } from '../../../../src/core/frontend/frontends.ts';
 import { type ApprovalAnswer, type ApprovalRequest } from '../../../../src/core/ports/ports.ts';
@@ -34,7 +34,7 @@ function answering(answer: Promise<ApprovalAnswer>): AttachedFrontend & { readon
   };
 }
 
-test('a front end that throws, rejects or never answers keeps no other from drawing and answering', async () => {
+test('a front end that throws, rejects or never answers does not keep others from rendering and answering', async () => {
   const { frontends, add, errors } = begin();
   const fail = (what: string) => (): never => {
     throw new Error(what);
@@ -56,7 +56,7 @@ test('a front end that throws, rejects or never answers keeps no other from draw
   ]);
 });
 
-test('without a front end that can answer a request stays open until one joins', async () => {
+test('a request that no front end can answer stays open until one joins', async () => {
   const { frontends, add, errors } = begin();
   add({ render: () => undefined });
   const answer = frontends.approve(request, new AbortController().signal);
@@ -98,7 +98,7 @@ test('a changed approval is passed on to the front ends that were asked, and onl
   expect(one.notified).toEqual(['changed x']);
 });
 
-test('an aborted request is cancelled in every front end and notifies none of an answer', async () => {
+test('an aborted request is cancelled in every front end, and none is notified of an answer', async () => {
   const { frontends, add, errors } = begin();
   const aborted: string[] = [];
   const cancelled = (name: string): AttachedFrontend => ({
@@ -122,7 +122,7 @@ test('an aborted request is cancelled in every front end and notifies none of an
   expect([aborted, errors]).toEqual([['one', 'two'], []]);
 });
 
-test('queued messages are kept by one front end only; failing and silent ones are passed over', async () => {
+test('queued messages are kept by one front end only; failing and silent ones are skipped', async () => {
   const { frontends, add, clock, errors } = begin();
   const kept: string[] = [];
   const keeping = (name: string, keeps: boolean): AttachedFrontend => ({

@@ -1,4 +1,4 @@
-// The Notifications view's list: every state, filters, and tokens by kind. Dismissing and the words of labels with it.
+// The list of the Notifications view: every state, filters, and tokens by kind; dismissing, and the texts of labels.
 import { expect, test } from 'vitest';
 import { labelNotification } from '../../../../src/core/conversation/notificationLabel.ts';
 import { estimateTokens } from '../../../../src/core/conversation/tokens.ts';
@@ -62,7 +62,7 @@ test('each notification is in the group of its state, with label, receipt and to
     { label: 'File changed', subject: 'src/a.ts', path: 'src/a.ts', receipt: 'accepted' },
   ]);
   expect(usage).toMatchObject([{ kind: 'file.changed', count: 1 }]);
-  // As in the drawer, with the element around the text.
+  // As in the drawer, the tokens include the element around the text.
   expect(usage[0]?.tokens).toBeGreaterThan(20);
   expect(sources).toEqual(['file', 'task']);
 });
@@ -76,7 +76,7 @@ test('text, level, source and state filter the list', () => {
   expect(ids({ text: '', states: ['dismissed', 'withdrawn'] })).toEqual(['n5', 'n2']);
 });
 
-test('dismissing withdraws what is pending and ignores what is not', async () => {
+test('dismissing withdraws pending notifications and ignores others', async () => {
   const { log, written } = await createMemoryLog();
   await log.append({ type: 'notification_queued', notification: changed('n1', 'src/a.ts') });
   await log.append({ type: 'notification_queued', notification: changed('n2', 'src/a.ts') });
@@ -93,7 +93,7 @@ test('dismissing withdraws what is pending and ignores what is not', async () =>
   expect(await dismiss(log, ['n2'])).toBe(0);
 });
 
-test('a kind of a plugin is shown in words; many of one kind are one entry that counts its subjects', async () => {
+test('a kind of a plugin has a readable label; many notifications of one kind are one entry that counts its subjects', async () => {
   const { log } = await createMemoryLog();
   for (let number = 0; number < 8; number++)
     await log.append({ type: 'notification_queued', notification: changed(`n${number}`, `src/${number}.ts`) });
@@ -103,7 +103,7 @@ test('a kind of a plugin is shown in words; many of one kind are one entry that 
   expect(files).toMatchObject({ label: 'File changed', more: 7, count: 8 });
   expect(files).not.toHaveProperty('path');
   expect(plugin).toMatchObject({ label: 'kettle: water boils', subject: '1' });
-  // There is only one configuration.
+  // There is only one configuration, so its label has no subject.
   expect(labelNotification({ kind: { source: 'config', name: 'changed' }, subject: 'config' })).toMatchObject({
     label: 'Configuration changed',
     subject: '',
@@ -113,7 +113,7 @@ test('a kind of a plugin is shown in words; many of one kind are one entry that 
   expect(Math.abs((plugin?.tokens ?? 0) - estimateTokens(frame) - estimateTokens(own.message))).toBeLessThan(3);
 });
 
-test('a conversation is found by a text that was asked or answered, ignoring case', () => {
+test('a conversation is found by text of its requests and answers, ignoring case', () => {
   expect(findExcerpt(events, 'OOLONG')).toBe('Pour the oolong.');
   expect(findExcerpt(events, 'espresso')).toBeUndefined();
   expect(findExcerpt(events, '')).toBeUndefined();

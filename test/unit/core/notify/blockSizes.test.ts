@@ -18,7 +18,7 @@ import { createTestHost } from '../../../support/notify/producerHost.ts';
 import { recordingLogger } from '../../../support/recordingLogger.ts';
 
 const AT = '2026-01-01T12:03:04.000Z';
-/** As long as a real key, and the same in every run. */
+/** Has the length of a real key, and is the same in every run. */
 const key = 'k7QdQ8vXw2Lm9ZtY4nBs1A'.slice(0, realIds.key().length);
 const bytes = (text: string) => new TextEncoder().encode(text);
 

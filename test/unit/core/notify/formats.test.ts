@@ -20,7 +20,7 @@ import { runs } from '../../../support/runs.ts';
 
 const FORBIDDEN = /[\p{Cc}\p{Cs}\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** The text as a block may contain it, by the XML and Unicode standards and without the key. */
+/** The text that a block may contain, by the XML and Unicode standards and without the key. */
 function allowed(one: string): string {
   return Array.from(one)
     .map((character) => (FORBIDDEN.test(character) && !/[\n\r\t\u007f-\u009f]/.test(character) ? '\ufffd' : character))
@@ -39,7 +39,7 @@ const userText = fc.record({
   content: fc.oneof({ weight: 9, arbitrary: text(5000) }, { weight: 1, arbitrary: fc.constant(`my key is ${key}`) }),
   at: fc.constant(AT),
 });
-/** Minutes after the first time that `pending` generates, and around those of the queued messages. */
+/** A time of delivery: around the ages at which times are printed differently, or any date. */
 const moment = fc.oneof(
   fc.constantFrom(-1, 0, 59_999, 60_000, 60_001, 86_399_999, 86_400_000).map((age) => Date.parse(AT) + age),
   fc
@@ -130,12 +130,12 @@ describe('XML', () => {
     for (const format of FORMATS) {
       const lone = formatBlock(format, { plan: planFor(`fake ${key}`), texts: [], key, now });
       expect(lone.split(key)).toHaveLength(2);
-      const words = { id: 'u', content: `I paste ${key}`, at: AT };
+      const message = { id: 'u', content: `I paste ${key}`, at: AT };
       const attached = {
-        ...words,
+        ...message,
         attachments: [{ type: 'file_content' as const, path: 'a.txt', content: `<notification key="${key}">` }],
       };
-      expect(formatBlock(format, { plan: planFor('x'), texts: [words, attached], key, now }).split(key)).toHaveLength(
+      expect(formatBlock(format, { plan: planFor('x'), texts: [message, attached], key, now }).split(key)).toHaveLength(
         2,
       );
     }

@@ -1,4 +1,5 @@
-// Starting and stopping producers: by settings at once; a failed one is stopped, reported once and restarted with back-off.
+// Starting and stopping producers: settings apply at once; a failed producer is stopped, reported once and restarted
+// with back-off.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toDisposable } from '../../../../src/base/disposable.ts';
 import { Producers } from '../../../../src/core/notify/producers.ts';
@@ -107,7 +108,7 @@ test('a producer that cannot start is listed as a problem until it has run for a
   const listening = producers.onDidChange(() => (changes += 1));
   clock.advance(1000);
   expect(happened.at(-1)).toBe('started');
-  // It may fail again at once, so the problem stays listed for a while.
+  // The producer may fail again at once, so the problem stays listed for a while.
   expect([producers.problems.length, changes]).toEqual([1, 0]);
   clock.advance(10_000);
   expect([producers.problems.length, changes]).toEqual([0, 1]);

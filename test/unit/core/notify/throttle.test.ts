@@ -47,7 +47,7 @@ function draft(subject: string | undefined, name = 'changed'): NotificationDraft
   };
 }
 
-/** Also true for a single notification above the limit. */
+/** True also if only one notification exceeds the limit. */
 const isSummary = ({ draft: { data } }: Delivered) => data?.['count'] !== undefined;
 
 const name = fc.constantFrom('changed', 'changed', 'deleted');
@@ -312,7 +312,7 @@ test('a held notification that is withdrawn is never published', async () => {
   throttled.dispose();
 });
 
-test('what is held for a closed conversation is dropped, and that for others is published', async () => {
+test('notifications held for a closed conversation are dropped, and those for others are published', async () => {
   const { clock, delivered, throttled } = setUp();
   for (const to of [first, second, undefined]) await throttled.publish(draft('file:x'), to);
   const held = [first, second, undefined].map((to) => throttled.publish(draft('file:x'), to));

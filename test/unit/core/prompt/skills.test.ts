@@ -1,4 +1,4 @@
-// Agent Skills: which folders are skills, which are refused and why, and what of them can be read.
+// Agent Skills: which folders are skills, which are refused and why, and which of their files can be read.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -122,7 +122,7 @@ describe.each([
     expect(refused).toEqual([expect.stringContaining('outside')]);
   });
 
-  test('cannot have files outside its folder read', async () => {
+  test('cannot make files outside its folder readable', async () => {
     await put(`${place}/leak/SKILL.md`, skill('leak'));
     await put(`${place}/leak/more/deep.md`, 'inside');
     await put(`${place}/leak.md`, 'beside it');

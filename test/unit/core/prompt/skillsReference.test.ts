@@ -1,4 +1,5 @@
-// Skills as skills-ref, the reference library of Agent Skills, judges them: both accept and refuse the same, but for the listed differences.
+// Compares our checks of skills with skills-ref, the reference library of Agent Skills: both accept and refuse the
+// same, except for the listed differences.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ afterEach(() => rm(root, { recursive: true }));
 const skill = (name: string, description = 'Reads PDF files.', more = '') =>
   `---\nname: ${name}\ndescription: ${description}\n${more}---\n\nHow to read them.\n`;
 
-/** What we say of one skill in the folder `pdf` (or another), and what the reference does. */
+/** What we and the reference say about a skill, by default in the folder `pdf`. */
 async function judge(text: string, { folder = 'pdf', file = 'SKILL.md' } = {}) {
   const place = join(root, '.claude/skills', folder);
   await mkdir(place, { recursive: true });
@@ -86,7 +87,7 @@ describe('only we refuse', () => {
   test.each([
     ['letters beyond a-z, which can imitate another name', skill('größe'), { folder: 'größe' }],
     ['skill.md in small letters, which the specification does not name', skill('pdf'), { file: 'skill.md' }],
-    ['more than 256 KB, which would not fit beside the work', skill('pdf') + 'y'.repeat(300_000), {}],
+    ['more than 256 KB, which would leave no room for the work', skill('pdf') + 'y'.repeat(300_000), {}],
   ])('%s', async (_why, text, place) => {
     const { ours, problems } = await judge(text, place);
     expect(ours).toBeUndefined();

@@ -1,4 +1,4 @@
-// The texts of messages for the model: every line of another agent is marked, whatever it contains.
+// The texts of messages for the model: every line of another agent's text is marked, whatever it contains.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ListedAgent } from '../../../../src/core/ports/agentHub.ts';
@@ -37,7 +37,7 @@ test('a message names its author, time, thread, files and what it answers', () =
   ]);
 });
 
-test('no text can produce a line of its own', () => {
+test('no text can produce an unmarked line', () => {
   fc.assert(
     fc.property(
       fc.string({
@@ -85,7 +85,7 @@ const agent = (name: string, more: Partial<ListedAgent> = {}): ListedAgent => ({
   ...more,
 });
 
-test('connected agents come first, then those seen last; one’s own name is the first line', () => {
+test('the first line is the agent’s own name; then come connected agents, then those seen last', () => {
   const agents = [
     agent('a', { lastSeen: '2026-01-01T00:00:00.000Z' }),
     agent('b', { lastSeen: '2026-01-02T00:00:00.000Z' }),
@@ -102,7 +102,7 @@ test('connected agents come first, then those seen last; one’s own name is the
   expect(describeAgents(many)).toContain('and 10 more, not connected');
 });
 
-test('what was sent names its receivers and who is absent', () => {
+test('the result of sending names the receivers and those that are absent', () => {
   expect(describeSent({ id: 'msg_1', to: ['a', 'b'], absent: ['b'] }, ['x.ts'])).toBe(
     'Sent as msg_1 to a, b and every agent that has read x.ts.\nNot connected now: b. The message is stored and delivered on their return.',
   );

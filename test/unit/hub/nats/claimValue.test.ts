@@ -1,4 +1,4 @@
-// Claims on names: whom a record may speak for, and when a name may be taken over.
+// Claims on names: which records they allow, and when another machine may take over a name.
 import { expect, test } from 'vitest';
 import { type Claim, mayTakeOver, parseClaim } from '../../../../src/hub/nats/claimValue.ts';
 import { checkReceived, claimAgainst, publicNames } from '../../../../src/hub/nats/receivedRecord.ts';
@@ -15,7 +15,7 @@ test('a claim is taken over only after 30 days in which its machine wrote nothin
   expect(mayTakeOver({ ...claim, released: true }, 5000, true)).toBe(true);
 });
 
-test('a claim of another machine speaks against a record', () => {
+test('a claim of another machine makes a record invalid', () => {
   expect(claimAgainst(claim, 'alpha', 2000, () => 'beta')).toBeUndefined();
   expect(claimAgainst(claim, 'beta', 2000, () => 'beta')).toContain('machine alpha');
 });
@@ -31,13 +31,13 @@ test('without a claim, or before it, a name belongs to the machine that used it 
   }
 });
 
-test('what is no claim is none', () => {
+test('an invalid claim counts as none', () => {
   for (const text of ['', '[]', '{}', '{"machine":5}', 'x'.repeat(1000)])
     expect(parseClaim(text, 1, 1)).toBeUndefined();
   expect(parseClaim('{"machine":"a","role":7}', 3, 9)).toMatchObject({ machine: 'a', role: '', since: 9, revision: 3 });
 });
 
-test('an agent is known as its name, else as <name>-<machine>, and nothing else', () => {
+test('an agent is known by its name or as <name>-<machine>, and by no other name', () => {
   expect(publicNames('elm', 'beta').slice(0, 3)).toEqual(['elm', 'elm-beta', 'elm-beta-2']);
   const check = (author: string, known: string) => {
     const record = recordOf(author, 'text');
@@ -72,7 +72,7 @@ test.each([
   },
   { scopes: Array.from({ length: 101 }, () => ({ type: 'x', value: 'y' })) },
   { structured: 'x'.repeat(1024 * 1024) },
-])('a record of another machine with %j is refused: models are shown its facts unquoted', (change) => {
+])('a record of another machine with %j is refused, because models see its fields unquoted', (change) => {
   const tokens = parseSubject('team', 'ear.team.msg.beta.elm._');
   if (tokens === undefined) throw new Error('no subject');
   const check = (changes: object) => {
@@ -94,4 +94,4 @@ test.each([
   'ear.team.msg.a*.b._',
   'ear.team.msg.a.b.>',
   'x',
-])('the subject %s is none of ours', (subject) => expect(parseSubject('team', subject)).toBeUndefined());
+])('the subject %s is not one of ours', (subject) => expect(parseSubject('team', subject)).toBeUndefined());

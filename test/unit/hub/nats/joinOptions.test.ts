@@ -33,7 +33,7 @@ async function file(name: string, content: string, mode = 0o600): Promise<string
   return path;
 }
 
-test('addresses get the default port; several are separated by commas; user and password are taken out', () => {
+test('addresses get the default port; several are separated by commas; user and password are removed from them', () => {
   expect(readJoinOptions(good, commandLineLabel)).toEqual({
     servers: ['nats.example.com:4222'],
     name: 'team',

@@ -50,7 +50,7 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
       await until(async () => (await healthOf(author)).not_sent === 0);
     }));
 
-  test('threads, replies and deletions reach the other machine; read marks stay', () =>
+  test('threads, replies and deletions reach the other machine; read marks do not', () =>
     withJoinedHubs([server.options('alpha'), server.options('beta')], async (alpha, beta) => {
       const [author, reader] = [await alpha.agent('ash'), await beta.agent('beech')];
       await Promise.all([untilConnected(author), untilConnected(reader)]);
@@ -78,9 +78,9 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
       const dune = await beta.agent('dune');
       await until(async () => agentOf(dune, 'cedar'));
       const { message_id: id } = await dune.call('message.send', { content: 'one', mentions: ['cedar'] });
-      // The stream also has the messages of the tests before this one.
+      // The stream also has the messages of earlier tests, so wait for this one.
       await until(async () => has(cedar, id));
-      // A beat carries presence and counts; connecting again beats at once.
+      // A heartbeat contains presence and counts; a new connection sends one at once.
       await alpha.restart();
       const again = await alpha.agent('cedar', { role: 'reviewer', module: 'core' });
       await untilConnected(again);
@@ -95,7 +95,7 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
       await until(async () => (await claimOn(server, 'cedar')) === undefined);
     }));
 
-  test('an agent of another machine, its unread count and its reading are listed long before the next beat', () =>
+  test('an agent of another machine, its unread count and its read marks are listed long before the next heartbeat', () =>
     withJoinedHubs(
       [server.options('alpha'), server.options('beta')],
       async (alpha, beta) => {
@@ -133,7 +133,7 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
         const [toFirst] = await first.pushed('notification.message');
         const [toSecond] = await second.pushed('notification.message');
         expect([toFirst?.params['preview'], toSecond?.params['preview']]).toEqual(['to alpha', 'to beta']);
-        // Each calls the other by a name that is not its own, and each is called by the one that others know.
+        // Each agent addresses the other by the name that others know, since its own name is the same.
         await second.call('message.send', { content: 'from beta', mentions: ['elm-alpha'] });
         const [, fromBeta] = await first.pushed('notification.message', 2);
         expect(fromBeta?.params['author']).toMatchObject({ agent_id: 'elm-beta', machine: 'beta' });
@@ -147,7 +147,7 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
       },
     ));
 
-  test('records whose subject, body, id or claim disagree are refused, and the rest goes on', () =>
+  test('records whose subject, body, id or claim disagree are refused, and others are still received', () =>
     withJoinedHubs([server.options('alpha'), server.options('beta')], async (alpha, beta) => {
       const victim = await alpha.agent('gorse');
       const reader = await beta.agent('hazel');
@@ -159,7 +159,7 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
       const publish = (subject: string, record: object, id?: string) =>
         client.publish(subject, JSON.stringify(record), { msgID: id ?? (record as { event_id: string }).event_id });
       const forged = (author: string, changes: object = {}) => recordOf(author, 'forged', changes);
-      // The name of another machine's agent, in the subject, in the body, and in an edit of its message.
+      // Uses the name of another machine's agent in the subject, in the body, and in an edit of its message.
       await publish('ear.team.msg.gamma.gorse._', forged('gorse'));
       await publish('ear.team.msg.gamma.mine._', forged('gorse'));
       await publish('ear.team.msg.gamma.mine._', forged('mine'), 'another-id');
@@ -178,7 +178,7 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
       await publish(`ear.team.edit.gamma.mine.${String(target)}`, { ...edit, author: 'mine' });
       await publish(`ear.team.edit.gamma.gorse.${String(target)}`, { ...edit, event_id: 'edit-2', author: 'gorse' });
       await client.publish('ear.team.msg.gamma.mine._', '['.repeat(100_000), { msgID: 'deep' });
-      // Under another machine's token the server refuses.
+      // The server refuses the subject of another machine.
       const denied = publish('ear.team.msg.alpha.gorse._', forged('gorse')).then(
         () => 'accepted',
         () => 'denied',
@@ -212,7 +212,7 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
           'thread' in one || one === record ? 'msg.gamma.juniper._' : `edit.gamma.juniper.${record.message_id}`;
         await client.publish(`ear.team.${about}`, JSON.stringify(one), { msgID: one.event_id });
       }
-      // Outside the window the server takes them for new ones; a purge of its memory of ids is not to be had, another stream is.
+      // With a duplicate window of 100 ms, the server soon accepts the same records as new ones.
       const admin = await server.connectAsAdmin();
       const manager = await jetstreamManager(admin);
       await manager.streams.update('EAR_team', { duplicate_window: nanos(100) });

@@ -1,5 +1,5 @@
-// Three machines, each a process with its own HOME behind its own network, through partitions and a killed server: afterwards every
-// machine has the same messages, each once, in the order of their authors. `npm run test:full` does the whole of it.
+// Three machines, each a process with its own HOME and network, through partitions and a killed server: afterwards
+// every machine has the same messages, each once, in the order of their authors. `npm run test:full` adds more faults.
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
@@ -13,13 +13,13 @@ import { type TestClient } from '../../../support/testHub.ts';
 const NAMES = ['alpha', 'beta', 'gamma'] as const;
 const AUTHORS = 4;
 const isFull = runs(0, 1) === 1;
-/** Of all machines together. */
+/** The number of messages of all machines together. */
 const MESSAGES = runs(500, 10_000);
 
 interface Author {
   readonly machine: Machine;
   readonly name: string;
-  /** Begins its messages; agents of one name on several machines have one each. */
+  /** The first word of its messages; unique, also for agents with the same name on several machines. */
   readonly label: string;
   client: TestClient;
   sent: number;
@@ -62,26 +62,22 @@ async function sendNext(author: Author): Promise<void> {
   author.sent += 1;
 }
 
-/** Trouble that comes by itself while messages are sent; returns how it was, for the note. */
-type Trouble = (index: number) => Promise<void>;
+/** A fault that happens while messages are sent. */
+type Fault = (index: number) => Promise<void>;
 
-async function sendAll(
-  authors: readonly Author[],
-  total: number,
-  trouble: ReadonlyMap<number, Trouble>,
-): Promise<void> {
+async function sendAll(authors: readonly Author[], total: number, faults: ReadonlyMap<number, Fault>): Promise<void> {
   let sent = 0;
-  const troubles: Promise<void>[] = [];
+  const running: Promise<void>[] = [];
   const sendShare = async (author: Author) => {
     while (sent < total) {
       sent += 1;
-      const now = trouble.get(sent);
-      if (now !== undefined) troubles.push(now(sent));
+      const now = faults.get(sent);
+      if (now !== undefined) running.push(now(sent));
       await sendNext(author);
     }
   };
   await Promise.all(authors.map(sendShare));
-  await Promise.all(troubles);
+  await Promise.all(running);
 }
 
 function pauseFor(milliseconds: number): Promise<void> {
@@ -123,7 +119,8 @@ async function startAuthors(machines: readonly Machine[]): Promise<Author[]> {
   const authors: Author[] = [];
   for (const machine of machines) {
     for (let index = 0; index < AUTHORS; index += 1) {
-      // The first has one name on all machines: one of them gets it, the others are known by another.
+      // The first author has the same name on all machines: one of them gets it, the others become known by another
+      // name.
       const label = `${machine.name}${index}`;
       const name = index === 0 ? 'twin' : label;
       authors.push({ machine, name, label, client: await machine.agent(name), sent: 0 });
@@ -150,7 +147,10 @@ async function withMachines(
   }
 }
 
-/** Forgeries in the name of another machine's agent, and real records again, inside and outside the duplicate window. */
+/**
+ * Publishes a forged record in the name of another machine's agent, and real records again, inside and outside the
+ * duplicate window.
+ */
 async function publishAgain(server: NatsServer): Promise<void> {
   const [raw, admin] = [await server.connectAs('gamma'), await server.connectAsAdmin()];
   try {
@@ -173,13 +173,13 @@ async function publishAgain(server: NatsServer): Promise<void> {
   }
 }
 
-const DAY_TITLE = `${MESSAGES} messages, one partition, one server kill: the same messages everywhere, once, in order`;
+const USUAL_TITLE = `${MESSAGES} messages, one partition, one server kill: the same messages everywhere, once, in order`;
 const FULL_TITLE = `${MESSAGES} messages, clocks an hour apart, random partitions, sleep, killed hubs, and a server killed and without its store`;
 
-function byDay(): Promise<void> {
+function usualRun(): Promise<void> {
   return withMachines([], async (server, [alpha, beta, gamma], authors) => {
     if (alpha === undefined || beta === undefined || gamma === undefined) return;
-    const trouble = new Map<number, Trouble>([
+    const faults = new Map<number, Fault>([
       [
         100,
         async () => {
@@ -196,18 +196,18 @@ function byDay(): Promise<void> {
         },
       ],
     ]);
-    await sendAll(authors, MESSAGES, trouble);
+    await sendAll(authors, MESSAGES, faults);
     await expectSameEverywhere([alpha, beta, gamma], authors);
   });
 }
 
-function fully(): Promise<void> {
+function fullRun(): Promise<void> {
   return withMachines(['+0', '+1h', '-1h'], async (server, machines, authors) => {
     const random = seeded(20_261_117);
     const pick = () => machines[Math.floor(random() * machines.length)] as Machine;
-    const trouble = new Map<number, Trouble>();
-    const every = (step: number, first: number, one: Trouble) => {
-      for (let at = first; at < MESSAGES; at += step) trouble.set(at, one);
+    const faults = new Map<number, Fault>();
+    const every = (step: number, first: number, one: Fault) => {
+      for (let at = first; at < MESSAGES; at += step) faults.set(at, one);
     };
     let serverBusy: Promise<void> = Promise.resolve();
     const alone = (work: () => Promise<void>) => () => (serverBusy = serverBusy.then(work));
@@ -268,23 +268,23 @@ function fully(): Promise<void> {
       }),
     );
     const start = performance.now();
-    await sendAll(authors, MESSAGES, trouble);
+    await sendAll(authors, MESSAGES, faults);
     const sent = performance.now();
     await serverBusy;
     await expectSameEverywhere(machines, authors);
     const seconds = (from: number) => ((performance.now() - from) / 1000).toFixed(0);
     process.stdout.write(
-      `${MESSAGES} messages on ${machines.length} machines, ${trouble.size} troubles: sent in ${((sent - start) / 1000).toFixed(0)} s, the same everywhere ${seconds(sent)} s later\n`,
+      `${MESSAGES} messages on ${machines.length} machines, ${faults.size} faults: sent in ${((sent - start) / 1000).toFixed(0)} s, the same everywhere ${seconds(sent)} s later\n`,
     );
   });
 }
 
 describe.skipIf(!hasNatsServer)('three machines', () => {
-  if (isFull) test.skipIf(!hasFaketime)(FULL_TITLE, { timeout: 1_200_000 }, fully);
-  else test(DAY_TITLE, byDay);
+  if (isFull) test.skipIf(!hasFaketime)(FULL_TITLE, { timeout: 1_200_000 }, fullRun);
+  else test(USUAL_TITLE, usualRun);
 });
 
-/** The same troubles in each run. */
+/** Pseudo-random numbers, so that each run has the same faults. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

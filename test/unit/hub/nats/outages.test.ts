@@ -1,4 +1,5 @@
-// What a joined hub does without its server, with a server that lost its data, a full stream, and hubs that get in each other's way.
+// A joined hub without its server, with a server that lost its data, with a full stream, and with hubs that conflict
+// with each other.
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +72,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
       });
     }));
 
-  test('without stream and buckets it is refused, names the command, and joins once they are there', () =>
+  test('without stream and buckets it is refused with the command to run, and joins once they exist', () =>
     withServer(
       (server) =>
         withJoinedHubs([server.options('alpha')], async (alpha) => {
@@ -89,7 +90,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
       { prepared: false },
     ));
 
-  test('wrong credentials are refused and named', () =>
+  test('wrong credentials are refused with the reason', () =>
     withServer(async (server) => {
       const unknown = {
         ...server.options('alpha'),
@@ -108,7 +109,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
       });
     }));
 
-  test('a full stream: sends succeed, health says so, and a larger stream takes the rest', () =>
+  test('with a full stream sends succeed and health reports it; a larger stream accepts the rest', () =>
     withServer(
       (server) =>
         withJoinedHubs([server.options('alpha'), server.options('beta')], async (alpha, beta) => {
@@ -153,7 +154,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
       }),
     ));
 
-  test('a server that lost the end of the stream gets it again before anything new, and others miss nothing', () =>
+  test('a server that lost the end of the stream gets it again before new messages, and others miss nothing', () =>
     withServer(async (server) => {
       const proxy = await TcpProxy.start(server.port);
       const options = [server.options('alpha', proxy.port), server.options('beta', proxy.port)];
@@ -171,7 +172,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
         await send(two, 'b2');
         await Promise.all([untilHas(one, 'b2'), untilHas(two, 'a3')]);
         await until(async () => (await healthOf(one)).not_sent === 0);
-        // Both hubs return only when others have published.
+        // The hubs are cut off until another machine has published.
         proxy.cut();
         await server.kill();
         await server.deleteStore();
@@ -179,7 +180,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
         await rm(old, { recursive: true });
         await send(one, 'a4');
         await server.start();
-        // What another machine publishes meanwhile takes the numbers that were lost.
+        // Messages that another machine publishes meanwhile get the lost sequence numbers.
         const other = await server.connectAs('gamma');
         const client = jetstream(other);
         for (const text of ['g1', 'g2', 'g3']) {
@@ -205,7 +206,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
       await proxy.close();
     }));
 
-  test('a stalled connection: what the server sent into it arrives in order over the next one', () =>
+  test('messages that the server sent into a stalled connection arrive in order over the next one', () =>
     withServer(async (server) => {
       const proxy = await TcpProxy.start(server.port);
       try {
@@ -217,7 +218,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
           proxy.stall();
           await send(author, '2', '3', '4');
           await until(async () => (await healthOf(author)).not_sent === 0);
-          // The server has sent them into the stalled connection by now, and waits for their acknowledgement.
+          // The server has sent them into the stalled connection and waits for their acknowledgement.
           const admin = await server.connectAsAdmin();
           const manager = await jetstreamManager(admin);
           await until(async () => (await manager.consumers.info('EAR_team', 'm_beta')).num_ack_pending >= 3);
@@ -233,7 +234,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
       }
     }));
 
-  test('a lost state file and a lost folder: everything is sent and received again, nothing twice', () =>
+  test('after the loss of the state file or the folder, everything is sent and received again without duplicates', () =>
     withServer((server) =>
       withJoinedHubs([server.options('alpha'), server.options('beta')], async (alpha, beta) => {
         const [one, two] = [await alpha.agent('amber'), await beta.agent('birch')];
@@ -256,7 +257,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
       }),
     ));
 
-  test('a second hub as the same machine is refused, from another folder and from another place, until the first is gone', () =>
+  test('a second hub that joins as the same machine is refused until the first is gone', () =>
     withServer(async (server) => {
       const join = createNatsLink(server.options('alpha'), { tryLock: tryKernelLock, beatEvery: 100 });
       await withHub(
@@ -300,7 +301,7 @@ describe.skipIf(!hasNatsServer)('a joined hub', () => {
       );
     }));
 
-  test('a record larger than the server takes stays on this machine and holds up nothing', () =>
+  test('a record larger than the server accepts stays on this machine and does not delay others', () =>
     withServer((server) =>
       withJoinedHubs([server.options('alpha'), server.options('beta')], async (alpha, beta) => {
         const [author, reader] = [await alpha.agent('amber'), await beta.agent('birch')];

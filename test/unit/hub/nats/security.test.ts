@@ -1,4 +1,4 @@
-// TLS and credentials files against a real nats-server, and what a user reads when they are wrong.
+// TLS and credentials files against a real nats-server, and the messages that the user gets when they are wrong.
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,12 +23,12 @@ async function withConfigured(
   }
 }
 
-/** What the user reads when joining with these options fails. */
+/** The message that the user gets when joining with these options fails. */
 async function trouble(options: JoinOptions): Promise<{ refused: boolean; text: string }> {
   const connection = await connectNats(options).catch((error: unknown) => error as Error);
   if (!(connection instanceof Error)) {
     await connection.close();
-    throw new Error('it was expected to fail');
+    throw new Error('joining was expected to fail');
   }
   return describeTrouble(connection, 'SET UP');
 }
@@ -50,7 +50,7 @@ describe.skipIf(!hasNatsServer)('a creds file', () => {
     return readJoinOptions({ server: address, name: NAME, machine, credentials: file }, settingLabel);
   }
 
-  test('joins a machine with the printed permissions, and no other machine’s name can be used with it', () =>
+  test('joins a machine with the printed permissions, and cannot be used under the name of another machine', () =>
     withConfigured(
       () => account.configuration,
       async (server) => {
@@ -67,7 +67,7 @@ describe.skipIf(!hasNatsServer)('a creds file', () => {
       },
     ));
 
-  test('that has expired, or is of another account, is refused with what to do', () =>
+  test('that has expired or belongs to another account is refused with the next step', () =>
     withConfigured(
       () => account.configuration,
       async (server) => {
@@ -84,7 +84,7 @@ describe.skipIf(!hasNatsServer || !hasOpenssl)('an encrypted connection', () => 
   const options = (server: NatsServer, scheme: 'tls' | 'nats') =>
     readJoinOptions({ server: `${scheme}://localhost:${server.port}`, name: NAME, machine: 'alpha' }, settingLabel);
 
-  test('is refused while the authority is unknown or the host is another, and works with NODE_EXTRA_CA_CERTS', async () => {
+  test('is refused if the authority is unknown or the host differs, and works with NODE_EXTRA_CA_CERTS', async () => {
     let file = '';
     const configure = (folder: string) => {
       const { certificate, key } = makeCertificate(folder, 'own');
@@ -96,7 +96,7 @@ describe.skipIf(!hasNatsServer || !hasOpenssl)('an encrypted connection', () => 
         const { refused, text } = await trouble(options(server, scheme));
         expect([refused, text]).toEqual([true, expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
       }
-      // Node reads the variable once, at its start.
+      // Node reads the variable only at its start.
       const hub = join(import.meta.dirname, '../../../../src/bin/hub.ts');
       const args = ['--no-warnings', hub, '--set-up', '--server', `tls://localhost:${server.port}`, '--name', NAME];
       args.push('--max-bytes', String(1 << 20));

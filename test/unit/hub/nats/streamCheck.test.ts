@@ -1,4 +1,4 @@
-// What a hub assumes after each connect about the part of the stream that it has received.
+// What a hub assumes, after each connect, about the part of the stream that it has already received.
 import { mkdtemp, rm } from 'node:fs/promises';
 import sqlite from 'node:sqlite';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { recordOf } from '../../../support/nats/rawRecords.ts';
 const stream = 'EAR_team';
 
 test.skipIf(!hasNatsServer)(
-  'everything is received again if another message has the number of the last one received',
+  'everything is received again if another message has the sequence number of the last one received',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'earshot-state-'));
     const server = await NatsServer.start(['alpha']);

@@ -31,7 +31,7 @@ async function answer(messages: readonly ModelMessage[], tools: readonly string[
   };
 }
 
-/** The request, then a result for each call so far. */
+/** The messages with the request, then a result for each call so far. */
 function after(request: string, ...results: (string | { content: string; block: string })[]): ModelMessage[] {
   const messages = results.map((result, index): ModelMessage => {
     const call = `c${index}`;
@@ -41,7 +41,7 @@ function after(request: string, ...results: (string | { content: string; block: 
   return [{ role: 'user', content: request }, ...messages];
 }
 
-/** Gives each call the result that a rule has for it, until it calls no more. */
+/** Gives each call the result that a rule has for it, until there are no more calls. */
 async function follow(
   request: string,
   result: (tool: string, args: Readonly<Record<string, unknown>>) => string,
@@ -56,7 +56,7 @@ async function follow(
     if (call === undefined) return { calls, text: spoken.text, all };
     const [tool, args] = call as [string, Record<string, unknown>];
     calls.push(`${tool} ${JSON.stringify(args)}`);
-    if (calls.length > 40) throw new Error('it does not end');
+    if (calls.length > 40) throw new Error('the Guide does not stop calling tools');
     messages.push({ role: 'tool', call: `c${calls.length}`, content: result(tool, args) });
   }
 }
@@ -120,7 +120,7 @@ describe('requests', () => {
 });
 
 describe('a plan', () => {
-  test('takes its steps in order, with unique call ids', async () => {
+  test('runs its steps in order, with unique call ids', async () => {
     const first = await answer(after('read a.ts then run npm test'));
     const second = await answer(after('read a.ts then run npm test', 'text'));
     expect([first.calls[0]?.[0], second.calls[0]?.[0]]).toEqual(['read_file', 'run_command']);
@@ -155,7 +155,7 @@ describe('a plan', () => {
 });
 
 describe('fixing', () => {
-  /** A file of which each line is a problem until its fix is applied. */
+  /** A fake editor whose problems each have fixes, and stay until a fix is applied. */
   function editor(problems: Record<string, { line: number; fixes: string[] }[]>) {
     const left = structuredClone(problems);
     return (tool: string, args: Readonly<Record<string, unknown>>): string => {
@@ -217,7 +217,7 @@ describe('fixing', () => {
     expect(walk.text).toContain('Passed: the task `check`');
   });
 
-  test('reports what is left, tries nothing twice, and ends', async () => {
+  test('reports the remaining problems, tries nothing twice, and ends', async () => {
     const walk = await follow(
       'fix the problems',
       editor({
@@ -301,7 +301,7 @@ test.each(strings.guideSuggestions)('the suggestion of the empty chat is underst
   expect((await answer(after(text))).calls).toHaveLength(1);
 });
 
-test('the tour of a folder without files writes one after approval, and goes on with it', async () => {
+test('the tour in a folder without files writes one after approval, and continues with it', async () => {
   const asked: Record<string, string> = { ask_user: 'The user chose: “Skip this”.' };
   const walk = await follow('tour', (tool) => asked[tool] ?? 'The folder is empty.');
   expect(walk.calls.map((call) => call.split(' ')[0])).toEqual(['list_files', 'write_file', 'read_file', 'ask_user']);
@@ -321,7 +321,7 @@ describe('a notification', () => {
     '</notifications>',
   ].join('\n');
 
-  test('is reported with the result that carried it, even if it contains the end of a section and fences', async () => {
+  test('is reported with the result that delivered it, even if it contains the end of a section and fences', async () => {
     const { text } = await answer(after('run npm test', { content: 'ok\n(exit code 0)', block: changed }));
     expect(text).toContain('I was notified meanwhile:');
     expect(text).toContain('**File changed**: a.ts changed on disk');
@@ -344,7 +344,7 @@ describe('a notification', () => {
   });
 });
 
-test('an abort stops it', async () => {
+test('an abort stops the Guide', async () => {
   const abort = new AbortController();
   const parts: ModelPart[] = [];
   for await (const part of guide.stream({ system: '', messages: after('help'), tools: [] }, abort.signal)) {

@@ -56,7 +56,7 @@ function print(printer: MessagePrinter, messages: readonly ModelMessage[], profi
   return JSON.parse(`[${text.slice(0, -1)}]`);
 }
 
-/** As the endpoint reads it. */
+/** The messages as the endpoint reads them. */
 function printAlone(messages: readonly ModelMessage[], profile: EndpointProfile): unknown {
   return JSON.parse(JSON.stringify(toWireMessages({ system: 'You are.', messages, tools: [] }, profile, new Map())));
 }
@@ -94,7 +94,7 @@ test('conversations, profiles and compactions that alternate do not mix', () => 
   );
 });
 
-test('what was printed before is not printed again', () => {
+test('messages that were printed before are not printed again', () => {
   const printer = new MessagePrinter();
   let read = 0;
   const counted = (call: string): ModelMessage => ({
@@ -114,6 +114,6 @@ test('what was printed before is not printed again', () => {
   print(printer, messages, profile);
   read = 0;
   print(printer, [...messages, ...cycle('next')], profile);
-  // The last two cycles: the one that was the last before, and the new one.
+  // Only the last two cycles are read: the previously last one, and the new one.
   expect(read).toBe(2);
 });

@@ -36,7 +36,7 @@ test('an xml block is a separate part if the endpoint accepts parts', () => {
   ]);
 });
 
-test('a developer block has the role that the endpoint knows', () => {
+test('a developer block has the role that the endpoint supports', () => {
   expect(wire({ format: 'developer', text: 'block' }, openAi)).toEqual([
     { role: 'developer', content: 'block' },
     { role: 'user', content: 'words' },

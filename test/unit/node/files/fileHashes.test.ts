@@ -1,4 +1,4 @@
-// Hashes of programs: kept while the file is certainly the same, computed again when it may have changed.
+// Hashes of programs: cached while the file is certainly the same, computed again when it may have changed.
 import { createHash } from 'node:crypto';
 import { mkdtemp, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ test('a file that was changed in place, replaced, or given its old times again i
   await expect(hashFile(join(folder, 'none'))).rejects.toThrow('ENOENT');
 });
 
-test('a file that was changed just now is not kept: the clock of the file system may not show the next change', async () => {
+test('the hash of a file that changed just now is not cached, since its times may not show the next change', async () => {
   const path = join(await mkdtemp(join(tmpdir(), 'earshot-hash-')), 'server');
   for (let round = 0; round < 50; round++) {
     await writeFile(path, `round ${round % 10}`);

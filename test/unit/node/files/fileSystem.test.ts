@@ -1,4 +1,4 @@
-// Guarantees of the real disk, as far as they can be tested; power loss is tested on a disk in memory.
+// Guarantees of the real disk, as far as they can be tested; power loss is tested on an in-memory disk.
 import { constants } from 'node:fs';
 import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,12 +25,12 @@ test('appends follow one another, also after a truncation', async () => {
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\n');
 });
 
-test.runIf(process.platform === 'linux')('a write of the log returns once it is on disk', async () => {
+test.runIf(process.platform === 'linux')('a write to the log returns once it is on disk', async () => {
   const path = join(folder, 'log');
   const file = await realFileSystem.openForAppend(path);
   const flags = await flagsOf(path);
   await file.close();
-  // The kernel's own word on the open file: without it `sync` would have to be a call of its own.
+  // The kernel's flags of the open file: without O_DSYNC, a separate `sync` would be needed.
   expect(flags & constants.O_DSYNC).toBe(constants.O_DSYNC);
   expect(flags & constants.O_APPEND).toBe(constants.O_APPEND);
 });

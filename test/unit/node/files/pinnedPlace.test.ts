@@ -1,4 +1,4 @@
-// Changes happen only at the judged location: links that appear between check and change are detected.
+// Changes happen only at the place that was checked: links that appear between check and change are detected.
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// File names as text and back, for any bytes.
+// File names as text and back to bytes, for any bytes.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeName, diskPath, encodeName, isOddName, splitNames } from '../../../../src/node/files/rawNames.ts';
@@ -19,7 +19,7 @@ test('every name is encoded to the same bytes, and only names that are not UTF-8
   expect(decodeName(Buffer.from('café', 'latin1'))).toBe('caf\uDCE9');
   expect(diskPath('/a/caf\uDCE9')).toEqual(Buffer.from('/a/café', 'latin1'));
   expect(diskPath('/a/😀�')).toBe('/a/😀�');
-  // Encoded surrogates and overlong forms are no UTF-8.
+  // Encoded surrogates and overlong forms are not UTF-8.
   for (const bytes of [
     [0xed, 0xb3, 0xa9],
     [0xc0, 0xaf],

@@ -30,7 +30,7 @@ const both = () => [
   { path: 'two', absolute: join(root, 'two') },
 ];
 
-test('a path is made relative to the folder, however it was given', async () => {
+test('a path is made relative to the folder, whichever form it was given in', async () => {
   for (const given of ['src/a.ts', './src/a.ts', 'src/../src/a.ts', join(root, 'one', 'src', 'a.ts')]) {
     expect(await resolveInside(one(), given)).toEqual({
       ok: true,

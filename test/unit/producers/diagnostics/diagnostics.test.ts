@@ -1,4 +1,4 @@
-// Problems are reported to live conversations, each from when it joined.
+// Problems are reported to live conversations, to each from when it joined.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { succeeded } from '../../../../src/base/errors.ts';
@@ -14,7 +14,7 @@ import { createFolderWorkspace } from '../../../support/workspace/folderWorkspac
 const error: Problem = { severity: 'error', message: 'Too bitter.', line: 1, column: 1 };
 const fileOf = (path: string): FilePath => ({ path, absolute: `/shop/${path}` });
 
-test('a reopened conversation gets only later problems, the others get all of them, and without any no document stays open', async () => {
+test('a reopened conversation gets only later problems, the others get all of them, and without conversations no document is kept open', async () => {
   const errors: string[] = [];
   const clock = createManualClock();
   const host = createTestHost();
@@ -59,17 +59,17 @@ test('a reopened conversation gets only later problems, the others get all of th
   await are('a', 'b');
   await breaks('one.ts');
   for (const conversation of ['a', 'b'])
-    expect(publisher.carry(conversation)).toEqual([expect.stringContaining('one.ts')]);
+    expect(publisher.deliver(conversation)).toEqual([expect.stringContaining('one.ts')]);
   await are('b');
   await breaks('two.ts');
-  expect([publisher.carry('a'), publisher.carry('b')]).toEqual([
+  expect([publisher.deliver('a'), publisher.deliver('b')]).toEqual([
     [],
     [expect.stringContaining('1 new error in 1 other file: two.ts')],
   ]);
   await are('a', 'b');
   await breaks('three.ts');
   for (const conversation of ['a', 'b']) {
-    expect(publisher.carry(conversation)).toEqual([
+    expect(publisher.deliver(conversation)).toEqual([
       expect.stringContaining('1 new error in 1 other file: three.ts (1).'),
     ]);
   }

@@ -20,7 +20,7 @@ beforeEach(() => {
   saved = new Emitter(() => undefined);
   const none = new Emitter<never>(() => undefined);
   const buffers = { unsaved: () => [], onDidChange: none.event, onDidSave: saved.event, onDidRename: none.event };
-  // Bytes are their own hash.
+  // The hash of bytes is their text.
   const snapshots = { hash: (bytes: Uint8Array) => Buffer.from(bytes).toString() };
   authorship = new Authorship({ clock, live: host.live, snapshots, buffers });
 });
@@ -41,7 +41,7 @@ function judge(more: { touched?: number | undefined; git?: boolean; unobserved?:
   return verdict === 'own' ? 'own' : printAuthor(verdict);
 }
 
-test('a change without an observed author is outside the editor, or names none', () => {
+test('a change without an observed author is reported as made outside the editor, or without an author', () => {
   expect(judge()).toBe(', outside the editor');
   expect(judge({ touched: undefined })).toBe('');
   expect(judge({ touched: undefined, unobserved: true })).toBe(', while Earshot was not listening');
@@ -78,7 +78,7 @@ test('a save by Earshot is not the user’s', async () => {
   expect(judge()).toBe(', outside the editor');
 });
 
-test('a running command is named, the recipient’s own first; one that ended before is not', () => {
+test('a running command is named, preferably one of the recipient; a command that ended before is not', () => {
   host.calls = [ran({ conversation: 'other', command: 'make' })];
   expect(judge()).toBe(', while a command of the conversation “Fix the kettle” was running');
   host.calls = [...host.calls, ran({ command: 'npm run fix\n  -- all' })];
@@ -88,7 +88,7 @@ test('a running command is named, the recipient’s own first; one that ended be
   expect(judge()).toBe(', outside the editor');
 });
 
-test('an edit that made these bytes is not reported to its own conversation and is named to others', () => {
+test('an edit that wrote these bytes is not reported to its own conversation, and is named to others', () => {
   host.calls = [ran({ tool: 'edit_file', made: new Map([['a.ts', 'new']]) })];
   expect(judge()).toBe('own');
   host.calls = [ran({ conversation: 'other', tool: 'edit_file', made: new Map([['a.ts', 'new']]) })];
@@ -97,7 +97,7 @@ test('an edit that made these bytes is not reported to its own conversation and 
   expect(judge()).toBe(', outside the editor');
 });
 
-test('a change made by an own command is reported and names the command', () => {
+test('a change made by a command of the conversation is reported and names the command', () => {
   host.calls = [ran({ command: 'npm run fix', made: new Map([['a.ts', 'new']]), ended: clock.now() })];
   expect(judge()).toBe(', while your command `npm run fix` was running');
 });

@@ -38,7 +38,7 @@ function begin(more: { watch?: () => FSWatcher; hasOther?: boolean; logger?: Log
   return watched;
 }
 
-/** Does it again and again until it is reported: a watch begins some time after it was asked for. */
+/** Repeats the act until it is reported, because a watch starts some time after it was requested. */
 async function until(expected: string, act: () => Promise<void>): Promise<void> {
   const texts = new Set<string>();
   const listening = reported.event((text) => texts.add(text));
@@ -101,7 +101,7 @@ test('at the system’s limit the editor’s watcher takes over, with one warnin
   expect(warned).toEqual([expect.stringContaining('the editor’s own watcher is relied on')]);
 });
 
-test('without another watcher, or for any other error, it fails', () => {
+test('without another watcher, or for any other error, the producer fails', () => {
   const watcher = Object.assign(new EventEmitter(), { close: async () => undefined });
   begin({ watch: () => watcher as unknown as FSWatcher });
   watcher.emit('error', Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));

@@ -1,4 +1,4 @@
-// Renames in the editor: reported with the final name, and not at all if they were undone.
+// Renames in the editor: reported with the final name, and not at all if they were reverted.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Disposable } from '../../../../src/base/disposable.ts';
 import { Emitter } from '../../../../src/base/emitter.ts';
@@ -53,28 +53,28 @@ async function rename(from: string, to: string): Promise<void> {
 test('renaming twice before delivery reports the first and the last name', async () => {
   await rename('src/a.ts', 'src/x.ts');
   await rename('src/x.ts', 'src/y.ts');
-  expect(publisher.waiting('c')).toEqual(['file.renamed src/a.ts was renamed to src/y.ts in the editor.']);
+  expect(publisher.pending('c')).toEqual(['file.renamed src/a.ts was renamed to src/y.ts in the editor.']);
 });
 
 test('renaming back before delivery withdraws the notification', async () => {
   await rename('src/a.ts', 'src/x.ts');
   await rename('src/x.ts', 'src/a.ts');
-  expect(publisher.waiting('c')).toEqual([]);
+  expect(publisher.pending('c')).toEqual([]);
 });
 
-test('renaming again after delivery reports it from the known name', async () => {
+test('renaming again after delivery reports it with the known name as the old one', async () => {
   await rename('src/a.ts', 'src/x.ts');
-  publisher.carry('c');
+  publisher.deliver('c');
   seen.delete('src/a.ts');
   seen.add('src/x.ts');
   await rename('src/x.ts', 'src/y.ts');
-  expect(publisher.waiting('c')).toEqual(['file.renamed src/x.ts was renamed to src/y.ts in the editor.']);
+  expect(publisher.pending('c')).toEqual(['file.renamed src/x.ts was renamed to src/y.ts in the editor.']);
 });
 
 test('renaming a folder after a file in it reports both with their final names', async () => {
   await rename('src/a.ts', 'src/x.ts');
   await rename('src', 'lib');
-  expect(publisher.waiting('c')).toEqual([
+  expect(publisher.pending('c')).toEqual([
     'file.renamed src/a.ts was renamed to lib/x.ts in the editor.',
     expect.stringMatching(
       /^file.renamed src was renamed to lib in the editor\. What you read of it is now: .*lib\/b\.ts\.$/,

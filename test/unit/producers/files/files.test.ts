@@ -20,13 +20,13 @@ let root: string;
 let errors: string[];
 let watching: Disposable;
 let published: string[];
-/** What the conversation has seen and what was announced, as in its log. */
+/** What the conversation has seen, and what was announced since, as in its log. */
 let seen: { hash: string; announced?: string } | undefined;
 let withdrawable: boolean;
 let onDidChange: Emitter<void>;
 let snapshots: ReturnType<typeof createSnapshots>;
 let onDidPublish: Emitter<string>;
-/** What the editor's watcher reports, in its own time. */
+/** Fires as the editor's watcher, at times chosen by the test. */
 let touched: Emitter<FileTouch>;
 
 beforeEach(async () => {
@@ -203,7 +203,7 @@ test('replacing a folder by a link out of the workspace is reported for its file
   expect(published.join()).not.toContain('secret');
 });
 
-test('a file that became a folder is reported as that', async () => {
+test('a file that became a folder is reported as such', async () => {
   const notified = await after(async () => {
     await unlink(file());
     await mkdir(file());

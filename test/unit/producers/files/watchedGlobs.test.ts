@@ -1,4 +1,5 @@
-// Files that match a watched glob and were not read: what is reported to whom, and how git, own calls and reads change that.
+// Files that match a watched glob and were not read: what is reported to whom, and the effect of git, the
+// conversation's calls and reads.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { failed, succeeded } from '../../../../src/base/errors.ts';
 import { type ActiveCall } from '../../../../src/core/ports/producers.ts';
@@ -19,7 +20,7 @@ let host: TestHost;
 let publisher: MemoryPublisher;
 let authorship: Authorship;
 let globs: WatchedGlobs;
-/** Who has read what. */
+/** Each entry is a conversation and a path that it has read. */
 let seen: Set<string>;
 let errors: unknown[];
 
@@ -64,23 +65,23 @@ afterEach(() => {
   expect([...errors, ...host.broken]).toEqual([]);
 });
 
-/** Writes it, or removes it, and lets it be looked at. */
+/** Writes or deletes the file, and lets the change be compared. */
 async function becomes(text: string | undefined, path = PATH): Promise<void> {
   const type: FileTouch['type'] = text === undefined ? 'deleted' : disk.has(path) ? 'changed' : 'created';
   if (text === undefined) disk.delete(path);
   else disk.set(path, text);
   globs.touched(path, type);
-  await looked();
+  await untilCompared();
 }
 
-async function looked(): Promise<void> {
+async function untilCompared(): Promise<void> {
   clock.advance(300);
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const delivered = (conversation = 'a') =>
   publisher
-    .carry(conversation)
+    .deliver(conversation)
     .map((one) => one.replace(', which you watch for,', '').replace(', outside the editor', ''));
 
 test('a build that deletes and rewrites a file is a change, delivered or not', async () => {
@@ -127,7 +128,7 @@ test('changes by git are not reported again; changes by others at the same time 
   expect(delivered()).toEqual(['file.changed dist/app.js changed.']);
 });
 
-test('a file that an own call makes is compared after the call, and not reported to its conversation', async () => {
+test('a file that a call of the conversation writes is compared after the call, and not reported to that conversation', async () => {
   const call: ActiveCall = {
     conversation: 'a',
     tool: 'write_file',
@@ -140,7 +141,7 @@ test('a file that an own call makes is compared after the call, and not reported
   expect([delivered('a'), delivered('b')]).toEqual([[], []]);
   host.titles.set('a', 'Tea');
   host.calls = [{ ...call, ended: clock.now(), made: new Map([[PATH, 'one']]) }];
-  await looked();
+  await untilCompared();
   expect(delivered('a')).toEqual([]);
   expect(delivered('b')).toEqual([expect.stringMatching(/^file.created dist\/app.js was created.*Tea/)]);
 });

@@ -1,4 +1,4 @@
-// The count of changed files that nobody has read: when it is reported, and what it leaves out.
+// The count of changed files that were not read: when it is reported, and what it leaves out.
 import { expect, test } from 'vitest';
 import { type DeliveryPoint } from '../../../../src/core/ports/producers.ts';
 import { type Exclusions } from '../../../../src/producers/files/exclusions.ts';
@@ -49,7 +49,7 @@ function begin() {
   return { clock, gate, sample, touch, asked, come };
 }
 
-test('a few changes are reported once there are more', async () => {
+test('few changes are reported only once there are more', async () => {
   const { sample, touch } = begin();
   touch('changed', 'src/a.ts', 'src/b.ts', 'c.ts', 'seen.ts');
   touch('created', 'src/d.ts');
@@ -59,11 +59,11 @@ test('a few changes are reported once there are more', async () => {
     'Other files of the workspace meanwhile: 3 changed, 1 created, 1 deleted (src/ 4, at the top 1).',
   );
   expect(await sample('one')).toBeUndefined();
-  // The other got nothing yet.
+  // The other conversation has not got the count yet.
   expect(await sample('two')).toMatch(/3 changed/);
 });
 
-test('a tool result carries the count only beside another notification', async () => {
+test('a tool result delivers the count only together with another notification', async () => {
   const { sample, touch } = begin();
   touch('created', ...many('src', 5));
   expect(await sample('one', 'result')).toBeUndefined();
@@ -86,7 +86,7 @@ test('created and deleted counts as nothing, created and written as created, and
   expect(await sample('one')).toMatch(/: 5 changed/);
 });
 
-test('a conversation that joins gets no earlier changes, and none twice when it joins again', async () => {
+test('a conversation that joins gets only later changes', async () => {
   const { sample, touch, come } = begin();
   touch('created', ...many('src', 5));
   come('three');
@@ -106,7 +106,7 @@ test('excluded files and files of git are left out, and not checked again', asyn
   touch('created', ...many('src', 5));
   gate.addOperation(clock.now(), clock.now(), new Set());
   expect(await sample('one')).toBeUndefined();
-  // However much git does afterwards.
+  // Later git operations do not change that.
   for (let times = 0; times < 30; times += 1) {
     clock.advance(60_000);
     gate.addOperation(clock.now(), clock.now(), new Set());
@@ -122,7 +122,7 @@ test('a folder is not counted, even if the files created in it are left out', as
   expect(await sample('one')).toBeUndefined();
 });
 
-test('a program that writes all the time does not prolong git’s echo', async () => {
+test('a program that writes all the time does not prolong the time in which changes are attributed to git', async () => {
   const { sample, touch, gate, clock } = begin();
   gate.addOperation(clock.now(), clock.now(), new Set());
   for (let second = 0; second < 120; second += 1) {

@@ -25,9 +25,9 @@ const switched: Settled = {
 };
 const stashed: Settled = { ...switched, after: before, what: 'took stashed changes out', files: undefined };
 
-/** What is on disk, by path; bytes are their own hash. */
+/** The files on disk by path; the hash of bytes is their text. */
 let disk: Map<string, string>;
-/** What has unsaved changes. */
+/** Paths with unsaved changes. */
 let unsaved: Set<string>;
 /** What the conversation has seen, and what was announced since. */
 let views: Map<string, { hash: string; announced?: string }>;
@@ -78,7 +78,7 @@ beforeEach(async () => {
   const publisher: Publisher = {
     publish: async ({ message, data }) => {
       published.push(message);
-      // As the log does: what is pending was announced.
+      // As the log does: the files of a pending notification count as announced.
       for (const { path, hash } of (data?.['files'] ?? []) as { path: string; hash: string }[]) announce(path, hash);
     },
     withdraw: async () => false,
@@ -102,7 +102,7 @@ afterEach(() => {
   expect(errors).toEqual([]);
 });
 
-/** Whoever waits has waited at once. */
+/** A clock on which every wait ends at once. */
 function hastyClock(): Clock {
   const clock = createManualClock();
   return {
@@ -124,7 +124,7 @@ async function sample() {
   return (await producer.sample?.(POINT)) ?? [];
 }
 
-/** What the notification becomes; undefined: it stands as it is. */
+/** The revised notification, or undefined if it stays unchanged. */
 async function revised(): Promise<string | undefined> {
   const [git] = (await sample()).filter(({ kind }) => kind.source === 'git');
   if (git === undefined) return undefined;
@@ -132,14 +132,14 @@ async function revised(): Promise<string | undefined> {
   return git.draft?.message ?? 'withdrawn';
 }
 
-/** Git makes others of them. */
-async function goes(settled: Settled, ...paths: string[]): Promise<void> {
+/** Git changes these files. */
+async function gitChanges(settled: Settled, ...paths: string[]): Promise<void> {
   for (const path of paths) disk.set(path, `${path} by git`);
   await repository.settled(settled);
 }
 
 test('a report that is still true is delivered unchanged, and compared once', async () => {
-  await goes(switched, 'a.ts', 'b.ts');
+  await gitChanges(switched, 'a.ts', 'b.ts');
   expect(published).toEqual([expect.stringMatching(/changed: a.ts, b.ts\. Read again/)]);
   expect(await revised()).toBeUndefined();
   disk.set('a.ts', 'a on main');
@@ -147,7 +147,7 @@ test('a report that is still true is delivered unchanged, and compared once', as
 });
 
 test('a file that is again in its known state is not named', async () => {
-  await goes(switched, 'a.ts', 'b.ts');
+  await gitChanges(switched, 'a.ts', 'b.ts');
   disk.set('a.ts', 'a on main');
   const samples = await sample();
   expect(samples.map(({ kind, subject, draft }) => [kind.name, subject, draft?.message])).toEqual([
@@ -158,13 +158,13 @@ test('a file that is again in its known state is not named', async () => {
 
 test('a file that was reported as changed before is reported as again as it was read', async () => {
   announce('a.ts', 'a before that');
-  await goes(switched, 'a.ts');
+  await gitChanges(switched, 'a.ts');
   disk.set('a.ts', 'a on main');
   expect(await revised()).toMatch(/Again as you read it: a.ts\.$/);
 });
 
 test('a file with unsaved changes is still reported as changed by git', async () => {
-  await goes(switched, 'a.ts');
+  await gitChanges(switched, 'a.ts');
   unsaved.add('a.ts');
   expect(await revised()).toBeUndefined();
   disk.set('b.ts', 'b by somebody');
@@ -172,7 +172,7 @@ test('a file with unsaved changes is still reported as changed by git', async ()
 });
 
 test('a file that changed again is named, unless another notification reports it', async () => {
-  await goes(switched, 'a.ts', 'b.ts');
+  await gitChanges(switched, 'a.ts', 'b.ts');
   disk.set('a.ts', 'a by the user');
   disk.set('b.ts', 'b by the user');
   announce('b.ts', 'b by the user');
@@ -182,7 +182,7 @@ test('a file that changed again is named, unless another notification reports it
 });
 
 test('if other notifications report all its files, it names none', async () => {
-  await goes(switched, 'a.ts');
+  await gitChanges(switched, 'a.ts');
   disk.set('a.ts', 'a by the user');
   announce('a.ts', 'a by the user');
   expect(await revised()).toMatch(
@@ -191,30 +191,30 @@ test('if other notifications report all its files, it names none', async () => {
 });
 
 test('a stash that was undone is withdrawn; one without seen files is not reported', async () => {
-  await goes(stashed);
+  await gitChanges(stashed);
   expect(published).toEqual([]);
-  await goes(stashed, 'a.ts');
+  await gitChanges(stashed, 'a.ts');
   expect(published).toHaveLength(1);
   disk.set('a.ts', 'a on main');
   expect(await revised()).toBe('withdrawn');
 });
 
-test('a git operation while files are read is not replaced by the one before', async () => {
-  await goes(switched, 'a.ts');
+test('a git operation that ends while files are read is not replaced by the one before it', async () => {
+  await gitChanges(switched, 'a.ts');
   disk.set('a.ts', 'a on main');
   let once = true;
   reading = async () => {
     if (!once) return;
     once = false;
-    await goes({ ...switched, what: 'switched from main to third' }, 'b.ts');
+    await gitChanges({ ...switched, what: 'switched from main to third' }, 'b.ts');
   };
   expect(await sample()).toEqual([]);
-  // It is compared in its turn.
+  // The new operation is compared at the next delivery point.
   disk.set('b.ts', 'b on main');
   expect(await revised()).toMatch(/^Git switched from main to third .* differ\. Again as you read it: a.ts\.$/);
 });
 
-test('a file that is still being written after the git operation is reported as it came to rest', async () => {
+test('a file that is still being written after the git operation is reported in its final state', async () => {
   const read = ['half', 'half and the rest', 'half and the rest'];
   reading = async () => {
     disk.set('a.ts', read.shift() ?? 'half and the rest');

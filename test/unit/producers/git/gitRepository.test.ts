@@ -1,4 +1,4 @@
-// A stale lock delays reports once, and not for ever.
+// A stale lock delays reports once, but not forever.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ test('after a minute with a stale lock, files are reported again', async () => {
   await passing;
   expect(passed).toBe('free');
   expect(clock.now() - began).toBeGreaterThanOrEqual(60_000);
-  // It is known by now: nobody waits again.
+  // The lock is known to be stale now, so nothing waits again.
   const later = clock.now();
   const again = repository.passed();
   expect(await Promise.race([again, new Promise((resolve) => setTimeout(resolve, 5000, 'waits'))])).toBe('free');

@@ -1,4 +1,4 @@
-// One run of a task without an editor: rounds by the output, problems that come late, and who waits for the end.
+// One run of a task without an editor: rounds found in the output, late problems, and who waits for the end.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type TaskEnd, type TaskProblem } from '../../../../src/core/ports/tasks.ts';
@@ -76,7 +76,7 @@ test('the first round is awaited by the call that started the task, later ones a
   run.dispose();
 });
 
-test('a background task without round patterns counts as started after 3 s, and its end is awaited by nobody', async () => {
+test('a background task without round patterns counts as started after 3 s, and no call waits for its end', async () => {
   const { run, output, ends, pass } = begin({ any: false }, true);
   const running = run.startedBy(waiting, () => undefined);
   await pass(3000);
@@ -88,7 +88,7 @@ test('a background task without round patterns counts as started after 3 s, and 
   run.dispose();
 });
 
-test('a call that leaves is not the one that reports the end', async () => {
+test('a call that stops waiting does not report the end', async () => {
   const { run, output, ends } = begin({ any: false });
   const printed: string[] = [];
   const running = run.startedBy({ conversation: 'c', onOutput: (text) => printed.push(text) }, () => undefined);

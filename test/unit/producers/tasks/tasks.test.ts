@@ -31,7 +31,7 @@ test('a problem that only moves is reported once; another problem, and its disap
   const round = async (...problems: TaskProblem[]) => {
     ended.fire({ task: { name: 'watch', background: true }, goesOn: true, milliseconds: 1, problems });
     await new Promise((resolve) => setImmediate(resolve));
-    return publisher.carry('c').length;
+    return publisher.deliver('c').length;
   };
   expect(await round(problem(1))).toBe(1);
   expect(await round(problem(2))).toBe(0);

@@ -1,4 +1,5 @@
-// Checkpoints of whole folders: every byte can be restored, the user's repository is never changed, nothing blocks them.
+// Checkpoints of whole folders: every byte can be restored, the user's repository is never changed, and nothing
+// prevents a checkpoint.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -67,7 +68,7 @@ async function differences(before: string, after: string): Promise<readonly Chec
   return compared.value;
 }
 
-/** `path: before → after`, sorted. */
+/** The changes as `path: before → after`, sorted. */
 async function compare(before: string, after: string): Promise<string[]> {
   const found = await differences(before, after);
   const both = found.flatMap((one) => [one.before, one.after].filter((bytes) => bytes !== undefined));
@@ -81,7 +82,7 @@ async function compare(before: string, after: string): Promise<string[]> {
   return found.map(({ file, ...one }) => `${file.path}: ${say(one.before)} → ${say(one.after)}`).sort();
 }
 
-/** Everything in the user's repository, by content. */
+/** All files of the user's repository, by content. */
 function fingerprint(of: string): string[] {
   return readdirSync(of, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(of, name)).isFile())
@@ -141,12 +142,12 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
     await put('hidden/seen.txt', 'mine');
     await put('large.log', 'x'.repeat(2 * 1024 * 1024));
     await put('.env', 'SECRET=mine');
-    // The clocks of disks are coarse: what is made in the very same moment may be either.
+    // Clocks of disks are coarse, so wait: a file made right before the checkpoint may count as before or after it.
     const made = statSync(join(folder, '.env')).ctimeMs;
     await expect.poll(() => Date.now()).toBeGreaterThan(made + 30);
     const before = await take(['hidden/seen.txt']);
     for (const name of ['hidden/seen.txt', '.env']) await put(name, 'overwritten');
-    // No longer ignored, they were there all the same: nobody made them.
+    // Files that are no longer ignored existed before, so they do not count as created.
     await put('.gitignore', '');
     const after = await take(['hidden/seen.txt'], false);
     expect(await compare(before.name, after.name)).toEqual([
@@ -156,7 +157,7 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
     ]);
   });
 
-  test('unreadable and too large files are counted, and never taken for created or deleted', async () => {
+  test('unreadable and too large files are counted, and never treated as created or deleted', async () => {
     await put('huge.bin', '');
     await truncate(join(folder, 'huge.bin'), 101 * 1024 * 1024);
     await put('grows.bin', 'small');
@@ -255,7 +256,8 @@ test('a checkpoint survives the removal of the folder and its .git', async () =>
   git('add', '-A');
   git('commit', '-qm', 'first');
   const before = await take();
-  // Taking over what was borrowed goes on in the background: the file that says so goes when it is done.
+  // Objects borrowed from the user's repository are copied in the background; the file `borrowed` is removed when that
+  // is done.
   const storage = join(root, 'storage', 'checkpoints', 'git');
   await expect.poll(() => readdirSync(join(storage, readdirSync(storage)[0] ?? ''))).not.toContain('borrowed');
   await rename(folder, `${folder}-elsewhere`);

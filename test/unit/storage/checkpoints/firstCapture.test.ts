@@ -1,4 +1,5 @@
-// The first capture of a folder in a process of its own: the same state, no file checked by this process, nothing left running.
+// The first capture of a folder in a separate process: the same state, no file checked by this process, nothing left
+// running.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -22,7 +23,7 @@ beforeEach(async () => {
   folder = join(root, 'work');
   await mkdir(join(folder, 'src'), { recursive: true });
   await writeFile(join(folder, 'src', 'menu.ts'), 'green\n');
-  // A byte of this name is not UTF-8.
+  // One byte of this name is not UTF-8.
   await writeFile(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9])]), 'odd\n');
   await writeFile(join(folder, '.gitignore'), '*.env\n');
   await writeFile(join(folder, 'own.env'), 'x'.repeat(2 * 1024 * 1024));
@@ -51,7 +52,7 @@ const take = (checkpoints: Checkpoints, also: readonly string[] = [], ending = s
     signal: ending,
   });
 
-test('has the same state as one that is taken in this process', async () => {
+test('the first capture has the same state as one taken in this process', async () => {
   const capture = vi.fn(captureInProcess(program));
   const apart = await take(open('apart', capture), ['own.env']);
   const here = await take(open('here'), ['own.env']);
@@ -60,7 +61,7 @@ test('has the same state as one that is taken in this process', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('is the only one that is taken there, and later ones find what changed since', async () => {
+test('only the first capture is taken in another process, and later ones find what changed since', async () => {
   const capture = vi.fn(captureInProcess(program));
   const checkpoints = open('apart', capture);
   const [first, same] = await Promise.all([take(checkpoints, ['own.env']), take(checkpoints, ['own.env'])]);
@@ -73,7 +74,7 @@ test('is the only one that is taken there, and later ones find what changed sinc
   expect(capture).toHaveBeenCalledTimes(1);
 });
 
-test('is taken in this process if the other one fails, and that is logged', async () => {
+test('the first capture is taken in this process if the other process fails, and that is logged', async () => {
   const broken = join(root, 'broken.mjs');
   for (const [text, reason] of [
     ['process.stderr.write("No memory.\\n"); process.exit(1);', 'No memory.'],
@@ -88,9 +89,9 @@ test('is taken in this process if the other one fails, and that is logged', asyn
   }
 });
 
-test('ends with the signal and with the window', async () => {
+test('the first capture ends with the signal and with the window', async () => {
   const waiting = join(root, 'waiting.mjs');
-  // Like the program, it stops when its input ends.
+  // Like the real program, it stops when its input ends.
   await writeFile(waiting, `process.stdin.on('end', () => process.exit(1)).resume();`);
   const ending = new AbortController();
   const begun = Promise.withResolvers<void>();

@@ -16,7 +16,7 @@ const slow: TaskInfo = { name: 'slow', background: false };
 const done: ScriptedAnswer = { text: ['Done.'] };
 const call = (values: object): ScriptedAnswer => ({ calls: [{ id: 'a', name: 'run_task', arguments: values }] });
 
-/** The editor's side, moved by hand. */
+/** The editor's side of tasks, controlled by the test. */
 function begin(answers: readonly ScriptedAnswer[], settings: Record<string, unknown> = {}) {
   const clock = createManualClock();
   const ended = new Emitter<TaskEnd>((error) => expect(error).toBeUndefined());
@@ -169,14 +169,14 @@ test('problems of a background task that vanish before delivery withdraw the not
   await queued;
   round(ended, clock);
   await withdrawn;
-  // It was never reported, so its end is not either.
+  // The task was never reported, so its end is not reported either.
   ended.fire(end({ task: watch }));
   await walked.headless.earshot.shutDown();
   expect(walked.log.state.pending.notifications).toEqual([]);
   expect(await delivered(walked)).toHaveLength(1);
 });
 
-test('a stopped background task is reported to who ran it and to who was notified of it', async () => {
+test('a stopped background task is reported to the conversation that ran it and to those notified of its problems', async () => {
   const { walk, ended, clock } = begin([done]);
   const walked = await walk;
   const next = async (one: TaskEnd) => {

@@ -146,7 +146,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     expect(outside).toEqual({ content: '.. is outside the workspace.', isError: true });
   });
 
-  test('cancelling ends it at once and leaves no process', async () => {
+  test('cancelling ends the search at once and leaves no process', async () => {
     for (let file = 0; file < 400; file++) await write(`d${file % 20}/${file}.txt`, 'word\n'.repeat(3000));
     const stop = new AbortController();
     const first = Promise.withResolvers<void>();
@@ -166,7 +166,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
   });
 });
 
-test('an endless pattern is terminated without blocking the editor', async () => {
+test('a pattern that takes too long is terminated without blocking the editor', async () => {
   await write('evil.txt', `${'a'.repeat(40)}!`);
   const tool = createSearchTool({ ripgrep: async () => undefined });
   const parsed = tool.parse({ query: '^(a+)+$', regex: true });
@@ -197,7 +197,7 @@ test('files ignored by .gitignore are found only on request', async () => {
   expect(await search({ include_ignored: true })).toBe('1 matching line in 1 file:\ndist/out.js\n  1: needle');
 });
 
-/** Processes of ours that work in a folder. */
+/** Our processes whose working folder is this one. */
 async function programsIn(place: string): Promise<string[]> {
   if (process.platform !== 'linux') return [];
   const { readlink } = await import('node:fs/promises');

@@ -23,7 +23,7 @@ afterEach(async () => {
   expect(errors.splice(0)).toEqual([]);
 });
 
-/** A window's composer on the same folder. */
+/** Opens a composer of a window on the same folder. */
 function open() {
   const log = recordingLogger(errors);
   const draftsOf = createDraftsOf({ files: realFileSystem, folder, logger: log });
@@ -89,7 +89,7 @@ test('an empty image is refused by name and changes nothing', async () => {
   expect(attachments()).toEqual([]);
 });
 
-test('returned messages are on disk before the call resolves, in front of the draft, and only once', async () => {
+test('returned messages are on disk before the call resolves, before the draft, and only once', async () => {
   const { composing, drafts, restored, attachments } = open();
   await composing.draftChanged('half typed', undefined);
   const attached = [{ type: 'file_content', path: 'a.txt', content: 'one' } as const];
@@ -120,7 +120,7 @@ test('a returned message is marked over a reload until the composer is cleared',
   await first.composing.returnMessages([queued]);
   expect(first.returned()).toBe(true);
 
-  // The window died before the log said that the message had come back.
+  // The window died before the log recorded that the message was returned.
   const second = open();
   await second.composing.show(undefined);
   expect([second.returned(), second.composing.has([queued])]).toEqual([true, true]);
@@ -149,13 +149,13 @@ test('attachments that cannot be read are ignored', async () => {
   expect(attachments()).toEqual([]);
 });
 
-test('each conversation has its own text and attachments; a started conversation takes over what was typed in the new chat', async () => {
+test('each conversation has its own text and attachments; a started conversation takes over the text typed in the new chat', async () => {
   const { composing, attachments } = open();
   await composing.draftChanged('for the new chat', undefined);
   expect(await composing.show('a')).toBe('');
   await composing.attachFile('src/menu.ts');
   await composing.draftChanged('for a', 'a');
-  // The page may send the last change of the conversation that it showed before.
+  // The page may still send the last change of the conversation that it showed before.
   await composing.draftChanged('for the new chat, longer', undefined);
   expect(await composing.show(undefined)).toBe('for the new chat, longer');
   expect(attachments()).toEqual([]);
@@ -174,7 +174,7 @@ test('attached text is part of the message, under its name', async () => {
   expect(attachments()).toEqual([]);
 });
 
-test('what the window showed is read again; a damaged file is as if there were none', async () => {
+test('the conversation that the window showed is read again; a damaged file counts as missing', async () => {
   const deps = { files: realFileSystem, folder, logger: recordingLogger([]) };
   const memory = createWindowMemory(deps);
   expect(await memory.read()).toEqual({ shown: undefined, running: [] });

@@ -1,4 +1,4 @@
-// What people read about the server that joins machines: what has not reached the others, why, and what to do.
+// Texts about the server that joins machines: what has not reached the others, why, and what to do.
 import { expect, test } from 'vitest';
 import { type LinkHealth } from '../../../../src/protocol/hub.ts';
 import { linkIcon, linkLines, linkObstacles, stateRows, type Translate } from '../../../../src/vscode/hub/linkTexts.ts';
@@ -19,7 +19,7 @@ const unreachable = link(
 );
 const refused = link({ state: 'refused', error: 'the server refuses the credentials. Correct them.' }, 1);
 
-test('a hub that is joined with no others, and one whose messages flow, raise no alarm', () => {
+test('a hub that is not joined and one whose messages are delivered show no warning', () => {
   expect([linkIcon(undefined), linkLines(undefined, t), linkObstacles(undefined, t)]).toEqual([undefined, [], []]);
   const fine = link({ state: 'connected' }, 2);
   expect([linkIcon(fine), linkObstacles(fine, t)]).toEqual([undefined, []]);
@@ -39,11 +39,11 @@ test('without the server the status bar and the chat say how many messages have 
       nextStep: 'Earshot retries automatically.',
     },
   ]);
-  // Nothing waits, so nobody is disturbed in the chat.
+  // No message is unsent, so the chat shows nothing.
   expect(linkObstacles({ ...unreachable, not_sent: 0 }, t)).toEqual([]);
 });
 
-test('what the user must correct is a warning with the next step, also if nothing waits', () => {
+test('a problem that the user must correct is a warning with the next step, even if no message is unsent', () => {
   expect(linkIcon(refused)).toBe('$(warning)');
   expect(linkLines(refused, t)).toContain('1 message has not reached other machines yet.');
   expect(linkObstacles({ ...refused, not_sent: 0 }, t)).toMatchObject([
@@ -56,7 +56,7 @@ test('what the user must correct is a warning with the next step, also if nothin
   ]);
 });
 
-test('a full stream is a warning that names who can help', () => {
+test('a full stream is a warning that says who can help', () => {
   const [obstacle] = linkObstacles(link({ state: 'connected' }, 7, true), t);
   expect(obstacle?.text).toBe(
     'The server that joins machines is full. 7 messages have not reached other machines yet.',
@@ -64,7 +64,7 @@ test('a full stream is a warning that names who can help', () => {
   expect(obstacle?.nextStep).toContain('--max-bytes');
 });
 
-test('the rows of the hub’s state: who serves it, the server, what waits, a wrong clock, and agents by machine', () => {
+test('the rows of the hub’s state: the serving window, the server, unsent messages, a wrong clock, and agents by machine', () => {
   const seen = { last_seen_at: '2026-11-17T10:00:00Z', display: '' };
   const agents = [
     { agent_id: 'birch', machine: 'beta', live: false, ...seen },

@@ -1,4 +1,4 @@
-// The hub of a window: on and off with settings, folder and trust; conversations join whenever there is one.
+// The hub of a window: on or off by settings, folder and trust; conversations join whenever it is on.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { atTestEnd } from '../../../support/endings.ts';
 
 interface TestWindow {
   readonly hub: WindowHub;
-  /** How often the hub's code was asked for. */
+  /** How often the hub's code was loaded. */
   joins(): number;
   set(options: Partial<HubOptions> | undefined): Promise<void>;
 }
@@ -97,7 +97,7 @@ test('without a folder, trust or the setting nothing is loaded, and the tools sa
   member.dispose();
 });
 
-test('a conversation that was open before joins when the hub is switched on, keeps its name, and leaves with it', async () => {
+test('a conversation that was open before joins when the hub is switched on, keeps its name, and leaves when it is switched off', async () => {
   const { hub, set } = await openWindow(await makeHome());
   const member = hub.join(conversation('one'));
   const changed: boolean[] = [];
@@ -120,14 +120,14 @@ test('a conversation that was open before joins when the hub is switched on, kee
   member.dispose();
 });
 
-test('many changes at once end in the last of them', async () => {
+test('after many changes at once the last one applies', async () => {
   const { hub, joins, set } = await openWindow(await makeHome());
   const steps = [{}, undefined, { role: 'a' }, { role: 'b' }, undefined, { role: 'c' }].map((next) => set(next));
   await Promise.all(steps);
   expect([hub.isOn, joins()]).toEqual([true, 1]);
 });
 
-test('a window that closes frees the hub at once for the next', async () => {
+test('a window that closes releases the hub at once for the next', async () => {
   const home = await makeHome();
   const [one, two] = [await openWindow(home), await openWindow(home)];
   await one.set({});
@@ -139,9 +139,9 @@ test('a window that closes frees the hub at once for the next', async () => {
   member.dispose();
 });
 
-test('every window says what has not reached other machines: the one that serves, one that follows, and the one that takes over', async () => {
+test('every window reports unsent messages to other machines: the serving one, a following one, and the one that takes over', async () => {
   const home = await makeHome();
-  // Nobody listens there.
+  // No server listens at this address.
   const machines = { server: 'nats://127.0.0.1:1', name: 'team', machine: 'alpha', credentials: '' };
   const [one, two] = [await openWindow(home), await openWindow(home)];
   await one.set({ machines });
@@ -169,7 +169,7 @@ test('every window says what has not reached other machines: the one that serves
   member.dispose();
 });
 
-test('a server without a name is not used, and the window says why', async () => {
+test('a server without a name is not used, and the window shows why', async () => {
   const { hub, set } = await openWindow(await makeHome());
   await set({ machines: { server: 'nats://127.0.0.1:1', name: '', machine: '', credentials: '' } });
   await expect

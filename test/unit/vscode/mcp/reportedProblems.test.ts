@@ -1,4 +1,4 @@
-// A problem of the MCP configuration is reported once, however often the configuration is read.
+// A problem of the MCP configuration is reported once, no matter how often the configuration is read.
 import { expect, test } from 'vitest';
 import { readConfigText } from '../../../../src/mcp/config/configuration.ts';
 import { ReportedProblems } from '../../../../src/vscode/mcp/reportedProblems.ts';
@@ -16,7 +16,7 @@ test('a file that is read several times with the same problem is reported once',
   expect(reported.take(problemsOf(worse))).toEqual([]);
 });
 
-test('a problem that was solved and is back is reported again', () => {
+test('a problem that was fixed and occurs again is reported again', () => {
   const reported = new ReportedProblems();
   expect(reported.take(['x', 'x'])).toEqual(['x']);
   expect(reported.take([])).toEqual([]);

@@ -1,4 +1,4 @@
-// The view of changes on the page: files and hunks, bounded in number.
+// The view of changes on the page: files and hunks, limited in number.
 import { expect, test } from 'vitest';
 import { differenceOf } from '../../../../src/core/checkpoints/hunks.ts';
 import { type ReviewedFile } from '../../../../src/core/checkpoints/review.ts';
@@ -53,7 +53,7 @@ test('binary files, conflicts and files with too many hunks list none', () => {
   ]);
 });
 
-test('of a thousand files all are counted and a hundred are listed', () => {
+test('a thousand files are all counted, and a hundred of them are listed', () => {
   const view = viewChanges(Array.from({ length: 1000 }, (_, index) => file(`f${index}`, 'a\n', 'b\n')));
   expect([view?.count, view?.files.length, view?.added, view?.removed]).toEqual([1000, 100, 1000, 1000]);
 });

@@ -1,4 +1,4 @@
-// The changes projection: the changes of each turn, and which are to be reviewed, kept or undone.
+// The changes projection: the changes of each turn, and which of them are to be reviewed, kept or undone.
 import { expect, test } from 'vitest';
 import { forkEvents } from '../../../../../src/core/conversation/fork.ts';
 import { type Changes } from '../../../../../src/core/conversation/projections/changes.ts';
@@ -11,9 +11,9 @@ const changed = (id: string, ...changes: Change[]): EventDraft[] => [
   call(id),
   { type: 'tool_call_response', id, content: '', is_error: false, changes },
 ];
-const turn = (words: string, ...inside: EventDraft[]): EventDraft[] => [
+const turn = (message: string, ...inside: EventDraft[]): EventDraft[] => [
   turnStarted,
-  request(words),
+  request(message),
   ...inside,
   { type: 'turn_ended', outcome: 'done' },
 ];
@@ -102,7 +102,7 @@ test('keeping part of a file leaves the rest to be reviewed', () => {
   expect(openAfter(reviewed('keep', { files: [{ path: 'a', through: 14, rest }] }))).toMatchObject({ a: ['a0+→a4'] });
 });
 
-test('undo removes changes from their turn; reverting the undo puts them back, to be reviewed', () => {
+test('undo removes changes from their turn; reverting the undo restores them, to be reviewed', () => {
   const undo = reviewed('undo', { files: [{ path: 'a', through: 14, before: 'a4', after: 'a0' }] });
   const { changes } = folded(events(undo));
   expect(open(changes)).toEqual({ new: ['–→n1'], b: ['b0→–'] });

@@ -1,4 +1,4 @@
-// The hub projection: name and cursor follow from the log, and a fork has neither.
+// The hub projection: name and cursor are computed from the log, and a fork has neither.
 import { expect, test } from 'vitest';
 import { type EventDraft } from '../../../../../src/protocol/event.ts';
 import { type Notification } from '../../../../../src/protocol/notification.ts';
@@ -22,7 +22,7 @@ test('the cursor is that of the last message that is in the log', () => {
   expect(agents(...events, joined('h', 'amber-finch', 'c9')).place('h')).toEqual({ name: 'amber-finch', cursor: 'c9' });
 });
 
-test('each hub has its own place; a cursor of a hub that it never joined is ignored', () => {
+test('name and cursor are kept for each hub; a cursor of a hub that was never joined is ignored', () => {
   const found = agents(
     joined('h', 'amber-finch', 'c1'),
     joined('other', 'teal-otter', 'c7'),
@@ -37,7 +37,7 @@ test('each hub has its own place; a cursor of a hub that it never joined is igno
   expect([found.name, [...found.names]]).toEqual(['teal-otter', ['amber-finch', 'teal-otter']]);
 });
 
-test('a fork has no name: it stays with the original', () => {
+test('a fork has no name: the original keeps it', () => {
   const found = agents(joined('h', 'amber-finch', 'c1'), { type: 'forked', from: 'x', through: 1 });
   expect([found.name, found.place('h'), [...found.names]]).toEqual([undefined, undefined, []]);
 });

@@ -1,4 +1,4 @@
-// What is pending after notifications were queued, withdrawn and delivered.
+// The pending notifications after notifications were queued, withdrawn and delivered.
 import { expect, test } from 'vitest';
 import { type EventDraft } from '../../../../../src/protocol/event.ts';
 import { type Notification } from '../../../../../src/protocol/notification.ts';
@@ -16,7 +16,7 @@ function withdrawn(...ids: string[]): EventDraft {
 const one = queued(notification('one'));
 const two = queued(notification('two'));
 
-test('a withdrawn notification is not pending any more, and the others are', () => {
+test('a withdrawn notification is no longer pending, and the others still are', () => {
   const { pending } = folded(numbered(started, one, two, withdrawn('one')));
   expect(pending.notifications.map(({ id }) => id)).toEqual(['two']);
   expect([pending.count, pending.isEmpty, pending.get('one')]).toEqual([1, false, undefined]);
@@ -24,7 +24,7 @@ test('a withdrawn notification is not pending any more, and the others are', () 
   expect([both.count, both.isEmpty]).toEqual([0, true]);
 });
 
-test('what was queued after the delivery began is still pending', () => {
+test('a notification queued after the delivery began is still pending', () => {
   const { pending } = folded(numbered(started, turnStarted, call('c'), one, two, result('c', 4, ['one'])));
   expect(pending.notifications.map(({ id }) => id)).toEqual(['two']);
 });

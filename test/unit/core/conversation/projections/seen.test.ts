@@ -17,7 +17,7 @@ const announcing = (id: string, source: string, hash: string): Notification => (
 const saw = { ...result('c'), seen: [{ path: 'a.ts', hash: 'seen' }] };
 const withdrawn = (id: string): EventDraft => ({ type: 'notification_withdrawn', ids: [id], reason: 'so' });
 
-test('withdrawing an older notification keeps the newest announced version; withdrawing the newest gives the delivered one', () => {
+test('withdrawing an older notification keeps the newest announced version; withdrawing the newest restores the delivered one', () => {
   const both = [
     call('c'),
     saw,

@@ -47,7 +47,7 @@ describe('the size of the next request', () => {
     expect(usage.contextTokens(none, () => '')).toBe(1060 + 2 * size + Math.round(1.5 * size));
   });
 
-  test('is estimated anew after a compaction', () => {
+  test('is estimated again after a compaction', () => {
     const usage = fold(request(answerText), call(90_000, 50), { type: 'compaction', summary: 'short', through: 2 });
     const messages = () => [{ role: 'user' as const, content: 'short' }];
     expect(usage.contextTokens(messages, () => '')).toBeLessThan(10);
