@@ -1,6 +1,6 @@
-// Codes of expected failures, one union for each area. Code that reacts to a failure compares its code, never its message.
+// Codes of expected failures, one union for each area. Code that reacts to a failure compares the code, not the message.
 
-/** Names of files, what they lead to, reading and changing them. */
+/** Resolving, reading and changing files. */
 export type FileCode =
   | 'bad_path'
   | 'bad_skill'
