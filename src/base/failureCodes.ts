@@ -1,4 +1,4 @@
-// Codes of expected failures, one union for each area. Code that reacts to a failure compares the code, not the message.
+// Codes of expected failures, one union per area. Code that reacts to a failure compares the code, not the message.
 
 /** Resolving, reading and changing files. */
 export type FileCode =

@@ -6,7 +6,7 @@ export function parseJsonc(text: string): unknown {
   return JSON.parse(replaceOutsideStrings(replaceOutsideStrings(bare, commentAt), trailingCommaAt));
 }
 
-/** Replaces matches outside strings by a blank. `find` returns the end of the match at `at`, or `at` if there is none. */
+/** Replaces matches outside strings by a blank. `find` returns the end of a match at `at`, or `at` without a match. */
 function replaceOutsideStrings(text: string, find: (text: string, at: number) => number): string {
   const pieces: string[] = [];
   let from = 0;

@@ -80,7 +80,7 @@ async function realpathOrName(path: string): Promise<string> {
   }
 }
 
-/** A dangling link is not missing. Uses a callback: most files are missing, and a rejection is slower than the lookup. */
+/** A dangling link is not missing. Uses a callback: most files are missing, and a rejection costs more than lstat. */
 function isMissing(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     lstatWithCallback(path, (error) => resolve(error?.code === 'ENOENT' || error?.code === 'ENOTDIR'));
