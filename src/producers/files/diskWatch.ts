@@ -79,7 +79,7 @@ export class WatchedPaths implements Disposable {
     const watcher = this.#watcher;
     this.#watcher = undefined;
     if (watcher === undefined) return;
-    void watcher.close().catch((error: unknown) => this.#deps.logger.error('a watcher did not end well', error));
+    void watcher.close().catch((error: unknown) => this.#deps.logger.error('a watcher could not be closed', error));
   }
 
   #touched(absolute: string, type: FileTouch['type']): void {
@@ -125,7 +125,7 @@ export class WatchedPaths implements Disposable {
     if (LIMIT_CODES.has(code) && this.#deps.hasOther) {
       this.#close();
       this.#deps.logger.warn(
-        `the system cannot watch more files (${code}): from here on the editor’s own watcher is relied on, which leaves out what files.watcherExclude names. Raise fs.inotify.max_user_watches, or open a smaller folder`,
+        `the system cannot watch more files (${code}): from now on only the editor’s own watcher is used, which skips the paths in files.watcherExclude. Raise fs.inotify.max_user_watches, or open a smaller folder`,
       );
       return;
     }
