@@ -35,7 +35,7 @@ export class FailureError extends Error {
   }
 }
 
-/** One readable line for anything that was thrown. */
+/** Describes any thrown value in one line. */
 export function describeError(error: unknown): string {
   if (error instanceof Error) return error.message || error.name;
   return typeof error === 'string' ? error : JSON.stringify(error);

@@ -121,7 +121,7 @@ export type HubCode = 'hub_absent' | 'hub_off' | 'hub_refused' | 'no_agent' | 'n
 /** Requests of plugins that are refused, and plugins that cannot be run. */
 type PluginCode = 'not_approved' | 'plugin';
 
-/** What the user configured, and the producers that depend on it. */
+/** The user's configuration, and the producers that depend on it. */
 type SetupCode = 'hook' | 'producer' | 'setting';
 
 export type FailureCode =

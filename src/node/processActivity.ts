@@ -21,7 +21,7 @@ const SLACK_MILLISECONDS = 25;
 const MOST_THREADS = 500;
 const MOST_SPANS = 20_000;
 const AT_ONCE = 16;
-/** Of `flags` in fdinfo: O_WRONLY or O_RDWR. */
+/** The bits O_WRONLY and O_RDWR of `flags` in fdinfo. */
 const WRITES = 0o3;
 
 /** A period in which something may have run, from and to. */

@@ -216,7 +216,7 @@ function send(target: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(target, signal);
     return true;
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
     return false;
   }
 }

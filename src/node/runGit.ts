@@ -77,6 +77,6 @@ function yieldToOthers(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
   } catch {
-    // It has ended already, or the system does not permit it.
+    // The process has ended already, or the system does not allow it.
   }
 }

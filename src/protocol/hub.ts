@@ -74,7 +74,7 @@ export const createThreadParams = z.strictObject({ title: z.string().min(1).max(
 export const listThreadsParams = z.strictObject({ after: cursor.optional(), limit: limit.optional() });
 export const getThreadParams = z.strictObject({ thread_id: id, after: cursor.optional(), limit: limit.optional() });
 
-/** That exactly one of the three is given, and complete, is checked by the subscriptions, with an own error message. */
+/** `hub/subscribing.ts` checks that exactly one of the three is given, with its own error messages. */
 export const subscribeParams = z.strictObject({
   scope: pair.optional(),
   mention_role: z.string().min(1).max(64).optional(),

@@ -106,7 +106,7 @@ export type TranscriptItem =
       readonly agent?: string;
       /** From the approval, or the call, to the result. */
       readonly milliseconds?: number;
-      /** In the state `approval`. */
+      /** Set in the state `approval`. */
       readonly approval?: ApprovalView;
       /** Can be answered in the state `question`. */
       readonly question?: QuestionView;

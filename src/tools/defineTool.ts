@@ -21,7 +21,7 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   traits?: ToolTraits;
   emits?: readonly string[];
   arguments: Shape;
-  /** What a call would touch; used for approvals. */
+  /** The files, commands and addresses that a call would touch; used for approvals. */
   touches?(args: z.infer<z.ZodObject<Shape>>): Touched;
   /** Why a call cannot succeed; checked before approval is requested. */
   whyNot?(

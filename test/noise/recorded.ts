@@ -20,7 +20,7 @@ export const READ = [
 export type TextEdit = readonly [number, number, string];
 
 export type Fact =
-  /** What the person does next. */
+  /** The next step of the simulated person. */
   | { readonly type: 'step'; readonly label: string }
   /**
    * An event of the editor's watcher or of chokidar. `text` is the file's content on disk at that time; null if there

@@ -161,7 +161,7 @@ export class JsonRpcPeer {
   #refusal(id: Id, error: unknown): Reply {
     if (error instanceof JsonRpcError) return failure(id, error.code, error.message);
     this.#options.report(error);
-    return failure(id, SERVER_ERROR, 'the request failed unexpectedly; the log of the hub has details');
+    return failure(id, SERVER_ERROR, 'the request failed unexpectedly; the log has details');
   }
 
   #reportUnexpected(error: unknown): void {

@@ -54,7 +54,9 @@ export async function readJudged(folders: readonly Place[], file: Place, how: Ju
   return result;
 }
 
-/** Also for missing files, since a buffer may exist and the folder may lead outside. A dangling link is `not_found`. */
+/**
+ * Also locates missing files, since a buffer may exist and the folder may lead outside. A dangling link is `not_found`.
+ */
 export async function locate(folders: readonly Place[], file: Place): Promise<Result<Located, FileCode>> {
   try {
     const absolute = await realpathOrName(file.absolute);

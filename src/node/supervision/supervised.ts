@@ -1,4 +1,4 @@
-// A window's view of a supervised command: from its supervisor's messages or, once that is gone, from disk.
+// A window's view of a supervised command: from its supervisor's messages or, once that has ended, from disk.
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type Clock } from '../../base/clock.ts';
@@ -131,7 +131,7 @@ export class Supervised implements Disposable {
     const { folder, clock } = this.#deps;
     this.#state = (await readState(folder)) ?? this.#state;
     if (this.#state.end === undefined && !isAlive(this.#state.supervisor)) {
-      // It may have written its last state just before it ended.
+      // The supervisor may have written its last state just before it ended.
       this.#state = (await readState(folder)) ?? this.#state;
       if (this.#state.end === undefined) await this.#markLost();
     }

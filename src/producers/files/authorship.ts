@@ -19,7 +19,7 @@ export interface Change {
   readonly hash: string | undefined;
   /** When the change was noticed; undefined if it was found later without being observed. */
   readonly touched: number | undefined;
-  /** It happened while the conversation was not live. */
+  /** The change happened while the conversation was not live. */
   readonly unobserved?: boolean;
   readonly git?: boolean;
 }

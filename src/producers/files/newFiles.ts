@@ -5,7 +5,7 @@ import { type Workspace } from '../../core/ports/workspace.ts';
 
 const KEPT_MILLISECONDS = 5000;
 const MOST = 200;
-/** Limits the reads for one deleted file. */
+/** How many new paths are compared with one deleted file. */
 const MOST_READ = 20;
 const MOST_DEEP = 8;
 

@@ -7,7 +7,7 @@ import { Steadiness } from './steadiness.ts';
 
 /** A file that differs at every read is left out. */
 const MOST_READS = 3;
-/** The hash that stands for a file with unsaved changes. */
+/** Used in place of a hash for a file with unsaved changes. */
 const UNSAVED = 'unsaved';
 
 export type Hashes = ReadonlyMap<string, string>;

@@ -21,7 +21,7 @@ export interface Settled {
   readonly what: string;
   /** How many files differ between the two commits; undefined if that is not known. */
   readonly files: number | undefined;
-  /** Those files, relative to the working tree. */
+  /** The files that differ, relative to the working tree. */
   readonly paths?: readonly string[];
   /** Relative to the working tree. */
   readonly conflicts: readonly string[];
@@ -155,7 +155,7 @@ export class GitRepository implements Disposable {
     const what = describeGit(before, after, log);
     this.#state = after;
     if (what !== undefined) {
-      // During an operation, the commits do not tell which files changed.
+      // During an operation, the commits do not show which files changed.
       const paths = after.underWay === undefined ? await this.#compare(before.commit, after.commit) : undefined;
       const { since } = settling;
       await this.#deps.settled({ before, after, what, files: paths?.length, paths: paths ?? [], conflicts, since });

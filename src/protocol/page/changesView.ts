@@ -16,7 +16,7 @@ export const changesMessages = [
     line: z.int().positive().optional(),
     meanwhile,
   }),
-  /** Without a path: all changes. With a hunk: only that hunk. */
+  /** Applies to all changes, or only to those of the path, or only to the hunk. */
   z.strictObject({ type: z.literal('keep_changes'), path: path.optional(), hunk: hunk.optional(), meanwhile }),
   z.strictObject({ type: z.literal('undo_changes'), path: path.optional(), hunk: hunk.optional() }),
   /** After confirmation, restores one file that others changed meanwhile to its bytes before the command. */
@@ -43,14 +43,14 @@ export interface ChangedFileView {
   readonly kind: 'changed' | 'created' | 'deleted';
   readonly added: number;
   readonly removed: number;
-  /** Not text, or too large to count. */
+  /** The file is not text, or too large to count its lines. */
   readonly uncounted?: true;
   /** Others have changed the same lines since: the change can be kept but not undone. */
   readonly clash?: true;
   /** A command overwrote somebody else's change: undoing restores that change. */
   readonly overwrote?: true;
   readonly version: string;
-  /** Absent if there is only one, or too many. */
+  /** Absent if there is only one hunk, or too many. */
   readonly hunks?: readonly HunkView[];
 }
 

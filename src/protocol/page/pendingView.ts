@@ -37,7 +37,7 @@ export interface PendingEntry extends NotificationLabel {
   /** RFC 3339. */
   readonly at: string;
   readonly count: number;
-  /** As the model will read it, shortened. */
+  /** The text that the model will read, shortened. */
   readonly message: string;
   /** Estimated. */
   readonly tokens: number;

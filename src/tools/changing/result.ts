@@ -15,7 +15,7 @@ export interface Intended {
   readonly file: FilePath;
   /** Description of the change for the model: `Replaced 1 text in src/a.ts, line 10.` */
   readonly said: string;
-  /** Absent if it is not text, or deleted. */
+  /** The new text; absent if the file is not text or was deleted. */
   readonly text?: string | undefined;
   /** The lines that the model has seen after this change; absent for all lines. */
   readonly part?: SeenPart | undefined;

@@ -105,7 +105,7 @@ async function showPlaces(
   return answer([`${head}:`, ...parts, ...(left > 0 ? [`(${left} more are not shown.)`] : [])].join('\n'));
 }
 
-/** For files outside the workspace only the location is shown. */
+/** Empty for files outside the workspace, so that only the location is shown. */
 async function linesOf(file: FilePath | undefined, { workspace }: ToolContext): Promise<string[]> {
   const content = file && (await workspace.read(file));
   if (file === undefined || content?.ok !== true) return [];

@@ -1,4 +1,4 @@
-// Starts Chromium for tests: headless, without network requests of its own.
+// Starts Chromium for tests: headless, without background network requests.
 import { type Browser, chromium } from 'playwright-core';
 import { onEnd } from '../processes/lifetime.mjs';
 import { setUp } from '../setup.mjs';
