@@ -1,5 +1,5 @@
 // Builds the extension into dist/ (host bundle with lazily loaded chunks, page bundle), with --production into
-// .build/package/dist for packaging, and with --tests the suites and whatever else of the tests runs inside the extension
+// .build/package/dist for packaging, and with --tests the suites and all other test code that runs inside the extension
 // host into .build/. Flags: --watch, --production, --tests.
 import { readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import * as esbuild from 'esbuild';
 const flags = new Set(process.argv.slice(2));
 const root = import.meta.dirname;
 const production = flags.has('--production');
-/** Apart, so that packaging disturbs nobody who runs what was built before. */
+/** A separate folder, so that packaging does not affect running programs of an earlier build. */
 const output = production ? '.build/package/dist' : 'dist';
 
 /** @type {esbuild.BuildOptions & { metafile: true }} */
@@ -21,12 +21,12 @@ const common = {
   logLevel: 'info',
   metafile: true,
   target: 'es2023',
-  // `import { type X }` would stay as an import of the whole module, and what is loaded lazily would be loaded at once.
+  // Otherwise `import { type X }` would stay as an import of the whole module, and lazy chunks would be loaded at once.
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: false } },
 };
 
 /**
- * The host: ES modules, so that a dynamic import becomes a chunk of its own that is not read at activation.
+ * The host: ES modules, so that a dynamic import becomes a separate chunk that is not read at activation.
  *
  * @type {esbuild.BuildOptions & { metafile: true }}
  */
@@ -39,7 +39,7 @@ export const host = {
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   external: ['vscode'],
-  // Dependencies written as CommonJS call require() for Node's own modules.
+  // CommonJS dependencies call require() for Node's own modules.
   banner: {
     js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
   },
@@ -60,7 +60,7 @@ export const page = {
 };
 
 /**
- * Plain Node, one small file each: the supervisor of every command, and the first capture of a folder.
+ * Plain Node programs, each in one small file: the supervisor of every command, and the first capture of a folder.
  *
  * @type {esbuild.BuildOptions}
  */
@@ -74,8 +74,8 @@ export const programs = {
 };
 
 /**
- * Programs in Node: the hub on its own, the MCP servers by which other agents join one and get notifications, the web chat,
- * and the agent for editors that speak ACP; what joins hubs of several machines is a chunk.
+ * Node programs with chunks: the standalone hub, the MCP servers by which other agents join a hub and get
+ * notifications, the web chat, and the agent for ACP editors. The code that joins hubs of several machines is a chunk.
  *
  * @type {esbuild.BuildOptions}
  */
@@ -97,7 +97,7 @@ export const nodePrograms = {
 };
 
 /**
- * The hook of other agents: one file, because the user's copy is run outside the extension.
+ * The hook for other agents: one file, because a copy of it runs outside the extension.
  *
  * @type {esbuild.BuildOptions}
  */
@@ -127,7 +127,8 @@ const virtualTestIndex = {
 };
 
 /**
- * One file for all suites, and one for each program; mocha stays in node_modules because it loads parts of itself by path.
+ * One file for all suites, and one for each program; mocha stays in node_modules because it loads parts of itself by
+ * path.
  *
  * @type {esbuild.BuildOptions}
  */
@@ -158,13 +159,13 @@ async function run() {
   }
   await rm(`${root}/${flags.has('--tests') ? '.build/vscode-tests' : output}`, { recursive: true, force: true });
   const built = await Promise.allSettled(wanted.map((options) => esbuild.build({ ...options, logLevel: 'warning' })));
-  // esbuild has said what is wrong and where; a stack trace of ours would only hide it.
+  // esbuild has printed the errors; a stack trace would only hide them.
   if (built.some(({ status }) => status === 'rejected')) process.exitCode = 1;
   else if (production) await writeMetafiles(built.map((one) => (one.status === 'fulfilled' ? one.value.metafile : {})));
 }
 
 /**
- * What was bundled, for whoever collects its licences.
+ * Lists the bundled files, for the collection of their licences.
  *
  * @param {readonly unknown[]} metafiles
  */

@@ -1,4 +1,4 @@
-// What the type checker cannot see: forgotten promises, unsafe any, unhandled switch cases.
+// Lint rules for what the type checker does not find: forgotten promises, unsafe any, unhandled switch cases.
 import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
@@ -21,11 +21,11 @@ export default tseslint.config(
         'error',
         { allowConstantLoopConditions: 'only-allowed-literals' },
       ],
-      // Ports are records of functions that know no `this`.
+      // Ports are records of functions that do not use `this`.
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/no-invalid-void-type': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
-      // A handler that must be async by its type may have nothing to await.
+      // A handler whose type requires async may have nothing to await.
       '@typescript-eslint/require-await': 'off',
       'no-console': 'error',
       'no-restricted-syntax': [
@@ -35,7 +35,7 @@ export default tseslint.config(
     },
   },
   {
-    // Regular expressions of the product read outside text: their work grows with its length, never faster.
+    // Regular expressions of the product read outside text, so they must take linear time.
     files: ['src/**/*.ts', 'src/**/*.tsx'],
     plugins: { regexp },
     rules: {
@@ -44,7 +44,7 @@ export default tseslint.config(
     },
   },
   {
-    // Test runners' configurations have default exports by contract; the host's scripts talk to a person on the console.
+    // Configurations of test runners must have default exports; scripts of the test host print to the console.
     files: ['**/vitest.config.ts', 'test/host/**/*.ts', 'test/bench/**/*.ts'],
     rules: { 'no-restricted-syntax': 'off', 'no-console': 'off' },
   },

@@ -1,15 +1,15 @@
 // How a command ended.
 
 export interface CommandEnd {
-  /** `unowned`: no window owned it any more. */
+  /** `unowned`: it was stopped because no window owned it any more. */
   readonly cause: 'exited' | 'stopped' | 'unowned' | 'not_started';
   readonly code: number | null;
   readonly signal: string | null;
   /** Who or what stopped it, or why it could not be started. */
   readonly reason?: string;
-  /** Processes that it left running were ended with it. */
+  /** The command left processes running, and they were ended too. */
   readonly left?: true;
-  /** Processes that it started outside its group and that still run; none where that cannot be determined. */
+  /** Processes that it started outside its process group and that still run; absent where this cannot be determined. */
   readonly survivors?: readonly Survivor[];
   /** Why its output was not kept completely. */
   readonly outputProblem?: string;

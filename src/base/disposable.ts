@@ -16,7 +16,7 @@ export function setDisposableTracker(next: DisposableTracker | undefined): void 
   tracker = next;
 }
 
-/** A disposable that calls the function once, however often it is disposed. */
+/** A disposable that calls the function only once, even if it is disposed several times. */
 export function toDisposable(release: () => void): Disposable {
   let done = false;
   const disposable = {
@@ -31,7 +31,7 @@ export function toDisposable(release: () => void): Disposable {
   return disposable;
 }
 
-/** Holds disposables and disposes them in reverse order. What is added after that is disposed at once. */
+/** Holds disposables and disposes them in reverse order. A disposable that is added later is disposed at once. */
 export class DisposableStore implements Disposable {
   #held = new Set<Disposable>();
   #ended = false;

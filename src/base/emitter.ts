@@ -8,7 +8,7 @@ export class Emitter<T> implements Disposable {
   #listeners: readonly ((value: T) => void)[] = [];
   readonly #report: (error: unknown) => void;
 
-  /** `report` gets what a listener throws, which is a bug of the listener. */
+  /** `report` is called with errors that listeners throw, which are bugs in those listeners. */
   constructor(report: (error: unknown) => void) {
     this.#report = report;
   }

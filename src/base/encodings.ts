@@ -3,8 +3,8 @@
 /** VS Code's names of the encodings. */
 export type Encoding = 'utf8' | 'utf8bom' | 'utf16le' | 'utf16be' | 'windows1252';
 
-/** Bytes of a file that are examined to tell text from binary data. */
-const LOOKED_AT = 8192;
+/** How many bytes of a file are examined to tell text from binary data. */
+const EXAMINED_BYTES = 8192;
 
 const MARKS: readonly { readonly encoding: Encoding; readonly bytes: readonly number[] }[] = [
   { encoding: 'utf8bom', bytes: [0xef, 0xbb, 0xbf] },
@@ -33,12 +33,12 @@ export function decodeBytes(bytes: Uint8Array): DecodedText | undefined {
   return decodeAs('utf8', bytes) ?? (looksLikeWesternText(bytes) ? decodeAs('windows1252', bytes) : undefined);
 }
 
-/** Near the beginning, as editors also detect binary data. */
+/** Checks only the beginning, as editors do to detect binary data. */
 export function hasNul(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, LOOKED_AT).includes(0);
+  return bytes.subarray(0, EXAMINED_BYTES).includes(0);
 }
 
-/** Undefined if the bytes are not valid in it. */
+/** Undefined if the bytes are not valid in this encoding. */
 export function decodeAs(encoding: Encoding, bytes: Uint8Array): DecodedText | undefined {
   const mark = MARKS.find((one) => one.encoding === encoding)?.bytes.length ?? 0;
   const family = encoding === 'utf8bom' ? 'utf8' : encoding;
@@ -49,7 +49,7 @@ export function decodeAs(encoding: Encoding, bytes: Uint8Array): DecodedText | u
   }
 }
 
-/** Undefined if the encoding lacks a character of the text; no encoding has lone surrogates. */
+/** Undefined if the encoding lacks a character of the text; no encoding can represent lone surrogates. */
 export function encodeText(text: string, encoding: Encoding): Uint8Array | undefined {
   if (/\p{Surrogate}/u.test(text)) return undefined;
   const mark = MARKS.find((one) => one.encoding === encoding)?.bytes ?? [];
@@ -83,7 +83,7 @@ function utf16(text: string, little: boolean): Uint8Array {
   return bytes;
 }
 
-/** Five bytes are undefined in it, and programs disagree on how to decode them. */
+/** Windows-1252 leaves these five bytes undefined, and programs disagree on how to decode them. */
 const UNASSIGNED = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 const CONTROLS_OF_TEXT = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
 

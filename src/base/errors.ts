@@ -35,7 +35,7 @@ export class FailureError extends Error {
   }
 }
 
-/** One readable line for anything that was thrown. */
+/** Describes any thrown value in one line. */
 export function describeError(error: unknown): string {
   if (error instanceof Error) return error.message || error.name;
   return typeof error === 'string' ? error : JSON.stringify(error);
@@ -45,7 +45,7 @@ export function describeFailure(failure: Failure): string {
   return failure.nextStep === undefined ? failure.message : `${failure.message} ${failure.nextStep}`;
 }
 
-/** A switch over a union ends here; a new member then fails to compile. */
+/** For the end of a switch over a union: a new member of the union then fails to compile. */
 export function unreachable(value: never): never {
   throw new Error(`unexpected value ${JSON.stringify(value)}`);
 }

@@ -1,6 +1,6 @@
-// Codes of expected failures, one union for each area. Code that reacts to a failure compares its code, never its message.
+// Codes of expected failures, one union per area. Code that reacts to a failure compares the code, not the message.
 
-/** Names of files, what they lead to, reading and changing them. */
+/** Resolving, reading and changing files. */
 export type FileCode =
   | 'bad_path'
   | 'bad_skill'
@@ -121,7 +121,7 @@ export type HubCode = 'hub_absent' | 'hub_off' | 'hub_refused' | 'no_agent' | 'n
 /** Requests of plugins that are refused, and plugins that cannot be run. */
 type PluginCode = 'not_approved' | 'plugin';
 
-/** What the user configured, and the producers that depend on it. */
+/** The user's configuration, and the producers that depend on it. */
 type SetupCode = 'hook' | 'producer' | 'setting';
 
 export type FailureCode =

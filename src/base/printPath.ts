@@ -4,7 +4,7 @@
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffd]/g;
 const LONGEST = 300;
 
-/** For sentences: like `printWholePath`, but a long path loses its middle. */
+/** For sentences: like `printWholePath`, but a long path is shortened in the middle. */
 export function printPath(path: string): string {
   return printWholePath(path.length <= LONGEST ? path : `${path.slice(0, LONGEST / 2)}…${path.slice(-LONGEST / 2)}`);
 }
@@ -15,7 +15,7 @@ export function printWholePath(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replace(UNSAFE, escape)}"`;
 }
 
-/** The words of a command, so that it is clear where each ends, and none can pass for another text. */
+/** Prints the words of a command so that it is clear where each one ends. */
 export function printWords(words: readonly string[]): string {
   return words.map(printWord).join(' ');
 }

@@ -8,7 +8,7 @@ export class Slots {
     this.#free = limit;
   }
 
-  /** Runs the task once a slot is free. Resolves at once to undefined if the signal is aborted before. */
+  /** Runs the task once a slot is free. If the signal is aborted before that, resolves at once to undefined. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     if (!(await this.#enter(signal))) return undefined;
     try {
@@ -26,14 +26,14 @@ export class Slots {
     }
     return new Promise((resolve) => {
       const enter = () => {
-        signal.removeEventListener('abort', giveUp);
+        signal.removeEventListener('abort', leaveQueue);
         resolve(true);
       };
-      const giveUp = () => {
+      const leaveQueue = () => {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1);
         resolve(false);
       };
-      signal.addEventListener('abort', giveUp, { once: true });
+      signal.addEventListener('abort', leaveQueue, { once: true });
       this.#waiting.push(enter);
     });
   }

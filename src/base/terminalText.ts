@@ -31,7 +31,7 @@ function lastState(line: string): string {
   return left.join('');
 }
 
-/** The same for streamed text. */
+/** Does the same as `plainText` for streamed text. */
 export class PlainTextStream {
   #rest = '';
 
@@ -58,7 +58,7 @@ export function decodePiece(bytes: Uint8Array): string {
   return new TextDecoder().decode(rest.subarray(0, wholeLength(rest)));
 }
 
-/** Drops an incomplete character or escape sequence at the end, whose rest is still to come. */
+/** The length without an incomplete character or escape sequence at the end, whose rest is still to come. */
 export function completeLength(bytes: Uint8Array): number {
   const length = wholeLength(bytes);
   const escape = bytes.subarray(0, length).lastIndexOf(0x1b);

@@ -1,8 +1,8 @@
-// Names the process of the agent that runs this program: its hooks and its MCP servers have it in common.
+// Identifies the process of the agent that started this program. An agent's hooks and MCP servers share it.
 import { execFileSync } from 'node:child_process';
 import { processInfo, startTimeOf } from './processTree.ts';
 
-/** What an agent starts its programs through. */
+/** Programs through which agents start their hooks and servers. */
 const WRAPPERS = /^-?(sh|bash|dash|zsh|fish|ksh|ash|busybox|env|npm|npx|pnpm|yarn|bunx|uvx|timeout|nice|nohup)\b/;
 const MOST_WRAPPERS = 8;
 
@@ -11,7 +11,7 @@ interface Ancestor {
   readonly parent: number;
 }
 
-/** The nearest ancestor that is no shell or the like; undefined where that cannot be found out. */
+/** Id and start time of the nearest ancestor that is not a wrapper; undefined where this cannot be determined. */
 export function agentProcess(parent = process.ppid): string | undefined {
   if (process.platform === 'win32') return undefined;
   try {

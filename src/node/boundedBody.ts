@@ -1,6 +1,6 @@
 // Reads decoded bodies of HTTP responses up to a limit, and cancels the rest.
 
-/** A server ends a body at once after its last content. One that does not is not waited for. */
+/** Servers normally end a body right after its content. Slower ones are not waited for. */
 const END_MILLISECONDS = 1000;
 const MOST_END_BYTES = 64 * 1024;
 
@@ -14,7 +14,7 @@ export class TooLargeError extends Error {
 
 export interface BodyStart {
   readonly text: string;
-  /** There was more, which was not read. */
+  /** The body is longer; the rest was not read. */
   readonly cut: boolean;
 }
 
@@ -46,14 +46,14 @@ export async function discard(response: Response): Promise<void> {
 }
 
 /**
- * Reads the end of a body whose content is complete, in the background: a connection can be used again only after that. A new
+ * Reads the end of a body whose content is complete, in the background. Only then can the connection be reused; a new
  * one costs several round trips.
  */
 export function finishSoon(source: ReadableStreamDefaultReader<Uint8Array>): void {
   let left = MOST_END_BYTES;
-  // Its rejection is that of the reads, which is handled below.
+  // It rejects with the error of the reads, which is handled below.
   const cancel = () => void source.cancel().catch(() => undefined);
-  // A timer that keeps no program running.
+  // This timer does not keep the process running.
   const late = AbortSignal.timeout(END_MILLISECONDS);
   late.addEventListener('abort', cancel);
   const finish = async () => {
@@ -62,7 +62,7 @@ export function finishSoon(source: ReadableStreamDefaultReader<Uint8Array>): voi
       if (left < 0) cancel();
     }
   };
-  // The content has arrived, so that a connection that breaks now does not matter.
+  // The content has arrived, so it does not matter if the connection breaks now.
   void finish()
     .catch(() => undefined)
     .finally(() => late.removeEventListener('abort', cancel));

@@ -1,4 +1,4 @@
-// Locks between processes that the kernel releases when the owner dies, however it dies.
+// Locks between processes that the kernel releases when the owner ends, even after a crash.
 import { closeSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import type * as sqliteModule from 'node:sqlite';
 
@@ -29,8 +29,8 @@ function loadSqlite(): typeof sqliteModule | undefined {
 function trySqlite(sqlite: typeof sqliteModule, path: string): KernelLock | undefined {
   const first = lockDatabase(sqlite, path);
   if (typeof first !== 'number') return first;
-  // SQLite checks locks before it reads bytes, so the lock is free. The content is not needed; the file is emptied in
-  // place, so that a process doing the same meets the same file.
+  // SQLite checks locks before it reads bytes, so the lock is free. The content is not needed. The file is emptied in
+  // place, so that a process that does the same at this time locks the same file.
   if (SQLITE_UNREADABLE.includes(first)) truncateSync(path, 0);
   const second = lockDatabase(sqlite, path);
   if (typeof second !== 'number') return second;
@@ -53,8 +53,8 @@ function lockDatabase(sqlite: typeof sqliteModule, path: string): KernelLock | u
 }
 
 /**
- * Without SQLite: a file that holds the owner's process id. Weaker, since it checks whether that process lives: a new
- * process with the same id keeps the lock until it ends, and processes of other machines cannot be checked.
+ * Without SQLite: a file with the owner's process id. This is weaker, since it checks whether that process is alive: a
+ * new process with the same id keeps the lock until it ends, and processes of other machines cannot be checked.
  */
 export function tryPidFile(path: string): KernelLock | undefined {
   for (let attempt = 0; attempt < 2; attempt++) {
@@ -80,7 +80,7 @@ function pidIn(path: string): number {
   }
 }
 
-/** An unreadable id belongs to a process that is just writing it. */
+/** True for an unreadable id, since another process may be writing it. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return true;
   try {

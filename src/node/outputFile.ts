@@ -14,7 +14,7 @@ export interface OutputMeasure {
   readonly kept: number;
 }
 
-/** For the single process that writes. Calls must not overlap. */
+/** For the only process that writes. Calls must not overlap. */
 export class OutputWriter {
   readonly #folder: string;
   readonly #partBytes: number;
@@ -41,7 +41,7 @@ export class OutputWriter {
     }
   }
 
-  /** Durably. */
+  /** Syncs the output to disk first. */
   async close(): Promise<void> {
     await this.#file?.datasync();
     await this.#file?.close();
@@ -69,7 +69,7 @@ export async function measureOutput(folder: string): Promise<OutputMeasure> {
   return { size: last + size, kept: parts[0] ?? 0 };
 }
 
-/** At most `limit` bytes from this offset on, or from the first that is kept. */
+/** At most `limit` bytes from this offset on, or from the first byte that is still kept. */
 export async function readOutput(
   folder: string,
   from: number,

@@ -1,16 +1,16 @@
-// Listens on a socket that only this user can open: mode 0600 from its first moment; a named pipe on Windows.
+// Listens on a socket that only this user can open: mode 0600 from its creation; a named pipe on Windows.
 import { chmod, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** More clients than this are turned away. */
+/** Further clients are disconnected. */
 const MOST_CONNECTIONS = 1000;
 
 export interface PrivateSocket {
-  /** Drops all clients; the socket is gone afterwards. */
+  /** Disconnects all clients and removes the socket. */
   close(): Promise<void>;
 }
 
-/** Rejects if another program listens there. A socket that nobody listens on is removed. The folder must be private too. */
+/** Rejects if another program listens there. A socket without a listener is removed. The folder must be private too. */
 export async function listenPrivately(path: string, serve: (socket: Socket) => void): Promise<PrivateSocket> {
   if (process.platform !== 'win32') {
     if (await isAnswered(path)) throw new Error(`another program listens on ${path}`);
@@ -53,11 +53,11 @@ export function isAnswered(path: string): Promise<boolean> {
 function listening(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // The socket is private from its first moment; the folder is too.
+    // The socket is private from its creation; the folder is too.
     const before = process.umask(0o177);
     server.listen(path, () => {
       server.off('error', reject);
-      // A client that cannot be accepted, for want of file descriptors, is no reason to end.
+      // A client that cannot be accepted, for lack of file descriptors, must not end the server.
       server.on('error', () => undefined);
       resolve();
     });

@@ -1,4 +1,4 @@
-// Observes when a command's processes ran, by the scheduler's counters: a process that did not run has written nothing.
+// Observes when a command's processes ran, by the scheduler's counters: a process that did not run wrote nothing.
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as startTimer } from 'node:timers';
@@ -17,11 +17,11 @@ const PERIOD_MILLISECONDS = 50;
 const SHARE = 20;
 /** File times come from a clock that lags by up to a tick, and so may the counters. */
 const SLACK_MILLISECONDS = 25;
-/** With more threads observation stops: they may have run at any time. */
+/** With more threads, observation stops, and they count as possibly running at any time. */
 const MOST_THREADS = 500;
 const MOST_SPANS = 20_000;
 const AT_ONCE = 16;
-/** Of `flags` in fdinfo: O_WRONLY or O_RDWR. */
+/** The bits O_WRONLY and O_RDWR of `flags` in fdinfo. */
 const WRITES = 0o3;
 
 /** A period in which something may have run, from and to. */
@@ -41,7 +41,7 @@ class ProcessActivity {
 
   add(root: Root): void {
     this.#roots.push(root);
-    // What it did before the first sample is unknown.
+    // Its activity before the first sample is unknown.
     this.#sample(root.since);
   }
 
@@ -137,7 +137,7 @@ class ProcessActivity {
       last[1] = to;
       return;
     }
-    // Merges the oldest gap.
+    // Merges the two oldest spans.
     const [first, second] = this.#spans;
     if (this.#spans.length >= MOST_SPANS && first !== undefined && second !== undefined) {
       second[0] = first[0];

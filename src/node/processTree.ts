@@ -5,7 +5,7 @@ import { type Survivor } from '../base/commandEnd.ts';
 
 export interface ShellProgram {
   readonly path: string;
-  /** Precede the command line. */
+  /** Arguments before the command line. */
   readonly args: readonly string[];
 }
 
@@ -14,13 +14,13 @@ export interface ShellCommand {
   readonly shell: ShellProgram;
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Absent: the input is closed, since with an open input some programs wait forever or read from it instead of files. */
+  /** If false, the input is closed: with an open input some programs wait forever or read from it instead of files. */
   readonly input: boolean;
 }
 
 const WINDOWS = process.platform === 'win32';
 
-/** In a process group of its own. */
+/** Starts the command in its own process group. */
 export function spawnShell({ command, shell, folder, env, input }: ShellCommand): ChildProcess {
   return spawn(shell.path, [...shell.args, command], {
     cwd: folder,
@@ -50,7 +50,7 @@ export function spawnProgram(
   });
 }
 
-/** Kills the group of a program that starts no others. */
+/** Kills the process group of a program that starts no other programs. */
 export function endGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) send(WINDOWS ? pid : -pid, 'SIGKILL');
 }
@@ -61,7 +61,7 @@ export function endGroup({ pid }: ChildProcess): void {
  */
 export const COMMAND_MARK = 'EARSHOT_COMMAND';
 
-/** Everything that a command started: its process group, descendants outside the group, and processes with its mark. */
+/** All processes of a command: its process group, descendants outside the group, and processes with its mark. */
 export class ProcessTree {
   readonly #pid: number;
   readonly #mark: string;
@@ -92,12 +92,12 @@ export class ProcessTree {
     for (const pid of this.#descendants()) send(pid, signal);
   }
 
-  /** As Ctrl+C in a terminal would. */
+  /** Does the same as Ctrl+C in a terminal. */
   interrupt(): void {
     send(WINDOWS ? this.#pid : -this.#pid, 'SIGINT');
   }
 
-  /** Whether any process is left, even if the command itself has ended. Always unknown on Windows. */
+  /** Whether any process is left, even if the command has ended. Always false on Windows, where this is unknown. */
   get isAlive(): boolean {
     return !WINDOWS && (hasGroup(this.#pid) || this.#descendants().length > 0);
   }
@@ -137,12 +137,12 @@ export function startTimeOf(pid: number): string | undefined {
   }
 }
 
-/** Whether a start time is of the present boot, as far as that can be determined. */
+/** Whether a start time belongs to the current boot; false where this cannot be determined. */
 export function isSameBoot(startTime: string): boolean {
   return process.platform === 'linux' && startTime.startsWith(`${bootId()}:`);
 }
 
-/** Relative to the boot, so the boot id is part of it. */
+/** The kernel's start time is relative to the boot, so the boot id is added to it. */
 function linuxStartTime(pid: number): string | undefined {
   const { ended, started } = processInfo(pid);
   return ended ? undefined : `${bootId()}:${started}`;
@@ -179,7 +179,7 @@ interface LinuxProcess {
   readonly ended: boolean;
 }
 
-/** Of a process on Linux; throws if there is none. */
+/** Reads the state of a process on Linux; throws if there is no such process. */
 export function processInfo(pid: number): LinuxProcess {
   // The name is in parentheses and may contain anything.
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -216,7 +216,7 @@ function send(target: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(target, signal);
     return true;
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
     return false;
   }
 }
@@ -239,7 +239,7 @@ async function parents(): Promise<(readonly [number, number])[]> {
   return lines.map((line) => line.trim().split(/\s+/).map(Number)).map(([pid = 0, parent = 0]) => [pid, parent]);
 }
 
-/** Its output; empty if it cannot be run. */
+/** The output of the program; empty if it cannot be run. */
 function run(program: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { windowsHide: true, maxBuffer: 16 * 1024 * 1024 }, (_error, stdout) => resolve(stdout));

@@ -11,7 +11,7 @@ export interface GitRun {
   readonly idle?: boolean;
 }
 
-/** Resolves with its output. Rejects with its error message if it fails, and when the signal is aborted. */
+/** Resolves with git's output. Rejects with git's error message if it fails, and when the signal is aborted. */
 export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = spawn('git', [...NEUTRAL, ...args], {
@@ -31,7 +31,7 @@ export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
     child.stdin.on('error', () => undefined);
     child.stdin.end(run.input ?? '');
     let failure: Error | undefined;
-    // An aborted process may still write for a moment; callers rely on it being over.
+    // An aborted process may still write for a moment; callers rely on its end, so `close` is awaited.
     child.once('error', (error) => {
       failure = error;
       if (child.pid === undefined) reject(error);
@@ -77,6 +77,6 @@ function yieldToOthers(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
   } catch {
-    // It has ended already, or the system does not permit it.
+    // The process has ended already, or the system does not allow it.
   }
 }

@@ -1,7 +1,7 @@
 // Arguments for running one command line in a shell, and the environment of commands without the editor's variables.
 import { type ShellProgram } from './processTree.ts';
 
-/** The editor's own variables, with which a program would behave as a part of the editor. */
+/** The editor's own variables. With them a program would behave as a part of the editor. */
 const EDITORS_OWN = /^(?:ELECTRON_.+|VSCODE_(?!(?:PORTABLE|SHELL_LOGIN)$).+|EARSHOT_NODE_OPTIONS)$/;
 
 export function shellProgram(path: string): ShellProgram {
@@ -11,7 +11,7 @@ export function shellProgram(path: string): ShellProgram {
     .replace(/\.exe$/, '');
   if (name === 'pwsh' || name === 'powershell') return { path, args: ['-NoProfile', '-NonInteractive', '-Command'] };
   if (name === 'cmd') return { path, args: ['/d', '/s', '/c'] };
-  // Its input is a socket, for which bash would read ~/.bashrc as for a remote login, but only if no other shell started the editor.
+  // The input is a socket. Bash takes that for a remote login and reads ~/.bashrc, unless a shell started the editor.
   if (name === 'bash') return { path, args: ['--norc', '-c'] };
   // nologin and false are not shells.
   if (name === '' || name === 'nologin' || name === 'false') return { path: '/bin/sh', args: ['-c'] };

@@ -1,4 +1,4 @@
-// Shows a notice of the operating system with the program that it ships for this.
+// Shows a desktop notice with the program that the operating system provides for this.
 import { spawn } from 'node:child_process';
 
 const LONGEST = 300;
@@ -8,7 +8,7 @@ interface Program {
   readonly given: readonly string[];
 }
 
-/** Never through a shell: the text is from outside. Undefined: this system has no such program. */
+/** Runs without a shell, since the text comes from outside. Undefined if this system has no such program. */
 export function noticeProgram(platform: NodeJS.Platform, title: string, text: string): Program | undefined {
   const short = text.replace(/\s+/g, ' ').slice(0, LONGEST);
   if (platform === 'linux') return { command: 'notify-send', given: ['--app-name', title, '--', title, short] };
@@ -18,7 +18,7 @@ export function noticeProgram(platform: NodeJS.Platform, title: string, text: st
   return { command: 'osascript', given: ['-e', script, title, short] };
 }
 
-/** Resolves to whether the program accepted it. */
+/** Resolves to whether the program accepted the notice. */
 export async function showSystemNotice(
   title: string,
   text: string,

@@ -19,7 +19,7 @@ export function createBudgetProducer(): Producer {
   };
 }
 
-/** Each step once until the context was compacted; withdrawn if the current model has a larger window. */
+/** Reports each step once until the context is compacted; withdraws it if the current model has a larger window. */
 function sampleContext({ contextTokens, contextWindow, state }: DeliveryPoint): Sample {
   const sample = { kind: CONTEXT, subject: 'budget:context' };
   const percent = Math.floor((contextTokens / contextWindow) * 100);

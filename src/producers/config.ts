@@ -7,7 +7,7 @@ import { type DeliveryPoint, type RequestConfig } from '../core/ports/producers.
 
 const KIND = { source: 'config', name: 'changed' } as const;
 const NAMED = 12;
-/** Of all differences together. */
+/** Limits for all diffs together. */
 const SHOWN = { lines: 40, characters: 1200 };
 
 export function createConfigProducer(): Producer {
@@ -25,7 +25,7 @@ export function createConfigProducer(): Producer {
   };
 }
 
-/** Unknown parts of the last request are not compared. */
+/** Parts of the last request that are not known are not compared. */
 function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): string[] {
   const tools = compare(used.tools ?? now.tools, now.tools);
   const [before, after] = [named(used.instructions ?? now.instructions), named(now.instructions)];
@@ -58,7 +58,7 @@ interface EditedText {
   readonly texts: Promise<readonly (string | undefined)[]>;
 }
 
-/** The diff of each edited file, as far as it fits; the system prompt has the instructions, the files the skills. */
+/** The diff of each edited text, if it fits. The system prompt has the whole instructions, the files the skills. */
 async function differencesIn({ used, config, instruction, skill }: DeliveryPoint): Promise<string[]> {
   const edited = [
     ...editedTexts(used.instructions ?? [], config.instructions, instruction),

@@ -23,7 +23,7 @@ export function createHandlesProducer(deps: HandlesProducerDeps): Producer {
 
 const RUNNING = 'tool.running' satisfies ShippedKind;
 
-/** Sampled at the first delivery point after a restart, so that it is true at that moment. */
+/** Sampled at the first delivery point after a restart, so that the list is true at that time. */
 function sampleRunning(handles: Handles, conversation: string): readonly Sample[] {
   const running = handles.stillRunning(conversation);
   handles.saidStillRunning(conversation);
@@ -37,7 +37,7 @@ class HandlesWatch implements Disposable {
   readonly #deps: HandlesProducerDeps;
   readonly #publisher: Publisher;
   readonly #held = new DisposableStore();
-  /** Those that were reported to wait for input. */
+  /** Handles that were reported as waiting for input. */
   readonly #waiting = new Set<Handle>();
 
   constructor(deps: HandlesProducerDeps, publisher: Publisher) {
@@ -63,11 +63,11 @@ class HandlesWatch implements Disposable {
     if (handle.state !== 'running') void this.#publishState(handle, name).catch(report);
   }
 
-  /** The queue drops it if the model knows it already. */
+  /** The queue drops the notification if the model already knows the state. */
   async #publishState(handle: Handle, name: string): Promise<void> {
     const { state } = handle;
     const draft = await draftHandleNotification(handle, name, new Date(this.#deps.clock.now()).toISOString());
-    // Reading its last lines took a moment.
+    // The state may have changed while the last lines were read.
     if (draft !== undefined && handle.state === state) await this.#publisher.publish(draft, handle.conversation);
   }
 }

@@ -1,4 +1,4 @@
-// Reports MCP servers: lost and reconnected, other tools than before, changed resources, messages that servers send.
+// Reports events of MCP servers: lost and restored connections, changed tools and resources, and messages of servers.
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { wholeCharacters } from '../base/text.ts';
 import { type McpChange, type McpSource } from '../core/ports/mcp.ts';
@@ -92,7 +92,7 @@ function describeLoss({ server, reason, tools }: Extract<McpChange, { type: 'los
   return `The MCP server “${server}” is not connected any more: ${reason}. ${named}. State that it kept may be gone. Earshot tries to connect again.`;
 }
 
-/** Compares states, so that a loss that is over by now, and tools that are as they were, are not reported. */
+/** Compares states, so that a loss that is already over, and tools that are unchanged in the end, are not reported. */
 function sampleServers(source: McpSource, point: DeliveryPoint): readonly Sample[] {
   const connected = source.servers().filter(({ state }) => state === 'ready');
   return [...connected.flatMap(({ name }) => sampleRecovery(name)), ...compareTools(point, source)];

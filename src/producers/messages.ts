@@ -1,4 +1,4 @@
-// Reports messages of other agents: the first at once, then at most one notification in 100 ms that names all since.
+// Reports messages of other agents: the first at once, then at most one notification per 100 ms with all since then.
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { printPath } from '../base/printPath.ts';
 import { wholeCharacters } from '../base/text.ts';
@@ -9,9 +9,9 @@ import { scopeOf } from '../protocol/scopes.ts';
 
 const KIND = { source: 'message', name: 'received' } as const;
 const INTERVAL = 100;
-/** Messages of one notification that are quoted; the others are counted. */
+/** How many messages one notification quotes; the others are only counted. */
 const MOST_QUOTED = 10;
-/** Room for the last line. */
+/** Characters kept free for the last line. */
 const ROOM = 200;
 
 export interface MessagesDeps {
@@ -24,8 +24,8 @@ export function createMessagesProducer(deps: MessagesDeps): Producer {
   return { name: 'messages', start: (publisher) => new MessagesWatch(deps, publisher) };
 }
 
-/** The messages of one conversation that are not published yet. */
-interface Resting {
+/** The running interval of one conversation, with messages that are not published yet. */
+interface Interval {
   readonly timer: Disposable;
   readonly messages: IncomingMessage[];
 }
@@ -34,10 +34,10 @@ class MessagesWatch implements Disposable {
   readonly #deps: MessagesDeps;
   readonly #publisher: Publisher;
   readonly #held = new DisposableStore();
-  readonly #resting = new Map<string, Resting>();
-  /** How many publications of a conversation are not on disk yet, and the newest message of them. */
-  readonly #underWay = new Map<string, { count: number; newest: IncomingMessage }>();
-  /** Conversations that a message could not be queued for: it comes again when they join the next time. */
+  readonly #intervals = new Map<string, Interval>();
+  /** How many publications of a conversation are not on disk yet, and the newest of their messages. */
+  readonly #publishing = new Map<string, { count: number; newest: IncomingMessage }>();
+  /** Conversations for which a message could not be queued; the hub sends it again when they join the next time. */
   readonly #incomplete = new Set<string>();
 
   constructor(deps: MessagesDeps, publisher: Publisher) {
@@ -48,33 +48,33 @@ class MessagesWatch implements Disposable {
 
   dispose(): void {
     this.#held.dispose();
-    const resting = [...this.#resting.values()];
-    this.#resting.clear();
-    for (const { timer, messages } of resting) {
+    const interval = [...this.#intervals.values()];
+    this.#intervals.clear();
+    for (const { timer, messages } of interval) {
       timer.dispose();
       this.#publish(messages);
     }
   }
 
   #received(message: IncomingMessage): void {
-    const resting = this.#resting.get(message.conversation);
-    if (resting !== undefined) {
-      resting.messages.push(message);
+    const interval = this.#intervals.get(message.conversation);
+    if (interval !== undefined) {
+      interval.messages.push(message);
       return;
     }
-    this.#rest(message.conversation);
+    this.#startInterval(message.conversation);
     this.#publish([message]);
   }
 
-  #rest(conversation: string): void {
+  #startInterval(conversation: string): void {
     const timer = this.#deps.clock.after(INTERVAL, () => {
-      const messages = this.#resting.get(conversation)?.messages ?? [];
-      this.#resting.delete(conversation);
+      const messages = this.#intervals.get(conversation)?.messages ?? [];
+      this.#intervals.delete(conversation);
       if (messages.length === 0) return;
-      this.#rest(conversation);
+      this.#startInterval(conversation);
       this.#publish(messages);
     });
-    this.#resting.set(conversation, { timer, messages: [] });
+    this.#intervals.set(conversation, { timer, messages: [] });
   }
 
   #publish(messages: readonly IncomingMessage[]): void {
@@ -86,16 +86,16 @@ class MessagesWatch implements Disposable {
   }
 
   /**
-   * The cursor is in the notification only if everything before it is on disk: after a crash the hub lists what came
-   * after the last cursor of the log.
+   * The cursor is in the notification only if everything before it is on disk: after a crash the hub lists the messages
+   * after the last cursor in the log.
    */
   async #publishUntil(last: IncomingMessage, messages: readonly IncomingMessage[]): Promise<void> {
     const { conversation, hub, cursor } = last;
-    const underWay = this.#underWay.get(conversation) ?? { count: 0, newest: last };
-    const isNext = underWay.count === 0 && !this.#incomplete.has(conversation);
-    underWay.count += 1;
-    underWay.newest = last;
-    this.#underWay.set(conversation, underWay);
+    const publishing = this.#publishing.get(conversation) ?? { count: 0, newest: last };
+    const isNext = publishing.count === 0 && !this.#incomplete.has(conversation);
+    publishing.count += 1;
+    publishing.newest = last;
+    this.#publishing.set(conversation, publishing);
     try {
       const draft = draftMessages(messages, last);
       const data = {
@@ -108,10 +108,10 @@ class MessagesWatch implements Disposable {
       this.#incomplete.add(conversation);
       throw error;
     } finally {
-      underWay.count -= 1;
-      if (underWay.count === 0) this.#underWay.delete(conversation);
+      publishing.count -= 1;
+      if (publishing.count === 0) this.#publishing.delete(conversation);
     }
-    if (underWay.count === 0 && !this.#incomplete.has(conversation)) await this.#deps.hub.stored(underWay.newest);
+    if (publishing.count === 0 && !this.#incomplete.has(conversation)) await this.#deps.hub.stored(publishing.newest);
   }
 }
 
@@ -166,7 +166,7 @@ function describeOne({ id, author, role, preview, match, scopes, edited }: Incom
   return `${who} ${verb}${to}${about} (${id}): ${quote(preview)}`;
 }
 
-/** On one line, whatever it contains. */
+/** Prints the preview on one line. */
 function quote(preview: string): string {
   return `“${wholeCharacters(printPath(preview), 400)}”`;
 }

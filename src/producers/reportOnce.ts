@@ -1,4 +1,4 @@
-// Remembers the state that each conversation was last notified of, while it is not known whether the notification was delivered.
+// Remembers the state that was last reported to each conversation until it is known whether the report was delivered.
 import { type Clock, type Publisher } from '../core/ports/ports.ts';
 import { type Kind, type NotificationDraft } from '../protocol/notification.ts';
 
@@ -7,15 +7,15 @@ export type ReportDraft = Omit<NotificationDraft, 'at'> & Partial<Pick<Notificat
 export interface ReportOnceDeps {
   readonly clock: Clock;
   readonly publisher: Publisher;
-  /** `queued`: forget a report once it is in the log, which knows it from then on. */
+  /** `queued`: forget a report once it is in the log, from which its state is known then. */
   readonly until: 'queued' | 'withdrawn';
-  /** Gets the error of a failed publication. */
+  /** Called with the error of a failed publication. */
   failed(error: unknown): void;
 }
 
 export interface WithdrawnReport<State> {
   readonly state: State;
-  /** It was not pending any more, so the conversation knows the state. */
+  /** The report was not pending any more, so the conversation knows the state. */
   readonly delivered: boolean;
 }
 
@@ -32,7 +32,7 @@ export class ReportOnce<State> {
     return this.#reported.get(conversation)?.get(subject);
   }
 
-  /** Does not wait for the publications: the throttle may hold them, and the next report must be able to replace them. */
+  /** Does not wait for the publications: the throttle may hold them, and the next report must replace them. */
   report(conversation: string, subject: string, state: State, ...drafts: readonly ReportDraft[]): void {
     const { clock, publisher, until, failed } = this.#deps;
     const reported = this.#reported.get(conversation) ?? new Map<string, State>();
@@ -47,7 +47,7 @@ export class ReportOnce<State> {
       .catch(failed);
   }
 
-  /** Withdraws the last report as far as it is pending. Undefined: nothing was reported since the last withdrawal. */
+  /** Withdraws the last report if it is pending. Undefined if nothing was reported since the last withdrawal. */
   async withdraw(
     conversation: string,
     subject: string,

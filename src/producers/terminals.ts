@@ -1,4 +1,4 @@
-// Reports failed commands in the user's terminals to every live conversation: the command line and its last lines.
+// Reports failed commands in the user's terminals to every live conversation, with the last lines of their output.
 import { type Disposable } from '../base/disposable.ts';
 import { printCommandLine, printPath } from '../base/printPath.ts';
 import { maskSecrets } from '../base/secrets/maskSecrets.ts';
@@ -13,10 +13,10 @@ const LAST_LINES = 15;
 const LINE_LIMIT = 300;
 const OUTPUT_LIMIT = 1200;
 const COMMAND_LIMIT = 200;
-/** Ctrl+C and a closed pipe are no failures. */
+/** Exit codes of Ctrl+C and of a closed pipe, which are not failures. */
 const ENDED_ON_PURPOSE: ReadonlySet<number> = new Set([130, 141]);
 
-/** For these commands, exit code 1 is an answer: nothing found, or a difference. */
+/** Commands for which exit code 1 is a normal answer: nothing found, or a difference. */
 const ANSWERS_WITH_1 = /(^|[|;&]\s*)(git\s+)?([ef]?grep|rg|diff|cmp)\b[^|;&]*$/;
 
 export interface TerminalsDeps {
@@ -71,7 +71,7 @@ function lastLines(output: string): string[] {
   if (plain === '') return [];
   const kept: string[] = [];
   let length = 0;
-  // Masked before it is cut: a key of several lines is recognized by its first line.
+  // Masked before it is cut, since a key of several lines is recognized by its first line.
   for (const line of maskSecrets(plain).split('\n').slice(-LAST_LINES).reverse()) {
     const shown = line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)}…` : line;
     length += shown.length;

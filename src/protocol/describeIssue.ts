@@ -1,7 +1,7 @@
 // Describes why zod rejected a value, in one line.
 import type * as z from 'zod';
 
-/** The first issue, as `field: what`. */
+/** The first issue, in the form `field: message`. */
 export function describeIssue(error: z.ZodError): string {
   const issue = error.issues[0];
   if (issue === undefined) return 'not valid';

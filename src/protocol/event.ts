@@ -16,8 +16,8 @@ export type SeenPart = z.infer<typeof seenPartSchema>;
 const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string(), part: seenPartSchema.optional() }));
 
 /**
- * What the bytes belong to if not to a plain file: a link (its target) or an executable file. `executable` is recorded
- * only if the other side is not executable.
+ * The kind of an entry that is not a plain file: a link (its bytes are the target) or an executable file. `executable`
+ * is recorded only if the other side (before or after) is not executable.
  */
 const entryKindSchema = z.enum(['link', 'executable']);
 export type EntryKind = z.infer<typeof entryKindSchema>;
@@ -40,7 +40,7 @@ const changesSchema = z.array(
   }),
 );
 
-/** What a result showed of handles: state, output up to the byte `through`, and the prompt that it seems to wait at. */
+/** The handles that a result showed: state, output up to the byte `through`, and the prompt where it seems to wait. */
 const shownHandlesSchema = z.array(
   z.strictObject({
     name: z.string(),
@@ -53,7 +53,7 @@ export type ShownHandle = z.infer<typeof shownHandlesSchema>[number];
 
 export const FORMATS = ['xml', 'developer', 'markdown', 'synthetic-tool'] as const;
 
-/** What a carrier delivers. `text` is stored exactly as sent; every pending id up to `through` is in exactly one list. */
+/** The content of a carrier. `text` is stored as sent; each pending id up to `through` is in exactly one list. */
 const carriedSchema = z.strictObject({
   format: z.enum(FORMATS),
   text: z.string(),
@@ -84,16 +84,16 @@ const usageSchema = z.strictObject({
 });
 export type Usage = z.infer<typeof usageSchema>;
 
-/** A text that a request had, stored by its hash. */
+/** A text that a request contained, stored by its hash. */
 const namedTextSchema = z.strictObject({ name: z.string(), hash: z.string() });
 const failureSchema = z.strictObject({ code: z.string(), message: z.string(), nextStep: z.string().optional() });
 
-/** The fields of each event type, besides the envelope. */
+/** The fields of each event type, in addition to the envelope. */
 const bodies = {
-  /** The first event. `key` is the conversation's secret, which marks our blocks; forks keep it. */
+  /** The first event. `key` is the conversation's secret, which marks Earshot's blocks; forks keep it. */
   conversation_started: {
     key: z.string().min(11),
-    /** It is a subagent: the conversation that started it, and what it was given. `depth` is 1 for one of the user's own. */
+    /** Set for a subagent: its parent conversation and its options. `depth` is 1 if the parent is not a subagent. */
     subagent: z
       .strictObject({
         parent: z.string(),
@@ -138,7 +138,7 @@ const bodies = {
     /** The tools of MCP servers, each with a hash of its description. */
     servers: z.array(z.strictObject({ name: z.string(), tools: z.record(z.string(), z.string()) })).optional(),
     instructions: z.array(namedTextSchema),
-    /** Absent: there were none, or an earlier version wrote this. */
+    /** Absent if there were none, or if an earlier version wrote the event. */
     skills: z.array(namedTextSchema).optional(),
   },
   /** `arguments_text`: the arguments verbatim, if they were not a JSON object. */
@@ -167,9 +167,9 @@ const bodies = {
     /** Changes that others made, or may have made, while the call ran. */
     meanwhile: changesSchema.optional(),
     handles: shownHandlesSchema.optional(),
-    /** Tools that the conversation is offered from here on. */
+    /** Tools that are offered to the conversation from here on. */
     tools: z.array(z.string()).optional(),
-    /** Resources of MCP servers that the call has read, as `resourceName` names them. */
+    /** Names (`resourceName`) of the resources of MCP servers that the call has read. */
     resources: z.array(z.string()).optional(),
     /** Images and sound for the card; their bytes are snapshots. The model is not shown them. */
     media: z.array(z.strictObject({ media_type: z.enum(CARD_MEDIA_TYPES), hash: z.string() })).optional(),
@@ -181,9 +181,9 @@ const bodies = {
     start_time: z.string(),
     tool_call_id: z.string(),
     ended: z.boolean().optional(),
-    /** It is a task of an MCP server. */
+    /** Set for a task of an MCP server. */
     task: z.strictObject({ server: z.string(), reference: z.string() }).optional(),
-    /** It is a subagent with this conversation. */
+    /** Set for a subagent: its conversation. */
     agent: z.strictObject({ conversation: z.string() }).optional(),
   },
   inquiry_request: {
@@ -191,7 +191,7 @@ const bodies = {
     question: z.string(),
     options: z.array(z.string()).optional(),
     several: z.boolean().optional(),
-    /** A form; the answer is as `protocol/page/form.ts` says. */
+    /** A form; `protocol/page/form.ts` describes the answer. */
     fields: z.array(formFieldSchema).optional(),
     tool_call_id: z.string().optional(),
   },
@@ -202,8 +202,8 @@ const bodies = {
   notification_queued: { notification: notificationSchema },
   notification_withdrawn: { ids: z.array(z.string()).min(1), reason: z.string() },
   /**
-   * A checkpoint of the workspace's files, stored under this name; `unsaved` are the bytes of changed buffers. Without a
-   * name it could not be taken, and `failure` says why.
+   * A checkpoint of the workspace's files, stored under this name; `unsaved` are the bytes of changed buffers. If it
+   * could not be taken, it has no name, and `failure` says why.
    */
   checkpoint_taken: {
     reason: z.enum(['turn', 'command', 'restore']),
@@ -217,7 +217,7 @@ const bodies = {
   /**
    * The user's decision about changes of the agent. `of` names the request whose turn was restored to, or the decision
    * that is reverted. A file's `through` is the last event that the decision covers, `before` and `after` are its bytes
-   * around the decision, `rest` is what remains to be reviewed. `meanwhile`: it concerns what others changed during a call.
+   * around the decision, `rest` remains to be reviewed. `meanwhile`: it concerns changes by others during a call.
    */
   changes_reviewed: {
     action: z.enum(['keep', 'undo', 'restore', 'bring_back']),
@@ -239,12 +239,12 @@ const bodies = {
   /** The conversation's name on a hub, and the cursor up to which its messages there are in this log. */
   hub_agent: { hub: z.string(), name: z.string(), cursor: z.string() },
   forked: { from: z.string(), through: z.int() },
-  /** This is the log of an outside agent: it has carriers, and no turns. */
+  /** This is the log of an outside agent, with carriers but without turns. */
   listener_started: { agent: z.string() },
   /** Files that an outside agent has read or written. */
   files_seen: { seen: seenSchema },
   watch_changed: { add: z.array(z.string()), remove: z.array(z.string()) },
-  /** An outside agent has what these carriers deliver. */
+  /** An outside agent has received these carriers. */
   carriers_accepted: { carriers: z.array(z.int()).min(1) },
 };
 
@@ -273,7 +273,7 @@ const schemas = new Map<string, z.ZodType>(
   Object.entries(bodies).map(([type, body]) => [type, z.strictObject({ ...envelope, type: z.literal(type), ...body })]),
 );
 
-/** Checks what follows the version, the sequence number and the type. */
+/** Checks the fields other than version, sequence number and type. */
 const shapes = new Map(
   Object.entries(bodies).map(([type, body]) => {
     const { event_id, timestamp } = envelope;
@@ -296,9 +296,9 @@ export type ParsedEvent =
   | { readonly kind: 'unknown'; readonly seq: number; readonly type: string; readonly v: number }
   | { readonly kind: 'invalid'; readonly reason: string };
 
-/** Why an event must not be written, as `type: field: what`; undefined if it is valid. */
+/** Why an event must not be written, in the form `type: field: reason`; undefined if the event is valid. */
 export function findFault(event: LogEvent): string | undefined {
-  // A fast path for by far the most frequent event. In doubt the schema decides.
+  // A fast path for by far the most frequent event. If it is not plain, the schema decides.
   if (event.type === 'notification_queued' && isPlainNotification(event.notification)) return undefined;
   const checked = schemas.get(event.type)?.safeParse(event);
   if (checked === undefined) return `there is no event of type ${event.type}`;

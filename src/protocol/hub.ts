@@ -1,4 +1,4 @@
-// The hub's wire: parameters of its methods, what they return, what is pushed, and the records of its files (WIRE B).
+// The hub's wire format: parameters and results of its methods, pushed messages, and the records of its files (WIRE B).
 import * as z from 'zod';
 
 /** Names and roles share one alphabet, which is also legal in a NATS subject. */
@@ -8,12 +8,12 @@ export const HUB_IDENTITY = /^[a-z0-9_-]{1,32}(?::[a-z0-9_-]{0,32}(?::[^:]{0,64}
 export const RESERVED_NAMES: readonly string[] = ['system', 'all', 'everyone'];
 export const MOST_BODY_BYTES = 900 * 1024;
 export const MOST_PAGE = 100;
-/** `<name>-<machine>` and a digit, as an agent of another machine may be known. */
+/** Long enough for `<name>-<machine>` and a digit, which may name an agent of another machine. */
 const LONGEST_MENTION = 80;
 
 const text = (longest: number) => z.string().max(longest);
 const name = z.string().regex(HUB_NAME, 'must consist of 1 to 32 of a-z, 0-9, _ and -');
-/** Empty: none. */
+/** Empty if there is none. */
 const optionalName = z.union([z.literal(''), name]);
 const label = text(200);
 const pair = z.strictObject({ type: z.string().min(1).max(64), value: z.string().min(1).max(4096) });
@@ -32,7 +32,7 @@ export const agentParams = z.strictObject({ agent_id: name });
 export const sessionParams = z.strictObject({ session_id: id });
 export const optionalSessionParams = z.strictObject({ session_id: id.optional() });
 export const noParams = z.strictObject({});
-/** `watch`: changes of what `health` says of the server are pushed as `notification.health`. */
+/** `watch`: later changes of the server's health are pushed as `notification.health`. */
 export const healthParams = z.strictObject({ watch: z.boolean().optional() });
 
 export const sendParams = z.strictObject({
@@ -74,7 +74,7 @@ export const createThreadParams = z.strictObject({ title: z.string().min(1).max(
 export const listThreadsParams = z.strictObject({ after: cursor.optional(), limit: limit.optional() });
 export const getThreadParams = z.strictObject({ thread_id: id, after: cursor.optional(), limit: limit.optional() });
 
-/** Which of the three was given, and whether it is whole, is decided by the subscriptions: the seed has a text for it. */
+/** `hub/subscribing.ts` checks that exactly one of the three is given, with its own error messages. */
 export const subscribeParams = z.strictObject({
   scope: pair.optional(),
   mention_role: z.string().min(1).max(64).optional(),
@@ -90,7 +90,7 @@ interface HubAuthor {
   readonly name: string;
   readonly role: string;
   readonly module: string;
-  /** Of an author on another machine. */
+  /** Set for an author on another machine. */
   readonly machine?: string;
 }
 
@@ -122,9 +122,9 @@ export interface HubThread {
   readonly created_at: string;
 }
 
-// The records of `hub.jsonl`, of `messages/<agent>.jsonl` and of `received/<machine>.jsonl`. `n` is the arrival number on this hub.
+// The records of `hub.jsonl`, `messages/<agent>.jsonl` and `received/<machine>.jsonl`. `n` counts arrivals on this hub.
 const head = { v: z.literal(1), n: z.int().min(1), event_id: z.string(), timestamp: z.string() };
-/** Where a record was received from; absent: written here. */
+/** The machine that a record was received from; absent if it was written here. */
 const machine = z.string().optional();
 const author = z.object({ agent_id: z.string(), name: z.string(), role: z.string(), module: z.string() });
 const threadHead = z.object({
@@ -133,7 +133,7 @@ const threadHead = z.object({
   created_by: z.string(),
   created_at: z.string(),
   scopes: z.array(pair),
-  /** The message that a reply started the thread from. */
+  /** The message whose reply started the thread. */
   root: z.string().optional(),
 });
 
@@ -146,7 +146,7 @@ const messageCreate = z.object({
   format: z.string(),
   content: z.string(),
   structured: z.unknown().optional(),
-  /** Repeated with each message of it, so that another machine knows the thread from any of them. */
+  /** Repeated with each message of the thread, so that another machine knows the thread from any of them. */
   thread: threadHead.optional(),
   reply_to: z.string().optional(),
   scopes: z.array(pair),
@@ -208,14 +208,14 @@ export const hubRecord = z.discriminatedUnion('type', [
 export type HubRecord = z.infer<typeof hubRecord>;
 export type ThreadHead = z.infer<typeof threadHead>;
 
-/** What `health` says of the server that joins several machines. */
+/** The part of `health` about the server that joins several machines. */
 export const linkHealth = z.object({
   server: z.object({
     state: z.enum(['connected', 'connecting', 'refused']),
     since: z.string(),
-    /** What is wrong, and what to do about it. */
+    /** The problem, and what to do about it. */
     error: z.string().optional(),
-    /** How far this machine's clock is ahead of the server's; negative: behind. */
+    /** How far this machine's clock is ahead of the server's; negative if it is behind. */
     clock_ahead_ms: z.number().optional(),
   }),
   /** Records of this machine that the server has not acknowledged. */

@@ -1,4 +1,4 @@
-// Kinds of notification in words, for people. The English text is also the key of its translation.
+// Labels of notification kinds, for people. The English text is also the key of its translation.
 import { type Kind, printKind } from './notification.ts';
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -22,15 +22,15 @@ const LABELS: Readonly<Record<string, string>> = {
   'mcp.reconnected': 'MCP server reconnected',
   'mcp.tools_changed': 'MCP tools changed',
   'config.changed': 'Configuration changed',
-  'budget.context': 'Context fills up',
+  'budget.context': 'Context filling up',
   'budget.rate_limited': 'Rate limited',
   'message.received': 'Message from an agent',
   'hook.added': 'Added by a hook',
-  'hook.objected': 'Objection of a hook',
+  'hook.objected': 'Hook objected',
   'security.lookalike': 'Output imitates a notification',
 };
 
-/** Kinds of plugins have no label of ours: their name in words. */
+/** Kinds of plugins have no label here; their name is printed with spaces. */
 export function kindLabel(kind: Kind): string {
   const known = LABELS[printKind(kind)];
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 // A notification: one fact from outside the turn, for the model.
 import * as z from 'zod';
 
-/** The tool by which a model reads notifications in full. Texts of notifications refer to it, so its name is part of the format. */
+/** The tool that shows notifications in full. Texts of notifications name it, so its name is part of the format. */
 export const READ_NOTIFICATIONS = 'read_notifications';
 
 export const LEVELS = ['info', 'warning', 'error', 'critical'] as const;
@@ -23,7 +23,7 @@ export const ORIGINS = [
   'host',
 ] as const;
 
-/** Longer messages are cut before they are queued, and name a tool that shows the rest. */
+/** Longer messages are cut before they are queued, and then name a tool that shows the rest. */
 export const MESSAGE_LIMIT = 2000;
 /** For messages that list many subjects. */
 export const LIST_LIMIT = 4000;
@@ -56,11 +56,11 @@ export type Notification = z.infer<typeof notificationSchema>;
 const NAMES: ReadonlySet<string> = new Set(notificationSchema.keyof().options);
 const LEVEL_NAMES: ReadonlySet<string> = new Set(LEVELS);
 const ORIGIN_NAMES: ReadonlySet<string> = new Set(ORIGINS);
-/** Does not accept the 29th of February, which the schema checks. */
+/** Does not match the 29th of February, which is left to the schema. */
 const UTC =
   /^\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
 
-/** True only if it fits the schema. If false, the schema decides. */
+/** If true, the notification matches the schema. If false, the schema decides. */
 export function isPlainNotification(value: Notification): boolean {
   for (const name in value) if (!NAMES.has(name)) return false;
   const { id, kind, level, message, subject, scopes, data, origin, at } = value;

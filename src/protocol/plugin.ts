@@ -1,4 +1,4 @@
-// The messages between Earshot and program plugins (WIRE A and D): one JSON object a line.
+// The messages between Earshot and program plugins (WIRE A and D): one JSON object per line.
 import * as z from 'zod';
 import { levelSchema } from './notification.ts';
 import { TRIGGERS } from './page/completionsView.ts';
@@ -7,9 +7,9 @@ import { commandSchema, completionSchema, modelSchema, offeredModelSchema } from
 
 /** The version of the protocol that this host speaks. */
 export const PLUGIN_PROTOCOL = 1;
-/** A longer line ends the plugin. */
+/** A plugin that sends a longer line is ended. */
 export const LONGEST_LINE = 8 * 1024 * 1024;
-/** Stands for every conversation of the workspace. */
+/** Means every conversation of the workspace. */
 export const EVERY_CONVERSATION = '*';
 
 export const pluginNameSchema = z.string().regex(/^[a-z0-9_-]{1,32}$/, 'a name has 1 to 32 of a-z, 0-9, _ and -');
@@ -22,7 +22,7 @@ const seq = z.int().min(0);
 const attachmentSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('file_content'), path: z.string(), content: z.string() }),
   z.object({ type: z.literal('file'), path: z.string() }),
-  /** One that this plugin has stored with `store_image`. */
+  /** An image that this plugin has stored with `store_image`. */
   z.object({
     type: z.literal('image'),
     media_type: z.string().max(100),
@@ -32,7 +32,7 @@ const attachmentSchema = z.discriminatedUnion('type', [
 ]);
 const attachments = z.array(attachmentSchema).max(100).optional();
 
-/** What a plugin sends, by `type`. Unknown fields are ignored, so that a plugin may be newer than the host. */
+/** The requests of a plugin, by `type`. Unknown fields are ignored, so that a plugin may be newer than the host. */
 export const requestSchemas = {
   ready: z.object({ type: z.literal('ready'), protocol: z.int().min(1).default(PLUGIN_PROTOCOL) }),
   describe: z.object({
@@ -44,7 +44,7 @@ export const requestSchemas = {
   }),
   exit: z.object({ type: z.literal('exit'), code: z.int().default(0), reason: z.string().optional() }),
   list_conversations: z.object({ type: z.literal('list_conversations'), id }),
-  /** A new conversation with nothing in it. */
+  /** Creates an empty conversation. */
   create: z.object({ type: z.literal('create'), title: z.string().optional(), id }),
   read_events: z.object({ type: z.literal('read_events'), conversation, id }),
   read_config: z.object({ type: z.literal('read_config'), path: z.string().optional(), id }),
@@ -101,7 +101,7 @@ export const requestSchemas = {
     attachments,
     schema: z.record(z.string(), z.unknown()).nullish(),
     new: z.boolean().optional(),
-    /** The `event_id` of an earlier `chat_request`: it is sent again with this content, in a fork that ends before it. */
+    /** The `event_id` of an earlier `chat_request`; the query replaces it, in a fork that ends before that request. */
     instead_of: z.string().optional(),
     sub_id: z.string().min(1).max(200).optional(),
     title: z.string().optional(),
@@ -115,18 +115,18 @@ export const requestSchemas = {
     attachments,
     id,
   }),
-  /** Continues after a turn that failed, with the same messages. */
+  /** Continues a failed turn with the same messages. */
   retry: z.object({ type: z.literal('retry'), conversation, id }),
   /** A queued message is named by the `event_id` of its `user_text_queued`. */
   withdraw_queued: z.object({ type: z.literal('withdraw_queued'), conversation, queued_id: z.string(), id }),
-  /** The call returns, and its command goes on as a background command. */
+  /** The call returns, and its command continues as a background command. */
   move_to_background: z.object({ type: z.literal('move_to_background'), conversation, tool_call_id: z.string(), id }),
   /** A command is named by the call that started it. */
   stop_command: z.object({ type: z.literal('stop_command'), conversation, tool_call_id: z.string(), id }),
-  /** With their last output; the newest last. */
+  /** Lists the commands with their last output, the newest last. */
   list_commands: z.object({ type: z.literal('list_commands'), conversation, id }),
   rename_conversation: z.object({ type: z.literal('rename_conversation'), conversation, title: z.string(), id }),
-  /** A new conversation with the history so far. */
+  /** Creates a conversation with the history so far. */
   fork_conversation: z.object({ type: z.literal('fork_conversation'), conversation, id }),
   delete_conversation: z.object({ type: z.literal('delete_conversation'), conversation, id }),
   store_image: z.object({
@@ -138,11 +138,11 @@ export const requestSchemas = {
   }),
   /** An image or a recording that a result of the conversation names, by its hash. */
   read_media: z.object({ type: z.literal('read_media'), conversation, hash: z.string().max(200), id }),
-  /** What the user can write after `@` (files to attach) or `/` (texts to insert). */
+  /** Requests completions after `@` (files to attach) or `/` (texts to insert). */
   complete: z.object({ type: z.literal('complete'), trigger: z.enum(TRIGGERS), query: z.string().max(300), id }),
-  /** The model that answers, and with `all` every model that can be chosen, which asks endpoints. */
+  /** Requests the current model, and with `all` every model that can be chosen, for which endpoints are asked. */
   list_models: z.object({ type: z.literal('list_models'), all: z.boolean().optional(), id }),
-  /** For every conversation of this window. `model` is an id of `list_models`. */
+  /** Applies to every conversation of this window. `model` is an id from `list_models`. */
   choose: z.object({
     type: z.literal('choose'),
     model: z.string().max(5000).optional(),
@@ -178,8 +178,8 @@ export type RequestOf<T extends RequestType> = PluginRequests[T];
 export type PluginDescription = Omit<RequestOf<'describe'>, 'type'>;
 
 /**
- * The first line on the window's socket (WIRE D). `token`: on Windows, where a pipe has no mode. `listener`: the agent
- * that wants notifications, with its own name of its session and a name of its process.
+ * The first line on the window's socket (WIRE D). `token` is needed on Windows, where a pipe has no mode. `listener` is
+ * the outside agent that wants notifications, `session` its own name for its session, `client` identifies its process.
  */
 export const attachSchema = z.object({
   type: z.literal('attach'),
@@ -200,14 +200,14 @@ const conversationSummary = z.strictObject({
   last_activated_at: z.iso.datetime(),
   pinned_at: z.iso.datetime().optional(),
   events_count: z.int().min(0),
-  /** It is a subagent: the conversation that started it, and its name there. */
+  /** Set for a subagent: the conversation that started it, and its name there. */
   subagent: z.strictObject({ parent: z.string(), name: z.string() }).optional(),
 });
 
-/** Pieces of an answer: `index` numbers its parts (reasoning, message), `offset` is the UTF-16 length of the part before it. */
+/** A piece of an answer: `index` numbers the parts (reasoning, message), `offset` is its UTF-16 offset in the part. */
 const partialSchema = z.strictObject({ response: z.string(), index: z.int().min(0), offset: z.int().min(0) });
 
-/** What the host sends. Tests check every line of the host against these. */
+/** The messages of the host. Tests check every line of the host against these. */
 export const hostMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('init'),
@@ -228,7 +228,7 @@ export const hostMessageSchema = z.discriminatedUnion('type', [
     /** The request's `type`; empty if the line had none. */
     request: z.string(),
     message: z.string(),
-    /** A subscription that was ended, and the last event that it got. */
+    /** A subscription that the host ended, and the last event that it got. */
     sub_id: z.string().optional(),
     seq: lastSeq.optional(),
   }),
@@ -248,7 +248,7 @@ export const hostMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('created'), id, conversation }),
   z.strictObject({ type: z.literal('forked'), id, conversation }),
   z.strictObject({ type: z.literal('image'), id, hash: z.string() }),
-  /** Without `data`: it is not stored any more. */
+  /** Without `data`, the image or recording is not stored any more. */
   z.strictObject({ type: z.literal('media'), id, hash: z.string(), data: z.string().optional() }),
   z.strictObject({ type: z.literal('commands'), id, data: z.array(commandSchema) }),
   z.strictObject({ type: z.literal('completions'), id, data: z.array(completionSchema) }),
@@ -263,7 +263,7 @@ export const hostMessageSchema = z.discriminatedUnion('type', [
     sub_id: z.string(),
     conversation,
     seq: seq.optional(),
-    /** Of a complete answer: the `partial.response` of its pieces. */
+    /** For a complete answer: the `partial.response` of its pieces. */
     response: z.string().optional(),
     partial: partialSchema.optional(),
     respond: z.enum(['tool_approval', 'inquiry']).optional(),
@@ -303,7 +303,7 @@ export interface HostReplies {
   readonly notify: HostMessageOf<'done'>;
 }
 
-/** What a request has besides its type and its id. */
+/** The fields of a request without its type and its id. */
 export type RequestFields<T extends RequestType> =
   RequestOf<T> extends infer R ? (R extends unknown ? Omit<R, 'type' | 'id'> : never) : never;
 
@@ -323,11 +323,11 @@ export interface QueryCompleteData {
   readonly outcome: 'done' | 'stopped' | 'error';
   /** The answer, if a schema was given. */
   readonly data?: unknown;
-  /** Why it did not end well. */
+  /** Why the turn failed or was stopped. */
   readonly message?: string;
 }
 
-/** No system can start a program with it. */
+/** No system can start a program with a NUL character in an argument. */
 const withoutNul = z.string().refine((text) => !text.includes('\0'), 'it has a NUL character');
 
 /** One entry of `earshot.plugins.programs`. */

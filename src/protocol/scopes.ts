@@ -1,4 +1,4 @@
-// Scopes of notifications and subscriptions: `file:src/a.ts`, `glob:src/**`, `handle:build`, … They are built and parsed here only.
+// Builds and parses the scopes of notifications and subscriptions: `file:src/a.ts`, `glob:src/**`, `handle:build`, …
 
 const PREFIXES = {
   file: 'file:',
@@ -9,9 +9,9 @@ const PREFIXES = {
   mcp: 'mcp:',
   /** A resource of an MCP server: `resource:server uri`. */
   resource: 'resource:',
-  /** Reaches every live conversation, whatever the notification is about. */
+  /** Matches every live conversation, whatever the notification is about. */
   kind: 'kind:',
-  /** What concerns one conversation only, such as its own budget. */
+  /** For facts about one conversation only, such as its own budget. */
   conversation: 'conversation:',
   /** A name on the hub that a message mentions. */
   mention: 'mention:',
@@ -43,12 +43,12 @@ export function nameInScope(type: ScopeType, scope: string): string | undefined 
   return scope.startsWith(prefix) ? scope.slice(prefix.length) : undefined;
 }
 
-/** How a resource of an MCP server is named in scopes and in the log. */
+/** The name of an MCP server's resource in scopes and in the log. */
 export function resourceName(server: string, uri: string): string {
   return `${server} ${uri}`;
 }
 
-/** An address has no spaces; the name of a server may. */
+/** A URI has no spaces; the name of a server may. */
 export function parseResourceName(name: string): { readonly server: string; readonly uri: string } {
   const at = name.lastIndexOf(' ');
   return { server: name.slice(0, Math.max(0, at)), uri: name.slice(at + 1) };

@@ -1,4 +1,4 @@
-// The settings with their defaults, and their validation. A test compares them with `contributes.configuration` in package.json.
+// The settings with defaults and validation. A test compares them with `contributes.configuration` in package.json.
 import * as z from 'zod';
 import { APPROVAL_MODES, MODES } from './page/controlsView.ts';
 import { describeIssue } from './describeIssue.ts';
@@ -10,13 +10,13 @@ import { pluginNameSchema, programSchema } from './plugin.ts';
 
 const switchesSchema = z.record(z.string(), z.boolean());
 
-/** Options of one model; absent ones are left to the endpoint. */
+/** Options of one model; the endpoint decides absent ones. */
 const modelOptionsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
   maxTokens: z.int().min(1).optional(),
   contextWindow: z.int().min(1000).optional(),
-  /** Per million tokens, in any one currency. */
+  /** Per million tokens, all in the same currency. */
   prices: z
     .strictObject({ input: z.number().min(0), output: z.number().min(0), cached: z.number().min(0).optional() })
     .optional(),
@@ -26,7 +26,7 @@ export type ModelOptions = z.infer<typeof modelOptionsSchema>;
 /** Per tool: which of its `tool.*` notifications are delivered. */
 const toolOptionsSchema = z.strictObject({ notifications: switchesSchema.optional() });
 
-/** The producers that ship. Others may be registered under names of their own. */
+/** The built-in producers. Others may be registered under other names. */
 export const PRODUCER_NAMES = [
   'files',
   'git',
@@ -84,7 +84,7 @@ export const settingSchemas = {
   'hub.port': z.int().min(0).max(65_535).default(9999),
   'hub.identity': z.union([z.literal(''), z.string().regex(HUB_IDENTITY)]).default(''),
   'hub.allowedOrigins': z.array(z.string().min(1).max(1000)).default([]),
-  // Checked together by `hub/nats/joinOptions.ts`, which says what to do.
+  // Checked together by `hub/nats/joinOptions.ts`, whose messages say what to do.
   'hub.server': z.string().max(4096).default(''),
   'hub.name': z.string().max(64).default(''),
   'hub.machine': z.string().max(64).default(''),

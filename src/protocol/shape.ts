@@ -4,7 +4,7 @@ import { isDeeperThan } from '../base/json/outsideJson.ts';
 
 type Check = (value: unknown) => boolean;
 
-/** Deeper data is never written, and would overflow the stack when it is printed. */
+/** Deeper data is never written, and would overflow the stack when it is serialized. */
 const DEEPEST_READ = 1000;
 
 /**

@@ -1,4 +1,4 @@
-// The model's to-do list: arguments of its tool, and what the chat shows.
+// The model's to-do list: the arguments of its tool, which the chat also shows.
 import * as z from 'zod';
 
 const todoItemSchema = z.strictObject({

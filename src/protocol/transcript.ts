@@ -25,7 +25,7 @@ export interface CarriedView {
   readonly texts: number;
 }
 
-/** `writing`: the model still writes the call; `output` has its arguments so far. */
+/** `writing`: the model is still writing the call; `output` has its arguments so far. */
 export type ToolState =
   | 'writing'
   | 'approval'
@@ -34,11 +34,11 @@ export type ToolState =
   | 'done'
   | 'failed'
   | 'rejected'
-  /** It was stopped before it began. */
+  /** The call was stopped before it began. */
   | 'not_run'
   | 'interrupted';
 
-/** What the user needs to answer, besides the call itself. */
+/** The information that the user needs to answer, in addition to the call itself. */
 export interface ApprovalView {
   /** Why approval is needed although the mode would not require it. */
   readonly reason?: string;
@@ -46,7 +46,7 @@ export interface ApprovalView {
   readonly always?: string;
   /** The MCP server that *always for this server* would allow; absent if it is not offered. */
   readonly alwaysServer?: string;
-  /** What the tool's MCP server says about it. */
+  /** What the MCP server says about its tool. */
   readonly note?: string;
   /** Why the last answer was not accepted. */
   readonly problem?: string;
@@ -76,7 +76,7 @@ export type TranscriptItem =
       readonly text: string;
       /** Names of the attachments. */
       readonly attachments?: readonly string[];
-      /** The agent that started this subagent wrote it. */
+      /** Written by the agent that started this subagent. */
       readonly byAgent?: true;
       /** Queued during a turn and delivered with the tool result before it. */
       readonly meanwhile?: true;
@@ -106,7 +106,7 @@ export type TranscriptItem =
       readonly agent?: string;
       /** From the approval, or the call, to the result. */
       readonly milliseconds?: number;
-      /** In the state `approval`. */
+      /** Set in the state `approval`. */
       readonly approval?: ApprovalView;
       /** Can be answered in the state `question`. */
       readonly question?: QuestionView;

@@ -1,4 +1,4 @@
-// Messages between the host and the chat page. The page imports types only; the host validates what the page sends.
+// Messages between the host and the chat page. The page imports types only; the host validates the page's messages.
 import * as z from 'zod';
 import { type ChangesView, changesMessages } from './page/changesView.ts';
 import { type CompletionsMessage, completionsMessages } from './page/completionsView.ts';
@@ -21,7 +21,7 @@ import { transcriptMessages } from './page/transcriptMessages.ts';
 export const fromPageSchema = z.discriminatedUnion('type', [
   /** Also sent after a gap in the numbering. The host answers with a snapshot. */
   z.strictObject({ type: z.literal('ready') }),
-  /** The unsent text, shortly after each change. Null: of a new chat. */
+  /** The unsent text, shortly after each change. The conversation is null for a new chat. */
   z.strictObject({
     type: z.literal('draft'),
     conversation: conversationId.nullable(),
@@ -53,7 +53,7 @@ export const fromPageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('new_chat') }),
   z.strictObject({
     type: z.literal('answer_approval'),
-    /** Of the card: the host may show another one by now, in which a call has the same id. Absent: the shown one. */
+    /** The card's conversation; the host may now show another one with a call of this id. Absent: the shown one. */
     conversation: z.string().optional(),
     call: z.string(),
     action: z.enum(['approve', 'reject', 'modify']),
@@ -103,7 +103,7 @@ interface QueuedView {
 
 /** An attachment of the next message. */
 export interface AttachmentView {
-  /** An image's hash, a file's path, or a name of text or of a resource. */
+  /** An image's hash, a file's path, or the name of a text or a resource. */
   readonly id: string;
   readonly kind: 'image' | 'file' | 'text' | 'resource';
   readonly name: string;
@@ -147,7 +147,7 @@ export interface Obstacle {
 export interface ChatState {
   /** The shown conversation; null: a new chat. */
   readonly conversation: string | null;
-  /** Its unsent text when it was shown; the page uses it only then. Null: the text in the composer belongs to it. */
+  /** Its unsent text at the time it was shown; the page uses it only then. Null: keep the text in the composer. */
   readonly draft: string | null;
   readonly controls: Controls;
   readonly others: readonly OtherConversation[];
@@ -155,7 +155,7 @@ export interface ChatState {
   readonly hostVersion: string;
   /** The model's name and a short description: `Guide`, `offline, no AI`. */
   readonly model: { readonly label: string; readonly detail: string };
-  /** The page offers them in a menu of its own; null: not listed yet. Absent: the host asks the user. */
+  /** The page offers them in its own menu; null if they are not listed yet. Absent: the host asks the user. */
   readonly models?: readonly ModelChoice[] | null;
   readonly title: string;
   readonly running: boolean;
@@ -174,14 +174,14 @@ export interface ChatState {
   /** Oldest first. */
   readonly queued: readonly QueuedView[];
   readonly attachments: readonly AttachmentView[];
-  /** The composer holds a queued message that came back undelivered. */
+  /** The composer contains a queued message that was returned undelivered. */
   readonly returned?: boolean;
-  /** Null before anything was counted. */
+  /** Null before any usage was counted. */
   readonly meter: Meter | null;
   /** Changes of the agent that are not reviewed; null or absent if there are none. */
   readonly changes?: ChangesView | null;
   readonly obstacles: readonly Obstacle[];
-  /** The conversation that started this subagent; null or absent: it is not one. */
+  /** The conversation that started this subagent; null or absent for a conversation that is not a subagent. */
   readonly parent?: { readonly id: string; readonly title: string } | null;
   /** Background commands of the conversation. */
   readonly handles: readonly HandleView[];
@@ -210,7 +210,7 @@ export type Change =
 export type ToPage =
   | { readonly type: 'snapshot'; readonly number: number; readonly state: ChatState }
   | { readonly type: 'delta'; readonly number: number; readonly changes: readonly Change[] }
-  /** The following are not numbered, since they change no state of the chat. */
+  /** The following messages are not numbered, since they do not change the chat's state. */
   | { readonly type: 'focus_composer' }
   /** Shows the list of conversations in the panel. */
   | { readonly type: 'show_conversations' }
@@ -219,13 +219,13 @@ export type ToPage =
   /** Plays a short sound. */
   | { readonly type: 'sound' }
   | { readonly type: 'context'; readonly context: ContextView | null }
-  /** Returns a message that was not accepted, in front of what was typed since. */
+  /** Returns a message that was not accepted; it goes before the text typed since. */
   | { readonly type: 'restore_draft'; readonly text: string }
   | { readonly type: 'diff'; readonly call: string; readonly files: readonly FileDiff[] }
-  /** In base64; absent: it is not stored any more. */
+  /** `data` is base64; absent if the media are not stored any more. */
   | { readonly type: 'media'; readonly hash: string; readonly data?: string };
 
-/** A message without a handler does not compile. */
+/** Requires a handler for every message at compile time. */
 export type FromPageHandlers = {
   readonly [T in FromPage['type']]: (message: Extract<FromPage, { type: T }>) => Promise<void> | void;
 };

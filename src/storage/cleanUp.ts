@@ -25,7 +25,7 @@ export async function cleanUp(deps: CleanUpDeps): Promise<number> {
   await removeLeftovers(deps);
   const old = await oldSnapshots(deps);
   if (old.length === 0) return 0;
-  // Read after the old ones were found: a snapshot that is named later was touched when it was stored, so it is not old.
+  // Read after the old snapshots were found: a snapshot that is named later is touched by `put`, so it is not old then.
   const named = await namedInLogs(deps, NAMED);
   for (const hash of await namedInWalks(deps)) named.add(hash);
   let removed = 0;
@@ -34,7 +34,7 @@ export async function cleanUp(deps: CleanUpDeps): Promise<number> {
     await files.remove(path);
     removed += 1;
   }
-  if (removed > 0) logger.info(`${removed} snapshots in ${folder} that no conversation names were removed`);
+  if (removed > 0) logger.info(`${removed} unreferenced snapshots in ${folder} were removed`);
   return removed;
 }
 

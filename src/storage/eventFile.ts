@@ -1,4 +1,4 @@
-// The log on disk: an append-only file with group commit; a torn end is cut off and kept in another file.
+// The log on disk: an append-only file with group commit. A torn end is cut off and kept in another file.
 import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
@@ -54,7 +54,7 @@ export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
   };
 }
 
-/** Stores the torn bytes beside the log, under an unused name. */
+/** Stores the torn bytes next to the log, under an unused name. */
 async function keepTorn(files: FileSystem, path: string, torn: Uint8Array): Promise<string> {
   const prefix = `${basename(path)}.torn-`;
   const numbers = (await files.list(dirname(path)))
@@ -69,9 +69,9 @@ function tornLines(everything: boolean, kept: string): Failure<StorageCode> {
   return {
     code: 'log_damaged',
     message: everything
-      ? 'Nothing in this conversation’s log can be read any more, so it begins anew.'
-      : 'The end of this conversation’s log is damaged and was cut off; the rest is here.',
-    nextStep: `The damaged bytes are kept beside the log as ${kept}. You can go on writing.`,
+      ? 'This conversation’s log cannot be read at all, so the conversation starts empty.'
+      : 'The end of this conversation’s log is damaged and was removed; the rest is intact.',
+    nextStep: `The damaged bytes are kept next to the log as ${kept}. You can continue the conversation.`,
   };
 }
 
@@ -97,7 +97,7 @@ class Group {
   }
 }
 
-/** Appends that arrive while a sync is under way share the next one. */
+/** Appends that arrive during a sync share the next one. */
 class GroupCommitFile implements EventFile {
   readonly #deps: EventFileDeps;
   readonly #title: TitleFile;
@@ -182,8 +182,8 @@ class GroupCommitFile implements EventFile {
   }
 
   /**
-   * Checks before acknowledging that the file contains exactly the known bytes and ours. Of two writers that are unaware
-   * of each other, only the first passes; the other's lines are never acknowledged.
+   * Checks, before acknowledging, that the file contains exactly the known bytes and the added ones. Of two writers
+   * that are unaware of each other, only the first passes; the other's lines are never acknowledged.
    */
   #checkAlone(added: number): void {
     const { files, path } = this.#deps;
@@ -196,9 +196,9 @@ class GroupCommitFile implements EventFile {
   }
 
   /**
-   * Partial bytes must be removed before anything else is written: otherwise rejected events would reappear at the next
-   * opening. Only our own bytes are removed: those of another program may have been acknowledged there. Uses a new handle,
-   * since the failed one may be unusable.
+   * Partial bytes must be removed before anything else is written: otherwise rejected events would reappear when the
+   * log is opened again. Only bytes of this writer are removed, since those of another program may have been
+   * acknowledged there. Uses a new handle, since the failed one may be unusable.
    */
   async #removePartialWrite(): Promise<ReadLog> {
     const { files, path } = this.#deps;
@@ -208,7 +208,7 @@ class GroupCommitFile implements EventFile {
       const isOwn = startsWith(this.#attempt, bytes.subarray(this.#durableLength));
       const length = isOwn ? Math.min(bytes.length, this.#durableLength) : bytes.length;
       if (length < bytes.length) await file.truncate(length);
-      // Ends a partial line of another program, so that our next line does not become part of it.
+      // Ends a partial line of another program, so that the next line does not become part of it.
       const half = length > 0 && bytes[length - 1] !== NEWLINE;
       if (half) await file.append(Uint8Array.of(NEWLINE));
       await file.sync();
@@ -235,7 +235,7 @@ function foreignError(): FailureError {
   return new FailureError({
     code: 'storage',
     message: 'Another program has changed this conversation’s log.',
-    nextStep: 'Send again. If this is said again, close the conversation in the other window.',
+    nextStep: 'Send again. If this happens again, close the conversation in the other window.',
   });
 }
 

@@ -1,4 +1,4 @@
-// The index of storages by workspace folder, and whether a window may have conversations. Loaded at activation, so it imports little.
+// The index of storages by workspace folder, and whether a window may have conversations. Loaded at activation.
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ export function folderKey(folder: string): string {
   return createHash('sha256').update(folder).digest('hex').slice(0, 24);
 }
 
-/** The part of the index in global storage that lists the storages a workspace folder had. */
+/** The folder in global storage that lists, for each workspace folder, the storages that it has had. */
 export function indexRoot(globalFolder: string): string {
   return join(globalFolder, 'folders');
 }
@@ -25,8 +25,8 @@ export interface WindowStorage {
 }
 
 /**
- * True in doubt: if a folder cannot be listed, or a workspace folder had another storage before. The newest conversation
- * is live from the start, since it gets notifications, and so are outside agents.
+ * If true, the storage must be loaded, since the newest conversation and outside agents get notifications from the
+ * start. Also true in doubt: if a folder cannot be listed, or a workspace folder had another storage before.
  */
 export async function mayHaveConversations({
   folder,

@@ -1,4 +1,4 @@
-// Follows a log that another window writes: reads only new lines, and everything again if bytes were removed.
+// Follows a log that another window writes: reads only new lines, but reads the whole log again if bytes were removed.
 import { dirname } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
@@ -109,7 +109,7 @@ class FollowedFile {
     const added = bytes.subarray(this.#last.length);
     if (added.length === 0) return;
     const read = readEvents(added, { seq: this.#nextSeq - 1, lines: this.#lines });
-    // Damage in new lines may be bytes that were removed meanwhile: only a full read shows that.
+    // The new lines may seem damaged because bytes were removed meanwhile: only a full read shows that.
     if (read.damage.length > 0) return this.#readAll();
     if (read.length === 0) return;
     this.#remember(added, read, this.#length);

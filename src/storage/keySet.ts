@@ -1,4 +1,4 @@
-// A set of keys in a small file, shared by windows: each change is applied to what is on disk.
+// A set of keys in a small file that windows share: each change is applied to the current content on disk.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
@@ -8,23 +8,23 @@ import { storageError } from './storageError.ts';
 
 const fileSchema = z.looseObject({ v: z.literal(1) });
 const keysSchema = z.array(z.string());
-/** The oldest are forgotten. */
+/** Beyond this, the oldest keys are dropped. */
 const MOST_KEYS = 5000;
 
 export interface KeySet {
-  /** Resolves once it was read. Until then it is empty. */
+  /** Resolves once the file was read. Until then the set is empty. */
   readonly ready: Promise<void>;
   has(key: string): boolean;
-  /** Those that begin with it. */
+  /** The keys that begin with the prefix. */
   keys(prefix: string): readonly string[];
-  /** Resolves once it is on disk. */
+  /** Resolves once the change is on disk. */
   set(key: string, on: boolean): Promise<void>;
 }
 
 export interface KeySetDeps {
   readonly files: FileSystem;
   readonly folder: string;
-  /** Of the file. */
+  /** The name of the file. */
   readonly name: string;
   /** The field of the file that has the keys; default: `keys`. */
   readonly field?: string;
@@ -47,7 +47,7 @@ export function createKeySet({ files, folder, name, field = 'keys', logger }: Ke
   const ready = read();
   let writing: Promise<void> = ready;
   const write = async (key: string, on: boolean) => {
-    // Another window may have changed it.
+    // Another window may have changed the file.
     await read();
     if (keys.has(key) === on) return;
     if (on) keys.add(key);

@@ -10,7 +10,7 @@ const CLOSING = 0x7d;
 const COMMA = 0x2c;
 const BRACE = Buffer.of(CLOSING);
 
-/** Replaces the closing brace of an event's JSON: checksum, brace and line end. */
+/** The text that replaces the closing brace of an event's JSON: checksum, brace and line end. */
 export function endOfLine(json: string): string {
   return `${NAME}${printChecksum(crc32(json))}"}\n`;
 }
@@ -24,8 +24,8 @@ const HEAD = /^\{"v":[1-9]\d{0,8},"seq":([1-9]\d{0,14}),/;
 const HEAD_LENGTH = 48;
 
 /**
- * `line` without its line end. A right checksum means that an append wrote and validated these bytes; whether they are an
- * event is checked when they are parsed.
+ * `line` is without its line end. A correct checksum means that an append validated and wrote these bytes; whether they
+ * are an event is checked when they are parsed.
  */
 export function checkLine(line: Buffer): CheckedLine {
   const end = line.length - TAIL;
@@ -47,7 +47,7 @@ export function hasLineEnd(bytes: Uint8Array): boolean {
   return text.includes(NAME) && text.includes('"}');
 }
 
-/** Parses a checked line. A checksum can be right by chance or forged. */
+/** Parses a checked line. It may still be invalid, since a checksum can be right by chance or forged. */
 export function parseLine(line: Buffer): ParsedEvent {
   try {
     return readWritten(JSON.parse(bodyOf(line)));

@@ -6,7 +6,7 @@ const FIRST_BYTES = 64 * 1024;
 /** Larger buffers are not reused. */
 const MOST_KEPT_BYTES = 1024 * 1024;
 /** Most UTF-8 bytes for one UTF-16 unit. */
-const MOST_BYTES_A_UNIT = 3;
+const MOST_BYTES_PER_UNIT = 3;
 const MOST_END_BYTES = 32;
 
 export class LineBuffer {
@@ -15,7 +15,7 @@ export class LineBuffer {
 
   add(event: LogEvent): void {
     const text = JSON.stringify(event);
-    this.#reserve(text.length * MOST_BYTES_A_UNIT + MOST_END_BYTES);
+    this.#reserve(text.length * MOST_BYTES_PER_UNIT + MOST_END_BYTES);
     // The line end replaces the closing brace.
     const brace = this.#length + this.#bytes.write(text, this.#length, 'utf8') - 1;
     this.#length = brace + this.#bytes.write(endOfLine(text), brace, 'latin1');

@@ -1,4 +1,4 @@
-// Ownership of a conversation by the kernel's lock; side files name the owner and request the release.
+// Ownership of a conversation by a lock of the kernel. Side files name the owner and request the release.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Clock } from '../base/clock.ts';
@@ -49,8 +49,8 @@ export function createLock(deps: LockDeps): Lock {
     const owner = { ...self, since, released, ...(startTime !== undefined && { start_time: startTime }) };
     await files.writeWhole(join(folder, OWNER), encodeJson(owner));
   };
-  /** The lock file may have been removed although its owner still lives. */
-  const ownerLives = (owner: z.infer<typeof ownerSchema> | undefined) =>
+  /** The lock file may have been removed although its owner is still alive. */
+  const isOwnerAlive = (owner: z.infer<typeof ownerSchema> | undefined) =>
     owner !== undefined &&
     !owner.released &&
     owner.pid !== self.pid &&
@@ -63,17 +63,17 @@ export function createLock(deps: LockDeps): Lock {
     const since = new Date(clock.now()).toISOString();
     try {
       const before = await readOwner(folder);
-      if (ownerLives(before)) {
+      if (isOwnerAlive(before)) {
         kernel.release();
         return undefined;
       }
       await writeOwner(folder, since, false);
-      // Removes our own request, which we would otherwise take for another window's.
+      // Removes this window's request, which it would otherwise take for another window's.
       if (request !== undefined) await files.remove(request);
       const mark = (released: boolean) => writeOwner(folder, since, released);
       const identity = await identityOf(files, join(folder, LOCK));
       const handedOver = request !== undefined && before?.released === true;
-      const isTaken = async () => ownerLives(await readOwner(folder));
+      const isTaken = async () => isOwnerAlive(await readOwner(folder));
       return new Held(deps, { folder, kernel, identity, handedOver, mark, isTaken });
     } catch (error) {
       kernel.release();
@@ -132,7 +132,7 @@ class Held implements HeldLock {
   readonly handedOver: boolean;
   readonly #deps: LockDeps;
   readonly #folder: string;
-  /** The last one is in force; earlier ones are on removed files. */
+  /** The last lock is in force; earlier ones are on removed files. */
   readonly #kernels: KernelLock[];
   readonly #mark: Holding['mark'];
   readonly #isTaken: Holding['isTaken'];
@@ -155,10 +155,12 @@ class Held implements HeldLock {
     this.handedOver = handedOver;
     this.#mark = mark;
     this.#isTaken = isTaken;
-    this.#emitter = this.#held.add(new Emitter((error) => deps.logger.error('handing over failed', error)));
-    this.#lost = this.#held.add(new Emitter((error) => deps.logger.error('a lost lock was not noticed', error)));
+    this.#emitter = this.#held.add(
+      new Emitter((error) => deps.logger.error('a listener for release requests failed', error)),
+    );
+    this.#lost = this.#held.add(new Emitter((error) => deps.logger.error('a listener for lost locks failed', error)));
     this.#held.add(toDisposable(() => this.#timer?.dispose()));
-    // The log is in the same folder and changes all the time.
+    // Ignores the log, which is in the same folder and changes all the time.
     this.#held.add(
       deps.files.watch(folder, (name) => {
         if (name === undefined || concernsLock(name)) this.#check();
@@ -185,7 +187,7 @@ class Held implements HeldLock {
     this.#held.dispose();
     await this.#checking;
     try {
-      // The side file belongs to the other window now.
+      // If the lock was lost, the side file belongs to the other window now.
       if (!this.#isLost) await this.#markReleased();
     } finally {
       for (const kernel of this.#kernels) kernel.release();
@@ -194,12 +196,12 @@ class Held implements HeldLock {
     await this.#deps.files.touch(join(this.#folder, OWNER)).catch(() => undefined);
   }
 
-  /** While this process lives, others take the lock only after the side file is removed. */
+  /** While this process is alive, others take the lock only if the side file says released or is missing. */
   async #markReleased(): Promise<void> {
     try {
       await this.#mark(true);
     } catch (error) {
-      // The folder may be gone, or the disk may fail: removing needs no space.
+      // The folder may be missing, or the disk may be full: removing the file needs no space.
       this.#deps.logger.warn(`the owner's file could not be written: ${describeError(error)}`);
       await this.#deps.files.remove(join(this.#folder, OWNER)).catch(() => undefined);
     }
@@ -224,7 +226,7 @@ class Held implements HeldLock {
         await this.#checkFile();
         if (!this.#requested) await this.#findRequest();
       } catch (error) {
-        this.#deps.logger.warn(`requests cannot be seen: ${describeError(error)}`);
+        this.#deps.logger.warn(`release requests cannot be read: ${describeError(error)}`);
       }
     }
   }
@@ -240,10 +242,11 @@ class Held implements HeldLock {
       this.#lost.fire();
       return;
     }
-    // A window that tries the lock holds it briefly, sees that we live and releases it; one that takes it says so. Retry until then.
+    // A window that tries the lock holds it briefly, finds this owner alive and releases it, or becomes the owner in
+    // the side file. The next check tries again.
     const kernel = tryLock(path);
     if (kernel === undefined) return;
-    logger.warn(`the lock ${path} was removed by another program and is made again`);
+    logger.warn(`the lock ${path} was removed by another program and was created again`);
     this.#kernels.push(kernel);
     this.#identity = await identityOf(files, path);
     await this.#mark(false);

@@ -1,4 +1,4 @@
-// Reads the last number and the key of a log from the two ends of its file, without reading what is between.
+// Reads the last sequence number and the key of a log from the two ends of its file, without reading the middle.
 import { FailureError } from '../base/errors.ts';
 import { type LogEnd } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
@@ -6,11 +6,11 @@ import { checkLine, parseLine } from './line.ts';
 import { readEvents } from './readEvents.ts';
 
 const NEWLINE = 0x0a;
-/** Longer than most lines. */
+/** Bytes read from the end; longer than most lines. */
 const TAIL = 64 * 1024;
-/** The first event, which has the key, is shorter. */
+/** Bytes read from the start; the first event, which has the key, is shorter. */
 const HEAD = 4096;
-/** A log that is not much longer is read whole. */
+/** A log up to this size is read completely. */
 const WHOLE = 4 * TAIL;
 
 export async function readLogEnd(files: FileSystem, path: string): Promise<LogEnd> {
@@ -25,7 +25,7 @@ export async function readLogEnd(files: FileSystem, path: string): Promise<LogEn
   return { lastSeq: readEvents(bytes).nextSeq - 1, key: keyIn(bytes), lastActivity };
 }
 
-/** The number of the last good line; undefined if it is damaged or longer than the tail. */
+/** The number of the last line; undefined if it is damaged or longer than the tail. */
 async function readTail(files: FileSystem, path: string, size: number): Promise<number | undefined> {
   const bytes = Buffer.from((await files.readFrom(path, size - TAIL)) ?? new Uint8Array());
   const end = bytes.lastIndexOf(NEWLINE);

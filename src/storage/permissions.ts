@@ -1,8 +1,8 @@
-// Stores permanent approvals in a small file beside the conversations, out of the agent's reach.
+// Stores permanent approvals in a small file next to the conversations, out of the agent's reach.
 import { type Permissions } from '../core/ports/ports.ts';
 import { createKeySet, type KeySetDeps } from './keySet.ts';
 
-/** Nothing is allowed until the file was read, or if it is unreadable: the user is asked. */
+/** Until the file was read, and if it is unreadable, nothing is allowed and the user is asked. */
 export function createPermissions(deps: Pick<KeySetDeps, 'files' | 'folder' | 'logger'>): Permissions & {
   readonly ready: Promise<void>;
 } {

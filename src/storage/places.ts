@@ -1,4 +1,4 @@
-// Locates a workspace's logs, those of conversations or of listeners: in its own storage and in storages that its folders had before.
+// Locates a workspace's logs of conversations or listeners, in its own storage and in earlier storages of its folders.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Logger } from '../core/ports/ports.ts';
@@ -12,19 +12,19 @@ export interface PlacesDeps {
   readonly files: FileSystem;
   /** This window's storage. New conversations are created here. */
   readonly folder: string;
-  /** The editor gives a workspace another storage when a folder is added; the index survives that. */
+  /** The editor gives a workspace another storage when a folder is added; the index keeps track of the earlier ones. */
   readonly index?: { readonly folder: string; workspaceFolders(): readonly string[] };
   readonly logger: Logger;
 }
 
 export interface Places {
-  /** The folder of a storage that these logs are in. */
+  /** The folder in each storage that contains these logs. */
   readonly name: (typeof LOG_FOLDERS)[number];
   /** Storages that this window's conversations may be in, its own first. */
   storages(): Promise<readonly string[]>;
-  /** Every storage that any window ever had. */
+  /** Every storage that any window has ever had. */
   allStorages(): Promise<readonly string[]>;
-  /** The folder of a conversation, existing or to be created. */
+  /** The folder of a conversation, which may not exist yet. */
   folderOf(conversation: string): Promise<string>;
 }
 
@@ -48,7 +48,7 @@ export function createPlaces(deps: PlacesDeps, name: Places['name'] = 'conversat
     const entries = await Promise.all(names.map(async (name) => readEntry(await files.read(join(place, name)))));
     return entries.flatMap((entry) => entry?.storage ?? []);
   };
-  /** Without the index this storage is still complete, so failures are only logged. */
+  /** This window's own storage works without the index, so failures are only logged. */
   const indexed = async (look: (root: string) => Promise<string[]>): Promise<readonly string[]> => {
     if (index === undefined) return [folder];
     try {

@@ -1,4 +1,4 @@
-// Reads events from a log's bytes: skips and reports damaged lines, finds a torn end. Pure.
+// Reads events from a log's bytes, skips and reports damaged lines, and finds a torn end. Pure.
 import { type Failure } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
 import { type LogEvent } from '../protocol/event.ts';
@@ -12,7 +12,7 @@ export interface ReadEvents {
   /** Parsed lazily. */
   readonly events: Iterable<LogEvent>;
   readonly nextSeq: number;
-  /** Lines with a right checksum that are not events are added when they are reached. */
+  /** A line with a correct checksum that is not an event is added when it is parsed. */
   readonly damage: Failure<StorageCode>[];
   /** Bytes up to the end of the last good line. */
   readonly length: number;
@@ -28,7 +28,7 @@ interface Fault {
   readonly end: number;
 }
 
-/** `before`: where an earlier read ended, to read what was added since. `after`: events up to this number are left out. */
+/** `before`: where an earlier read ended, to read only added lines. `after`: events up to this number are left out. */
 export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }, after = 0): ReadEvents {
   const bytes = Buffer.from(input.buffer, input.byteOffset, input.length);
   const faults: Fault[] = [];
@@ -54,29 +54,29 @@ export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }, aft
   }
   const damage = reportFaults(faults, good);
   const found = new Set<number>();
-  const leaveOut = (at: number, reason: string) => {
+  const skip = (at: number, reason: string) => {
     if (found.has(at)) return;
     found.add(at);
     const line = before.lines + lineNumber(bytes, at);
     if (found.size <= MOST_REPORTED) damage.push(describeFault({ line, reason }));
     else if (found.size === MOST_REPORTED + 1) damage.push(describeFurtherFaults('More'));
   };
-  const events = { [Symbol.iterator]: () => parseLines(bytes, places, leaveOut) };
+  const events = { [Symbol.iterator]: () => parseLines(bytes, places, skip) };
   return { events, nextSeq: lastSeq + 1, damage, length: good, lastLine, lines };
 }
 
 function* parseLines(
   bytes: Buffer,
   places: readonly number[],
-  leaveOut: (at: number, reason: string) => void,
+  skip: (at: number, reason: string) => void,
 ): Generator<LogEvent> {
   for (let index = 0; index < places.length; index += 3) {
     const at = places[index] ?? 0;
     const parsed = parseLine(bytes.subarray(at, places[index + 1]));
-    if (parsed.kind === 'invalid') leaveOut(at, parsed.reason);
+    if (parsed.kind === 'invalid') skip(at, parsed.reason);
     if (parsed.kind !== 'event') continue;
     if (parsed.event.seq === places[index + 2]) yield parsed.event;
-    else leaveOut(at, 'it has two numbers');
+    else skip(at, 'it has two numbers');
   }
 }
 
@@ -92,7 +92,7 @@ function oddSequence(last: number, seq: number, afterBroken: boolean): string | 
   return undefined;
 }
 
-/** Damage after the last good line was torn by a crash; the code that cuts it off reports it. */
+/** Damage after the last good line is a torn end; it is reported by the code that cuts it off. */
 function reportFaults(faults: readonly Fault[], good: number): Failure<StorageCode>[] {
   const within = faults.filter((fault) => fault.end <= good);
   const reported = within.slice(0, MOST_REPORTED).map(describeFault);
@@ -106,10 +106,10 @@ function describeFault({ line, reason }: Omit<Fault, 'end'>): Failure<StorageCod
     code: 'log_damaged',
     message: missing
       ? `Line ${line} of this conversation’s log does not follow the one before: ${reason}.`
-      : `Line ${line} of this conversation’s log is damaged (${reason}) and was left out; the rest is here.`,
+      : `Line ${line} of this conversation’s log is damaged (${reason}) and was left out; the rest is intact.`,
     nextStep: missing
-      ? 'What is there is shown. You can go on writing.'
-      : 'The damaged line stays in the file as it is. You can go on writing.',
+      ? 'The remaining events are shown. You can continue the conversation.'
+      : 'The damaged line stays in the file unchanged. You can continue the conversation.',
   };
 }
 
@@ -117,6 +117,6 @@ function describeFurtherFaults(howMany: string): Failure<StorageCode> {
   return {
     code: 'log_damaged',
     message: `${howMany} lines of this conversation’s log are damaged and were left out.`,
-    nextStep: 'They stay in the file as they are. You can go on writing.',
+    nextStep: 'They stay in the file unchanged. You can continue the conversation.',
   };
 }

@@ -1,4 +1,4 @@
-// Stores the bytes that the model was shown, once each, by SHA-256, before an event names them.
+// Stores the bytes that the model was shown, by their SHA-256 and only once, before an event names them.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Snapshots } from '../core/ports/storage.ts';
@@ -19,7 +19,7 @@ export function createSnapshots(deps: SnapshotsDeps): Snapshots {
   const write = async (hash: string, bytes: Uint8Array) => {
     const place = snapshotPlace(deps.folder, hash);
     if (isWhole(hash, await files.read(place))) {
-      // About to be named again: the clean-up must treat it as new.
+      // An event is about to name it again, so the clean-up must treat it as new.
       await files.touch(place);
       return;
     }
@@ -55,7 +55,7 @@ function snapshotPlace(storage: string, hash: string): string {
   return join(storage, 'snapshots', hash.slice(0, 2), hash);
 }
 
-/** A corrupted snapshot counts as missing; otherwise it would show as a change that nobody made. */
+/** A corrupted snapshot counts as missing; otherwise a diff against it would show changes that nobody made. */
 function isWhole(hash: string, bytes: Uint8Array | undefined): boolean {
   return bytes !== undefined && hashBytes(bytes) === hash;
 }

@@ -23,7 +23,7 @@ export interface StorageDeps extends PlacesDeps {
   readonly window: string;
   /** Default: the kernel's lock. */
   readonly tryLock?: TryLock;
-  /** Absent: the first capture of a folder is taken in this process. */
+  /** If absent, the first capture of a folder is taken in this process. */
   readonly captureFirst?: CaptureFirst;
 }
 
@@ -82,7 +82,7 @@ export function createStorage(deps: StorageDeps): Storage {
     cleanUp: async () => {
       const parts = { files, folder, places, clock, logger };
       const named = await namedCheckpoints(parts);
-      // First, since removed checkpoints may name snapshots.
+      // Checkpoints first, since removed ones may name snapshots.
       await checkpoints.cleanUp((name) => named.has(name));
       return cleanUp(parts);
     },
@@ -90,7 +90,7 @@ export function createStorage(deps: StorageDeps): Storage {
   };
 }
 
-/** On Windows open files cannot be removed, and the check is slow. */
+/** Not needed on Windows, where open files cannot be removed; the check is slow there. */
 function knownStartTime(pid: number): string | undefined {
   return process.platform === 'win32' ? undefined : startTimeOf(pid);
 }

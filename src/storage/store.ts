@@ -23,7 +23,7 @@ export interface StoreDeps {
   readonly logger: Logger;
 }
 
-/** Prefix of folders being removed; after a crash they are removed later. */
+/** Prefix of folders that are being removed; after a crash, the clean-up removes them. */
 export const REMOVED = '.removed-';
 
 export function createStore(deps: StoreDeps): Store {
@@ -33,7 +33,7 @@ export function createStore(deps: StoreDeps): Store {
     readEvents((await files.read(await pathOf(id))) ?? new Uint8Array(), undefined, after);
   /** Ids from outside are validated before they become paths. */
   const guard = async <T>(id: string, action: () => Promise<T>): Promise<Result<T>> => {
-    if (!ULID_PATTERN.test(id)) return failed('bad_id', `“${id}” is no conversation’s id.`);
+    if (!ULID_PATTERN.test(id)) return failed('bad_id', `“${id}” is not the id of a conversation.`);
     return attempt(action);
   };
   return {

@@ -1,4 +1,4 @@
-// Keeps a conversation's title, and whose subagent it is, in a file beside its log, so that lists need not read every log.
+// Stores a conversation's title and, for a subagent, its parent in a file next to the log, so that lists read no logs.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
@@ -27,7 +27,7 @@ export class TitleFile {
 
   /** Returns at once. A title that cannot be written is only logged: it can be computed from the log. */
   set(title: string, subagent?: SubagentOf): void {
-    const report = (error: unknown) => this.#logger.warn(`a title could not be kept: ${describeError(error)}`);
+    const report = (error: unknown) => this.#logger.warn(`a title could not be stored: ${describeError(error)}`);
     this.#writing = this.#writing.then(() => this.#write(title, subagent)).catch(report);
   }
 
@@ -38,7 +38,7 @@ export class TitleFile {
 
   async #write(title: string, subagent: SubagentOf | undefined): Promise<void> {
     this.#written ??= await readTitle(this.#files, this.#folder);
-    // A new title alone does not change whose subagent it is.
+    // A new title alone does not change the parent.
     const { parent, name } = subagent ?? this.#written?.subagent ?? {};
     const kept = { title, ...(parent !== undefined && name !== undefined && { subagent: { parent, name } }) };
     if (JSON.stringify(this.#written) === JSON.stringify(kept)) return;

@@ -1,4 +1,4 @@
-// Files of the user's folder with instructions, prompts and skills for all workspaces.
+// Reads the user's folder with instructions, prompts and skills for all workspaces.
 import { join } from 'node:path';
 import { failed, succeeded } from '../base/errors.ts';
 import { type UserFiles } from '../core/ports/userFiles.ts';

@@ -1,4 +1,4 @@
-// Which windows show a conversation, and where the user writes: one small file for each window, in the conversation's folder.
+// Records which windows show a conversation and where the user types: one small file per window in its folder.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Clock } from '../base/clock.ts';
@@ -22,14 +22,14 @@ export interface ViewFilesDeps {
 }
 
 const PREFIX = 'view-';
-/** The user still writes if the last key was pressed this long ago. */
+/** The user counts as typing for this long after the last key press. */
 const TYPING_MILLISECONDS = 10_000;
-/** The file is written again at most this often while the user writes. */
+/** Shortest time between two writes of the file while the user types, in milliseconds. */
 const WRITE_EVERY = 2000;
 
 const viewSchema = z.strictObject({ pid: z.int(), start_time: z.string().optional(), typed_at: z.number().optional() });
 
-/** A window that died leaves its file behind, which the next look removes. What cannot be written is only logged. */
+/** A window that crashed leaves its file behind; the next read removes it. Failed writes are only logged. */
 export function createViews(deps: ViewFilesDeps): Views {
   const { files, places, clock, logger, pid, name } = deps;
   const ownFile = `${PREFIX}${pid}-${name}.json`;
@@ -39,7 +39,7 @@ export function createViews(deps: ViewFilesDeps): Views {
   let writing: Promise<void> = Promise.resolve();
   const schedule = (write: () => Promise<void>) => {
     const report = (error: unknown) =>
-      logger.warn(`other windows cannot be notified of what this one shows: ${describeError(error)}`);
+      logger.warn(`the file that tells other windows what this one shows cannot be written: ${describeError(error)}`);
     writing = writing.then(write).catch(report);
   };
   const write = async (conversation: string, typed: number | undefined) => {
@@ -53,7 +53,7 @@ export function createViews(deps: ViewFilesDeps): Views {
     };
     await files.writeWhole(join(folder, ownFile), Buffer.from(JSON.stringify(view)));
   };
-  const lives = ({ pid: other, start_time: started }: z.infer<typeof viewSchema>) =>
+  const isOpen = ({ pid: other, start_time: started }: z.infer<typeof viewSchema>) =>
     started === undefined ? deps.isAlive(other) : deps.startTimeOf(other) === started;
   const remove = async (conversation: string) => files.remove(join(await places.folderOf(conversation), ownFile));
   const views = async (conversation: string) => {
@@ -63,7 +63,7 @@ export function createViews(deps: ViewFilesDeps): Views {
       names.map(async (one) => {
         const view = parse(await files.read(join(folder, one)));
         if (view === undefined) return [];
-        if (lives(view)) return [{ own: one === ownFile, ...view }];
+        if (isOpen(view)) return [{ own: one === ownFile, ...view }];
         await files.remove(join(folder, one));
         return [];
       }),

@@ -1,4 +1,4 @@
-// Defines a tool from a zod shape of its arguments, which gives the JSON schema, the parser and the types.
+// Defines a tool from a zod shape of its arguments, which provides the JSON schema, the parser and the types.
 import * as z from 'zod';
 import { failed, succeeded } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
@@ -15,13 +15,13 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   inquires?: true;
   /** The tool only changes files, and only through `Workspace.apply`. */
   previewed?: true;
-  /** For tools whose calls differ; `effect` is then the strongest of them. */
+  /** For tools whose calls have different effects; `effect` is then the strongest of them. */
   effectFor?(args: z.infer<z.ZodObject<Shape>>): Effect;
-  /** What core must know of it besides how to run it. */
+  /** Properties of the tool that core needs to know. */
   traits?: ToolTraits;
   emits?: readonly string[];
   arguments: Shape;
-  /** What a call would touch; used for approvals. */
+  /** The files, commands and addresses that a call would touch; used for approvals. */
   touches?(args: z.infer<z.ZodObject<Shape>>): Touched;
   /** Why a call cannot succeed; checked before approval is requested. */
   whyNot?(

@@ -1,4 +1,4 @@
-// The tools send_message, read_message and list_agents: what a conversation does with other agents on the hub.
+// The tools send_message, read_message and list_agents, for the exchange with other agents on the hub.
 import * as z from 'zod';
 import { describeFailure, type Failure } from '../base/errors.ts';
 import { type AgentHub } from '../core/ports/agentHub.ts';

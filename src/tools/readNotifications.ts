@@ -1,4 +1,5 @@
-// The tool read_notifications: returns notifications in full, delivered or not, newest first and in pages. Changes no state.
+// The tool read_notifications: returns notifications in full, delivered or not, newest first and in pages. Changes no
+// state.
 import * as z from 'zod';
 import { describeFailure, failed, type Result, succeeded } from '../base/errors.ts';
 import { type NotificationRecord, type NotificationState } from '../core/ports/notificationRecord.ts';
@@ -49,7 +50,7 @@ export const readNotificationsTool = defineTool({
   },
 });
 
-/** The same for an outside agent, with arguments that nobody has checked. */
+/** The same for an outside agent, whose arguments are checked here. */
 export async function readNotificationsOf(
   records: ReadRecords,
   args: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-// The tool start_agent: starts a subagent, which goes on as a handle of the conversation.
+// The tool start_agent: starts a subagent, which runs as a handle of the conversation.
 import * as z from 'zod';
 import { describeFailure } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
@@ -59,7 +59,7 @@ async function start(
       prepared.value.dispose();
       return refuse('Cancelled by the user.');
     }
-    // Its handle is on disk before it does anything: after a crash it is found by it.
+    // The handle is on disk before the subagent does anything, so that it can be found after a crash.
     const handle = await handles.adopt(call, prepared.value.process, name).catch((error: unknown) => {
       prepared.value.dispose();
       throw error;

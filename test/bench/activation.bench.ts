@@ -1,4 +1,5 @@
-// In the real editor: activation time of the packaged extension compared with an empty one, and the code that it loads.
+// Measures in a real editor: activation time of the packaged extension against an empty one, and the code that it
+// loads.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from '../host/packaging/build.ts';
@@ -6,7 +7,7 @@ import { newTemporaryFolder } from '../host/install/cache.mjs';
 import { runToExit } from '../host/processes/lifetime.mjs';
 import { repository } from '../host/setup.mjs';
 import { makeVsix, packagedFolder } from '../host/packaging/vsix.ts';
-import type { Activation, ActivationOrder } from './inside/activation.ts';
+import type { Activation, ActivationOptions } from './inside/activation.ts';
 import { inside, makeEmptyExtension, median } from './withEditor.ts';
 
 const ROUNDS = 5;
@@ -24,13 +25,13 @@ await runToExit(async () => {
   mkdirSync(folder);
   const found: Activation[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // The order alternates, because the first one meets a colder machine.
+    // The order alternates, because caches are colder for the first one.
     const extensions = round % 2 === 0 ? [EARSHOT, EMPTY] : [EMPTY, EARSHOT];
-    const order = { extensions } satisfies ActivationOrder;
+    const options = { extensions } satisfies ActivationOptions;
     const extensionsDir = join(temporary, `extensions${round}`);
     prepare(extensionsDir);
     found.push(
-      ...(await inside<Activation[]>({ name: 'activation', folder, extension: nothing, extensionsDir, order })),
+      ...(await inside<Activation[]>({ name: 'activation', folder, extension: nothing, extensionsDir, options })),
     );
   }
   const of = (id: string) => found.filter((one) => one.id === id);

@@ -1,4 +1,4 @@
-// The hub: pushes to many connections, matching among many subscriptions, the way through NATS, and a client that reads nothing.
+// Measures the hub: pushes to many connections, matching of many subscriptions, clients that read nothing, and NATS.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ async function agent(server: HubServer, name: string): Promise<TestClient> {
   return client;
 }
 
-// Pushes to 100 connections, against a broadcast of the same bytes. Twice the control's time is half its rate.
+// Pushes to 100 connections, compared with a broadcast of the same bytes. Twice the control's time is half its rate.
 const CONNECTIONS = 100;
 const PUSHED = 300;
 {
@@ -79,7 +79,7 @@ const PUSHED = 300;
   };
   const send = async () => {
     const arrived = wait();
-    // At most as many at once as the hub may have waiting for one connection.
+    // Not more at once than the hub may queue for one connection.
     for (let sent = 0; sent < PUSHED; sent += 50) {
       await Promise.all(
         Array.from({ length: 50 }, (_, index) => author.call('message.send', { content: `message ${sent + index}` })),
@@ -121,7 +121,7 @@ const PUSHED = 300;
   await server.close();
 }
 
-// 100 agents with 10,000 subscriptions, against the same agents with 100; as many matches.
+// 100 agents with 10,000 subscriptions, compared with the same agents with 100; the number of matches is equal.
 async function subscribed(each: number): Promise<{ server: HubServer; run(): Promise<number> }> {
   const server = await startHub();
   const author = await agent(server, 'author');
@@ -160,7 +160,7 @@ async function subscribed(each: number): Promise<{ server: HubServer; run(): Pro
   const [few, many] = [await subscribed(1), await subscribed(100)];
   await measure({
     what: 'messages to 100 agents with 10,000 subscriptions',
-    control: 'with 100 subscriptions, as many matches',
+    control: 'with 100 subscriptions and equally many matches',
     goal: 1.3,
     clock: 'processor',
     runControl: few.run,
@@ -170,7 +170,7 @@ async function subscribed(each: number): Promise<{ server: HubServer; run(): Pro
   await many.server.close();
 }
 
-// A client that reads nothing: the sender's rate with it, against the rate without.
+// Clients that read nothing: the sender's rate with them, compared with the rate without.
 {
   const server = await startHub();
   const author = await agent(server, 'author');
@@ -204,8 +204,8 @@ async function subscribed(each: number): Promise<{ server: HubServer; run(): Pro
   await server.close();
 }
 
-// Through NATS to the hub of another machine, against bare JetStream with as many publishers and a durable consumer. The hubs are
-// processes of their own, as on two machines.
+// Through NATS to the hub of another machine, compared with bare JetStream with equally many publishers and a durable
+// consumer. The hubs are separate processes, as on two machines.
 if (hasNatsServer) {
   const PUBLISHERS = 16;
   /** Messages that an agent sends at once. */
@@ -241,7 +241,7 @@ if (hasNatsServer) {
   const record = JSON.stringify(recordOf('author0', content));
   await measure({
     what: `messages through NATS to another hub, ${PUBLISHERS} authors, each stored on both sides and pushed`,
-    control: 'bare JetStream, published and consumed by as many',
+    control: 'bare JetStream with equally many publishers',
     goal: 2,
     runControl: async () => {
       const ended = new Promise<void>((resolve) => {
@@ -277,7 +277,7 @@ if (hasNatsServer) {
 }
 
 for (const root of roots) await rm(root, { recursive: true, force: true });
-// Clients that were not closed one by one end here.
+// Also ends clients that were not closed.
 process.exit();
 
 async function openSocket(url: string, token: string): Promise<WebSocket> {
@@ -289,7 +289,7 @@ async function openSocket(url: string, token: string): Promise<WebSocket> {
   return socket;
 }
 
-/** Calls one after the other, without a peer that would cost time for each push. */
+/** Makes calls one after the other, without a JSON-RPC peer that would take time for each push. */
 function callsOf(socket: WebSocket): (method: string, params: object) => Promise<unknown> {
   let id = 0;
   return (method, params) => {
@@ -302,7 +302,7 @@ function callsOf(socket: WebSocket): (method: string, params: object) => Promise
 interface Lines {
   /** Resolves once each request has an answer. */
   call(requests: readonly string[]): Promise<void>;
-  /** Resolves once so many more lines have come. */
+  /** Resolves once this many further lines have arrived. */
   receive(lines: number): Promise<void>;
 }
 

@@ -1,16 +1,17 @@
-// In the real editor: idle memory and CPU with a folder of 100,000 files, and the part that grows with the number of files.
+// Measures in a real editor: idle memory and CPU with a folder of 100,000 files, and the part that grows with the
+// number.
 import { join } from 'node:path';
 import { build } from '../host/packaging/build.ts';
 import { newTemporaryFolder } from '../host/install/cache.mjs';
 import { runToExit } from '../host/processes/lifetime.mjs';
 import { repository } from '../host/setup.mjs';
-import type { IdleOrder, IdleResult } from './inside/idle.ts';
+import type { IdleOptions, IdleResult } from './inside/idle.ts';
 import { fill, git, inside, makeEmptyExtension, SEEN } from './withEditor.ts';
 
 const MANY = 100_000;
 const FEW = 100;
 const SECONDS = 60;
-/** Megabytes that the number of files may cost beyond the editor's own increase. */
+/** Megabytes that the larger number of files may cost in addition to the editor's own increase. */
 const GOAL = 40;
 
 await runToExit(async () => {
@@ -26,7 +27,12 @@ await runToExit(async () => {
     fill(folder, files, 'idle');
     git(folder, 'init', '-q', '-b', 'main');
     const measure = (extension: string, seen: readonly string[]) =>
-      inside<IdleResult>({ name: 'idle', folder, extension, order: { seen, seconds: SECONDS } satisfies IdleOrder });
+      inside<IdleResult>({
+        name: 'idle',
+        folder,
+        extension,
+        options: { seen, seconds: SECONDS } satisfies IdleOptions,
+      });
     const [without, with_] = [await measure(nothing, []), await measure(repository, SEEN)];
     print(`${files} files, without Earshot`, without);
     print(`${files} files, with Earshot`, with_);

@@ -1,4 +1,4 @@
-// The log: a cycle late in a conversation, opening a long conversation, and the memory of many notifications.
+// Measures the log: a cycle late in a conversation, opening a long conversation, and the memory of many notifications.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -143,7 +143,7 @@ const onDisk = await Promise.all(
   }),
 );
 const [earlyOnDisk, lateOnDisk] = onDisk;
-if (earlyOnDisk === undefined || lateOnDisk === undefined) throw new Error('both are open');
+if (earlyOnDisk === undefined || lateOnDisk === undefined) throw new Error('a conversation is not open');
 await measure({
   what: 'one cycle at event 100,000 (durable)',
   control: 'the same at event 100',
@@ -166,14 +166,14 @@ await measure({
       .trimEnd()
       .split('\n')
       .map((line): unknown => JSON.parse(line));
-    if (parsed.length !== long.length) throw new Error('everything is read');
+    if (parsed.length !== long.length) throw new Error('not all events were read');
     parsed = [];
   },
   runEarshot: async () => {
     const opened = await store.open(id);
     if (!opened.ok) throw new Error(opened.failure.message);
     const conversation = new ConversationLog({ id, opened: opened.value, ...parts });
-    if (conversation.damage.length > 0) throw new Error('nothing is damaged');
+    if (conversation.damage.length > 0) throw new Error('the log is damaged');
     await conversation.close();
   },
 });
@@ -181,7 +181,7 @@ await rm(folder, { recursive: true, force: true });
 
 await memory();
 
-/** All notifications stay pending. */
+/** Memory of notifications that all stay pending. */
 async function memory(): Promise<void> {
   const used = () => {
     (globalThis as { gc?: () => void }).gc?.();

@@ -1,4 +1,4 @@
-// A model without delay in its own thread: for each address it answers a number of times with a call, then with text.
+// A model without delay in its own thread. For each address, it answers CYCLES times with a call, then with text.
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';

@@ -7,7 +7,7 @@ export interface Row {
   readonly goal: number;
   /** `processor`: CPU time, for work that only computes. */
   readonly clock?: 'wall' | 'processor';
-  /** The work to be timed; both do the same amount or return their amount. */
+  /** The work to be timed. Both do the same amount of work, or return the number of units that they did. */
   readonly runControl: () => Promise<number | void> | number | void;
   readonly runEarshot: () => Promise<number | void> | number | void;
 }
@@ -23,7 +23,7 @@ export async function measure(row: Row): Promise<void> {
   const ratios: number[] = [];
   const times: [number, number][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // The order alternates, so that neither always meets the warmer machine.
+    // The order alternates, so that neither always has warmer caches.
     const earshotFirst = round % 2 === 1;
     const before = earshotFirst ? await timed(row.runEarshot) : await timed(row.runControl);
     const after = earshotFirst ? await timed(row.runControl) : await timed(row.runEarshot);

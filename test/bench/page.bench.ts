@@ -1,4 +1,4 @@
-// The chat page alone in a browser: a streamed answer of 100 KB, a conversation of 5,000 events, and ten conversations one after another.
+// Measures the chat page alone in a browser: a streamed answer of 100 KB, a long conversation, and ten conversations.
 import { type CDPSession, type Page } from 'playwright-core';
 import { type TranscriptItem } from '../../src/protocol/transcript.ts';
 import { launchChromium } from '../host/editor/browser.ts';
@@ -188,7 +188,7 @@ async function tenConversations(newPage: () => Promise<Page>): Promise<boolean> 
       nodes.push(await metric(session, 'Nodes'));
     }
   });
-  // The first one also pays for what is loaded once.
+  // The first one is skipped, since it also loads what is loaded only once.
   const [first = 0, last = 0] = [sizes[1], sizes.at(-1)];
   console.log('page: ten conversations opened one after another');
   return [

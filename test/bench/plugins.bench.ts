@@ -1,4 +1,4 @@
-// A turn that streams 1 MB while a plugin reads nothing, compared with the same turn without a plugin.
+// Measures a turn that streams 1 MB while a plugin reads nothing, compared with the same turn without a plugin.
 import { endAll } from '../support/endings.ts';
 import { createPluginWorld } from '../support/plugins/pluginWorld.ts';
 import { measure } from './measure.ts';
@@ -29,7 +29,7 @@ await measure({
   runEarshot: () => stream(watched, followed),
 });
 const waiting = watched.host.waitingFor('tea') / 1024 / 1024;
-console.log(`  ${waiting.toFixed(1)} MiB wait for the plugin (limit 16 MiB)`);
+console.log(`  ${waiting.toFixed(1)} MiB are queued for the plugin (limit 16 MiB)`);
 if (waiting > 17) process.exitCode = 1;
 plugin.destroy();
 await endAll();

@@ -1,4 +1,4 @@
-// The queue: publishing with many subscriptions, planning with many pending notifications, durable queueing from many producers.
+// Measures the queue: publishing with many subscriptions, planning many pending notifications, and durable queueing.
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { measure } from './measure.ts';
 
 const { settings } = readSettings(() => undefined);
 
-// Publishing. Ten listeners match; all other subscriptions are for other files, folders and endings.
+// Publishing. Ten subscriptions match; all others are for other files, folders and extensions.
 const MATCHING = 10;
 function subscribed(count: number): Dispatcher {
   const dispatcher = new Dispatcher();

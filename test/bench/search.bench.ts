@@ -1,4 +1,4 @@
-// Searching 100,000 files: the tool's overhead over ripgrep, the time to the first results, and cancellation.
+// Measures a search in 100,000 files: the overhead over ripgrep, the time to the first results, and cancellation.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ try {
 
   await measure({
     what: `search: ${FILES} files, ${FILES / 1000} of them match`,
-    control: 'ripgrep alone, its output read and thrown away',
+    control: 'ripgrep alone, its output read and discarded',
     goal: 1.3,
     runControl: () => bare(['--json', 'needle', './']),
     runEarshot: async () => {
@@ -43,7 +43,7 @@ try {
   if (first >= whole || many.isError) process.exitCode = 1;
 
   const bounded = await search({ query: 'hay' });
-  console.log(`  ${FILES * 0.999} matches: ${bounded.content.length} characters come back`);
+  console.log(`  ${FILES * 0.999} matches: the result has ${bounded.content.length} characters`);
   if (bounded.content.length > 30_000 || !bounded.content.includes('There is more')) process.exitCode = 1;
 
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-// In the real editor: how long the extension host is blocked during a checkout of 10,000 files, and what is delivered.
+// Measures in a real editor how long the extension host is blocked during a checkout of 10,000 files, and the delivery.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { estimateTokens } from '../../src/core/conversation/tokens.ts';
@@ -6,7 +6,7 @@ import { build } from '../host/packaging/build.ts';
 import { newTemporaryFolder } from '../host/install/cache.mjs';
 import { runToExit } from '../host/processes/lifetime.mjs';
 import { repository } from '../host/setup.mjs';
-import type { Side, Stall, StormOrder, StormResult } from './inside/storm.ts';
+import type { Side, Stall, StormOptions, StormResult } from './inside/storm.ts';
 import { fill, git, inside, median, SEEN } from './withEditor.ts';
 
 const FILES = 10_000;
@@ -34,19 +34,19 @@ async function measureStorm(temporary: string): Promise<boolean> {
     name: 'storm',
     folder,
     extension: repository,
-    order: { elsewhere: `sh ${ELSEWHERE}`, seen: SEEN, rounds: ROUNDS } satisfies StormOrder,
+    options: { elsewhere: `sh ${ELSEWHERE}`, seen: SEEN, rounds: ROUNDS } satisfies StormOptions,
   });
   const ratioTo = (side: Side, of: keyof Stall) =>
     median(stalls.earshot.map((one, round) => one[of] / (stalls[side][round]?.[of] ?? Number.NaN)));
   const ms = (side: Side, of: keyof Stall) => `${median(stalls[side].map((one) => one[of])).toFixed(1)} ms`;
   const ratio = ratioTo('unwatched', 'processor');
   console.log(`checkout of ${FILES} files, ${SEEN.length} seen, during a turn: longest stall of the extension host`);
-  console.log('  control: the same writes in the same window, where nobody watches');
+  console.log('  control: the same writes outside the workspace, which nothing watches');
   console.log(
     `  ratio ${ratio.toFixed(2)} (goal ≤ ${GOAL}, ${ratio <= GOAL ? 'met' : 'MISSED'}); ${ms('earshot', 'processor')} of the processor against ${ms('unwatched', 'processor')}`,
   );
   console.log(
-    `  by the wall clock, whatever else the machine does: ratio ${ratioTo('unwatched', 'wall').toFixed(2)}; ${ms('earshot', 'wall')} against ${ms('unwatched', 'wall')}`,
+    `  by the wall clock, which includes other processes: ratio ${ratioTo('unwatched', 'wall').toFixed(2)}; ${ms('earshot', 'wall')} against ${ms('unwatched', 'wall')}`,
   );
   console.log(
     `  with the editor's watcher and without Earshot's producers: ${ms('disabled', 'processor')} of the processor, ${ms('disabled', 'wall')} by the wall clock`,

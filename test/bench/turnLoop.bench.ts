@@ -1,4 +1,4 @@
-// The turn loop: 400 cycles with a model without delay and a durable log, compared with a bare loop on the same package and disk.
+// Measures the turn loop: 400 cycles with a model without delay and a durable log, compared with a bare loop.
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ async function runEarshot(): Promise<string> {
 const written = await runEarshot();
 const groups = groupLines(written);
 
-/** What Earshot wrote, grouped by sync: an answer with its calls, then the result. */
+/** The lines that Earshot wrote, grouped by sync: an answer with its calls, then the result. */
 function groupLines(events: string): Buffer[] {
   const found: string[][] = [[]];
   for (const line of events.trimEnd().split('\n')) {
@@ -172,7 +172,7 @@ async function load(name: string): Promise<Loaded | undefined> {
 
 async function runAiSdk(loaded: Loaded): Promise<void> {
   const provider = await load('@ai-sdk/openai-compatible');
-  if (provider === undefined) throw new Error('ai needs @ai-sdk/openai-compatible beside it');
+  if (provider === undefined) throw new Error('ai also needs @ai-sdk/openai-compatible');
   const { createOpenAICompatible } = provider as {
     createOpenAICompatible(options: object): (model: string) => unknown;
   };

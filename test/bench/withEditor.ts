@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { newTemporaryFolder } from '../host/install/cache.mjs';
 import { runInsideEditor } from '../host/editor/insideEditor.ts';
 import { repository } from '../host/setup.mjs';
-import { orderFor } from './inside/report.ts';
+import { environmentFor } from './inside/report.ts';
 
-const NOBODYS = { GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' };
+const NO_USER_CONFIG = { GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' };
 
 export const SEEN = ['src/a.ts', 'src/b.ts', 'src/c.ts'];
 
@@ -19,13 +19,13 @@ export interface Inside {
   readonly folder: string;
   /** The folder of the extension under development. */
   readonly extension: string;
-  readonly order: unknown;
+  readonly options: unknown;
   /** Additional extensions to install. */
   readonly extensionsDir?: string;
 }
 
 /** Returns the results of the measurement. */
-export async function inside<T>({ name, folder, extension, order, extensionsDir }: Inside): Promise<T> {
+export async function inside<T>({ name, folder, extension, options, extensionsDir }: Inside): Promise<T> {
   const temporary = await newTemporaryFolder();
   const file = join(temporary, 'result.json');
   const lines: string[] = [];
@@ -35,14 +35,14 @@ export async function inside<T>({ name, folder, extension, order, extensionsDir 
     tests: join(repository, '.build', 'vscode-tests', `${name}.cjs`),
     dataDir: join(temporary, 'data'),
     ...(extensionsDir !== undefined && { extensionsDir }),
-    // The editor's git extension would list 10,000 changes for a moment, which takes half a second by itself.
+    // The editor's git extension would list 10,000 changes for a moment, which alone takes half a second.
     settings: { 'git.enabled': false },
-    env: { ...NOBODYS, ...orderFor(file, order) },
+    env: { ...NO_USER_CONFIG, ...environmentFor(file, options) },
     longestMilliseconds: 60 * 60_000,
     // Shows the progress when debugging.
     log: process.env['EARSHOT_BENCH_VERBOSE'] === undefined ? (line) => lines.push(line) : console.log,
   });
-  if (exitCode !== 0) throw new Error(`it failed inside the editor:\n${lines.join('\n')}`);
+  if (exitCode !== 0) throw new Error(`the measurement failed inside the editor:\n${lines.join('\n')}`);
   return JSON.parse(readFileSync(file, 'utf8')) as T;
 }
 
@@ -64,7 +64,7 @@ export function fill(folder: string, count: number, text: string): void {
 
 export function git(folder: string, ...args: readonly string[]): void {
   const who = ['-c', 'gc.auto=0', '-c', 'user.name=A', '-c', 'user.email=a@example.com'];
-  execFileSync('git', ['-C', folder, ...who, ...args], { env: { ...process.env, ...NOBODYS } });
+  execFileSync('git', ['-C', folder, ...who, ...args], { env: { ...process.env, ...NO_USER_CONFIG } });
 }
 
 export function median(values: readonly number[]): number {

@@ -1,5 +1,5 @@
-// The client that the official conformance suite drives: our session, headless. The suite appends the server's address and
-// names the scenario in the environment.
+// The client that the official conformance suite drives: Earshot's MCP session without an editor. The suite appends the
+// server's address and names the scenario in the environment.
 import { type HttpLaunch } from '../../src/mcp/config/launch.ts';
 import { type ServerSecrets, type SignIn } from '../../src/mcp/oauth/signInPort.ts';
 import { openSession } from '../../src/mcp/session/openSession.ts';
@@ -11,7 +11,7 @@ const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
   readonly client_secret?: string;
   readonly toolCalls?: readonly { readonly name: string; readonly arguments?: Record<string, unknown> }[];
 };
-/** The suite plays an authorization server that reads this document. */
+/** The suite's authorization server knows this document. */
 const METADATA_URL = 'https://conformance-test.local/client-metadata.json';
 const REDIRECT_URL = 'http://127.0.0.1:33419/callback';
 
@@ -26,7 +26,7 @@ function memorySecrets(): ServerSecrets {
   };
 }
 
-/** Consents at once, as a user would, and comes back with what the page redirects to. */
+/** Consents at once, as a user would, and returns the parameters of the redirect. */
 function createSignIn(): SignIn {
   let back: URLSearchParams | undefined;
   return {
@@ -86,7 +86,7 @@ async function connect(url: string, signIn: SignIn): Promise<McpSession> {
   );
 }
 
-/** A value for each property, by its type. A tool that wants an object gets the schema of the first tool, as we read it. */
+/** A value for each property, by its type. A tool that needs an object gets the input schema of the first tool. */
 function sampleArguments({ inputSchema }: McpTool, first: McpTool | undefined): Record<string, unknown> {
   const properties = (inputSchema['properties'] ?? {}) as Record<
     string,
@@ -109,7 +109,7 @@ function sampleArguments({ inputSchema }: McpTool, first: McpTool | undefined): 
 async function run(url: string): Promise<void> {
   const signIn = createSignIn();
   const session = await connect(url, signIn);
-  // Forms are submitted as they are: fields then have their defaults.
+  // Forms are submitted empty, so that all fields have their defaults.
   const hooks = { signal: new AbortController().signal, progress: ignore, ask: async () => '{}' };
   const tools = await session.listTools();
   const calls =
@@ -127,5 +127,5 @@ try {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   process.exitCode = 1;
 }
-// Streams that a scenario leaves open must not keep the process.
+// Streams that a scenario leaves open must not keep the process running.
 process.exit();

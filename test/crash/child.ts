@@ -1,4 +1,4 @@
-// The process that the crash test kills: queues, withdraws and delivers as fast as it can and prints what was acknowledged.
+// The process that the crash test kills. Queues, withdraws and delivers as fast as it can, and prints acknowledgements.
 import { writeSync } from 'node:fs';
 import { collect } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';

@@ -16,8 +16,8 @@ async function bench(): Promise<number> {
   );
   if (names.length === 0) {
     throw new UserError(
-      wanted === '' ? `There is no measurement in ${folder}.` : `No measurement’s name contains “${wanted}”.`,
-      'Measurements are files test/bench/*.bench.ts.',
+      wanted === '' ? `There is no benchmark in ${folder}.` : `No benchmark has “${wanted}” in its name.`,
+      'Benchmarks are files test/bench/*.bench.ts.',
     );
   }
   let exitCode = 0;

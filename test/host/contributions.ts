@@ -1,4 +1,4 @@
-// Writes what is generated from the contributions in the code: parts of package.json, and the texts that it calls by key.
+// Generates from the contributions in the code the parts of package.json, and the texts that it refers to by key.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contributedTexts, translatedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';

@@ -1,4 +1,4 @@
-// Runs the crash test for longer than `npm test` does.
+// Runs the crash test with more repetitions than `npm test`.
 import { join } from 'node:path';
 import { runToExit } from './processes/lifetime.mjs';
 import { spawnNode } from './processes/runCommand.mjs';

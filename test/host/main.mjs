@@ -1,4 +1,5 @@
-// Entry point of `npm start`, `npm test` and the like: sets up what they need and runs their TypeScript on the right Node.
+// Entry point of `npm start`, `npm test` and similar: installs what they need and runs their TypeScript on the right
+// Node.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -15,9 +16,9 @@ const oldestNode = 20;
 /**
  * @typedef {object} Command
  * @property {string} help
- * @property {string} stage the file that goes on once everything is there
+ * @property {string} stage the file to run once everything is installed
  * @property {(args: readonly string[]) => Promise<readonly import('./setup.mjs').Need[]>} check
- *   refuses wrong arguments before anything is installed; says what is needed
+ *   refuses wrong arguments before anything is installed; returns what is needed
  */
 
 /** @type {Record<string, Command>} */
@@ -46,27 +47,27 @@ const commands = {
   bench: {
     stage: 'bench.ts',
     help: 'npm run bench [-- NAME]: runs test/bench/*.bench.ts, or those whose name contains NAME.',
-    // The storm benchmark runs in the real extension host, that of the hub with a nats-server.
+    // The storm benchmark runs in a real extension host, the hub benchmark with a nats-server.
     check: async () => ['dependencies', 'vscode', 'chromium', 'programs'],
   },
   trial: {
     stage: '../trial/run.ts',
-    help: 'npm run trial -- --base-url URL --model NAME [--verbose]: how a model takes notifications, in each format.',
+    help: 'npm run trial -- --base-url URL --model NAME [--verbose]: tries how a model reacts to notifications in each format.',
     check: async () => ['dependencies'],
   },
   record: {
     stage: '../noise/record.ts',
-    help: 'npm run record [-- FASTER FILE]: records an hour of ordinary work in a real VS Code; it takes the hour.',
+    help: 'npm run record [-- FASTER FILE]: records an hour of ordinary work in a real VS Code, in real time.',
     check: async () => ['dependencies', 'vscode', 'chromium'],
   },
   crash: {
     stage: 'crash.ts',
-    help: 'npm run test:crash [-- RUNS]: kills a writing process again and again; 500 times if not told otherwise.',
+    help: 'npm run test:crash [-- RUNS]: kills a writing process RUNS times; default 500.',
     check: async () => ['dependencies'],
   },
   mutants: {
     stage: '../mutants/run.ts',
-    help: 'npm run test:mutants [-- NAME]: breaks the code on purpose and sees the tests find it.',
+    help: 'npm run test:mutants [-- NAME]: breaks the code on purpose and checks that the tests fail.',
     check: async () => ['dependencies'],
   },
   contributions: {
@@ -75,7 +76,7 @@ const commands = {
     check: async () => ['dependencies'],
   },
   package: { stage: 'package.ts', help: 'npm run package: builds earshot.vsix.', check: async () => ['dependencies'] },
-  // Called by test/host/vscode: VS Code with the command line of a desktop one.
+  // Called by test/host/vscode, which has the command line of a desktop VS Code.
   vscode: { stage: 'vscodeExecutable.ts', help: '', check: async () => ['dependencies', 'vscode', 'chromium'] },
 };
 
@@ -103,7 +104,7 @@ async function main() {
 }
 
 /**
- * npm passes a signal on to the shell in which it runs us; that shell dies without passing it on.
+ * npm passes a signal to the shell that runs this script; the shell ends without passing it on.
  */
 function endWithTheShell() {
   if (process.env['npm_lifecycle_event'] === undefined) return;
@@ -114,7 +115,7 @@ function endWithTheShell() {
 }
 
 /**
- * Runs the second stage in our place: same terminal, same signals, its exit code.
+ * Runs the second stage in place of this process: same terminal, same signals, its exit code.
  *
  * @param {string} node
  * @param {string} file
@@ -128,7 +129,7 @@ function runStage(node, file, args) {
     env: { ...process.env, ...bond.env },
     stdio: ['inherit', 'inherit', 'inherit', bond.stdio],
   });
-  // The second stage cleans up and reports that itself.
+  // The second stage cleans up and reports the end itself.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.removeAllListeners(signal);
     process.on(signal, () => child.kill(signal));

@@ -1,4 +1,4 @@
-// Runs `npm run package`: makes the file that users install and says where it is.
+// Runs `npm run package`: builds the package that users install and prints its name and size.
 import { join } from 'node:path';
 import { runToExit } from './processes/lifetime.mjs';
 import { createReporter } from './console/report.mjs';

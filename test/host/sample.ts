@@ -1,4 +1,4 @@
-// Creates the sample workspace: a small TypeScript project in git on which every kind of notification can be tried.
+// Creates the sample workspace: a small TypeScript project in git with which every kind of notification can be tried.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { devNull } from 'node:os';
@@ -11,7 +11,7 @@ import { repository } from './setup.mjs';
 
 const run = promisify(execFile);
 const name = 'tea-shop';
-/** The sample's dependencies, taken from our own node_modules: it must work without a network. */
+/** The sample's dependencies, linked from this repository's node_modules, since it must work without a network. */
 const linkedPackages = ['typescript', '@types/node', 'undici-types'];
 
 /** Creates the sample below `parent` and returns its folder. */
@@ -35,8 +35,8 @@ export async function createSample(parent: string): Promise<string> {
 }
 
 /**
- * Makes a folder what `createSample` made of it, as long as nothing was committed there. Files that are as they were are
- * not written, so a watcher sees no change.
+ * Restores a folder to the state in which `createSample` left it, provided that nothing was committed there. Unchanged
+ * files are not written, so a watcher sees no change.
  */
 export async function restoreSample(folder: string): Promise<void> {
   const added = (await readdir(join(folder, 'node_modules'))).filter(

@@ -1,4 +1,4 @@
-// Provides everything that a command needs and that is not there yet.
+// Installs everything that a command needs and that is missing.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, removeAbandoned } from './install/cache.mjs';
@@ -15,11 +15,11 @@ export const repository = fileURLToPath(new URL('../..', import.meta.url)).repla
 /** @typedef {'dependencies' | 'vscode' | 'chromium' | 'programs'} Need */
 
 /**
- * The parts do not depend on each other, so they are provided at the same time.
+ * The parts do not depend on each other, so they are installed at the same time.
  *
- * @param {readonly Need[]} needs what is needed besides Node
+ * @param {readonly Need[]} needs what is needed in addition to Node
  * @param {import('./console/report.mjs').Reporter} [report]
- * @returns {Promise<{ node: string, vscode: string, chromium: string }>} paths; empty for what was not asked for
+ * @returns {Promise<{ node: string, vscode: string, chromium: string }>} paths; empty for parts that were not requested
  */
 export async function setUp(needs, report = silentReporter) {
   // Removes the remains of killed runs.

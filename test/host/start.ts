@@ -17,9 +17,9 @@ import { portProblem, readStartOptions } from './start/startOptions.mjs';
 const report = createReporter();
 
 const userSettings = {
-  // As in any other VS Code: the secondary side bar, where the chat is, is open.
+  // As in any other VS Code, the secondary side bar with the chat is open.
   'workbench.secondarySideBar.defaultVisibility': null,
-  // The server is on the user's machine: no port of it needs to be forwarded, and no message should offer that.
+  // The server is on the user's machine, so its ports need no forwarding, and no message should offer it.
   'remote.autoForwardPorts': false,
 };
 
@@ -52,7 +52,7 @@ async function start(): Promise<number> {
   report.line(`Earshot is ready: ${url}`);
 
   await server.ended;
-  throw new UserError('The VS Code server ended by itself.', `Its log: ${join(place.dataDir, 'server.log')}`);
+  throw new UserError('The VS Code server ended unexpectedly.', `Its log: ${join(place.dataDir, 'server.log')}`);
 }
 
 interface Place {
@@ -71,7 +71,7 @@ async function temporaryPlace(): Promise<Place> {
 async function lastingPlace(folder: string): Promise<Place> {
   const dataDir = join(cacheFolder(), 'folders', nameFor(folder));
   await makeWritable(dataDir);
-  // Commits made in this window should carry the user's name.
+  // Commits made in this window should have the user's name.
   const gitConfiguration = process.env['GIT_CONFIG_GLOBAL'] ?? join(homedir(), '.gitconfig');
   return { folder, dataDir, env: existsSync(gitConfiguration) ? { GIT_CONFIG_GLOBAL: gitConfiguration } : {} };
 }

@@ -1,4 +1,4 @@
-// Runs the steps of `npm test` in parallel lanes, each regardless of the others, and counts the results.
+// Runs the steps of `npm test` in parallel lanes, whether or not other steps fail, and counts the results.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { indent } from './console/errors.mjs';
@@ -11,15 +11,17 @@ import { testSteps } from './steps/testSteps.ts';
 
 const report = createReporter();
 const shownMessageLines = 40;
-/** More failures than this are no matter of speed. */
+/** With more failures than this, a slow machine is not the cause, and nothing is repeated. */
 const mostRepeated = 6;
-/** An editor computes a third of the time and waits otherwise: three run at once, and what only computes runs beside them. */
+/** An editor computes only a third of the time, so three run at once, together with the steps that only compute. */
 const editorLanes = 3;
-/** The longest first: a lane that has ended a step takes the next one. */
+/** The longest step first: a lane that has finished a step takes the next one. */
 const editors: readonly Step[] = ['vscode', 'browser', 'alone', 'installed', 'electron'];
-/** Unit tests wait for processes and sockets half of the time, so they run beside the editors; checks fill both cores. */
+/**
+ * Unit tests wait for processes and sockets half of the time, so they run next to the editors; checks fill both cores.
+ */
 const computed: readonly Step[] = ['unit', 'types', 'lint', 'format', 'unused'];
-/** Packaging builds for itself. */
+/** The step `installed` makes its own build. */
 const needBuild: readonly Step[] = editors.filter((step) => step !== 'installed');
 
 await runToExit(test, { stoppedMessage: 'The tests were stopped.' });
@@ -46,8 +48,8 @@ interface Finished {
 }
 
 /**
- * Repeats a few failed tests once all lanes have ended: beside others an editor or a watcher may be too slow for a person's
- * patience. What fails again has failed; what passes is named, so that it can be looked into.
+ * Repeats a few failed tests once all lanes have ended: next to other steps an editor or a watcher may be too slow for
+ * the time limits. A test that fails again has failed; one that passes is named, so that it can be investigated.
  */
 async function repeatFailed(step: Step, result: StepResult): Promise<StepResult> {
   const { label, repeat } = testSteps[step];
@@ -66,7 +68,7 @@ async function repeatFailed(step: Step, result: StepResult): Promise<StepResult>
     printFailures(label, again);
     return { ...again, passed: result.passed };
   }
-  report.line(indent(`Passed alone, after failing beside other steps:\n${titles.join('\n')}`));
+  report.line(indent(`Passed alone, after failing in parallel with other steps:\n${titles.join('\n')}`));
   return { ...result, passed: result.passed + titles.length, failures: [] };
 }
 
@@ -105,7 +107,7 @@ function isCounted(step: Step): boolean {
 }
 
 function shorten(message: string): string {
-  // Where a test runner called the test is of no use to anybody.
+  // Stack frames of the test runner are of no use.
   const lines = message.split('\n').filter((line) => !/^\s+at .*(node_modules|node:internal|<anonymous>)/.test(line));
   if (lines.length <= shownMessageLines) return lines.join('\n');
   return [...lines.slice(0, shownMessageLines), `… ${lines.length - shownMessageLines} more lines`].join('\n');

@@ -1,4 +1,4 @@
-// Implements test/host/vscode, which is called like a desktop VS Code: runs tests in a real extension host and exits with their code.
+// Implements test/host/vscode, which is called like a desktop VS Code: runs tests in a real extension host.
 import { join } from 'node:path';
 import { newTemporaryFolder } from './install/cache.mjs';
 import { readDesktopFlags } from './editor/desktopFlags.ts';

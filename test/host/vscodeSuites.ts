@@ -1,4 +1,4 @@
-// Program that runs the suites of test/vscode in our VS Code, or with `electron` in a desktop one.
+// Program that runs the suites of test/vscode in the installed VS Code, or with `electron` in a desktop VS Code.
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { defaultSettings } from './editor/serverSettings.ts';
 import { repository } from './setup.mjs';
 
 const whereToGetVscode =
-  'Set EARSHOT_VSCODE to the executable of an installed VS Code, or run `npm run test:vscode`, which needs none.';
+  'Set EARSHOT_VSCODE to the executable of a desktop VS Code, or run `npm run test:vscode`, which needs none.';
 
 await runToExit(runSuites, { stoppedMessage: '' });
 

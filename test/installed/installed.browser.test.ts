@@ -1,4 +1,4 @@
-// The VSIX package: its content, and the first minutes of a newcomer who installed it.
+// Tests the VSIX package: its content, and the first minutes of a new user.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { useWorkbench } from '../support/workbench.ts';
 const file = join(repository, '.build', 'earshot.vsix');
 const workbench = useWorkbench(async () => {
   await makeVsix(file, () => undefined);
-  // As on a desktop: the test bed hides the secondary side bar otherwise.
+  // As on a desktop; by default the test settings hide the secondary side bar.
   return { installed: file, settings: { 'workbench.secondarySideBar.defaultVisibility': null } };
 });
 
@@ -29,7 +29,7 @@ async function installed(): Promise<{ folder: string; files: string[] }> {
   return { folder, files: files.map((path) => path.slice(folder.length + 1).replaceAll('\\', '/')) };
 }
 
-test('clicks alone lead from the open chat to a delivered chip, and the Explorer stays beside it', async () => {
+test('the tour leads by clicks alone to the chip of a delivery, and the Explorer stays visible', async () => {
   const started = Date.now();
   await workbench.chat().locator('.welcome').waitFor();
   await workbench.screenshot('first-open');
@@ -48,7 +48,7 @@ test('clicks alone lead from the open chat to a delivered chip, and the Explorer
   await workbench.screenshot('first-chip');
 });
 
-test('the package has only the allowed files and at most 2 MB', async () => {
+test('the package contains only allowed files and has at most 2 MB', async () => {
   const { files } = await installed();
   expect(files.filter((path) => !ALLOWED.some((allowed) => allowed.test(path)))).toEqual([]);
   for (const needed of [
@@ -71,7 +71,7 @@ test('the package has only the allowed files and at most 2 MB', async () => {
   expect((await stat(file)).size).toBeLessThanOrEqual(2 * 1024 * 1024);
 });
 
-test('the package has the licence texts of all bundled code', async () => {
+test('the package contains the licence texts of all bundled code', async () => {
   const notices = await readFile(join((await installed()).folder, 'ThirdPartyNotices.txt'), 'utf8');
   const { dependencies } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
@@ -96,7 +96,7 @@ test('the installed extension answers a message, runs an approved command and sh
   await workbench.transcript().getByText('installed-42').first().waitFor();
 });
 
-test('the README finds its images and links in the package, and the editor shows it', async () => {
+test('the images and links of the README are in the package, and the editor shows the README', async () => {
   const { folder, files } = await installed();
   const readme = await readFile(join(folder, 'readme.md'), 'utf8');
   const links = [...readme.matchAll(/\]\((?!#|[a-z]+:)([^)]+)\)/g)].map(([, path]) => path);

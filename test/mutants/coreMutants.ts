@@ -1,11 +1,11 @@
-// Faults of core that the suite must find, with the tests that must fail because of each.
+// Deliberate faults in core, each with the tests of which at least one must fail.
 import { type Mutant } from './mutate.ts';
 
 const INTERLEAVINGS = 'test/unit/core/conversation/interleavings.test.ts';
 
 export const coreMutants: readonly Mutant[] = [
   {
-    name: 'no escape in a body',
+    name: 'the body of a notification is not escaped',
     file: 'src/core/notify/format/xml.ts',
     symbol: 'cdata',
     find: ".replaceAll(']]>', ']]]]><![CDATA[>')",
@@ -13,7 +13,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/notify/formats.test.ts'],
   },
   {
-    name: 'no escape in an attribute',
+    name: 'an attribute of a notification is not escaped',
     file: 'src/core/notify/format/xml.ts',
     symbol: 'printAttributes',
     find: '="${escape(String(value))}"',
@@ -21,7 +21,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/notify/formats.test.ts'],
   },
   {
-    name: 'no withdrawal',
+    name: 'withdrawn notifications stay pending',
     file: 'src/core/conversation/projections/pending.ts',
     symbol: 'Pending.fold',
     find: 'return this.#remove(new Set(event.ids));',
@@ -29,7 +29,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/conversation/projections/pending.test.ts'],
   },
   {
-    name: 'everybody owns',
+    name: 'a window without the lock owns the conversation',
     file: 'src/core/conversation/opening.ts',
     symbol: 'openOrFollow',
     find: 'if (lock === undefined || held !== undefined) {',
@@ -37,7 +37,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/windows/continueHere.test.ts'],
   },
   {
-    name: 'cursor off by one, too low',
+    name: 'the carrier’s cursor is one too low',
     file: 'src/core/agent/delivery.ts',
     symbol: 'collect',
     find: 'through: pending.through,',
@@ -45,7 +45,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: [INTERLEAVINGS],
   },
   {
-    name: 'cursor off by one, too high',
+    name: 'the carrier’s cursor is one too high',
     file: 'src/core/agent/delivery.ts',
     symbol: 'collect',
     find: 'through: pending.through,',
@@ -53,7 +53,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: [INTERLEAVINGS],
   },
   {
-    name: 'coalescing that loses a count',
+    name: 'coalescing loses a count',
     file: 'src/core/notify/plan.ts',
     symbol: 'merge',
     find: 'known.older.push(known.newest.id);',
@@ -61,7 +61,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/notify/plan.test.ts', INTERLEAVINGS],
   },
   {
-    name: 'filter at queueing',
+    name: 'notifications are filtered when they are queued',
     file: 'src/core/notify/queue.ts',
     symbol: 'enqueue',
     find: 'const notification = {',
@@ -69,7 +69,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: [INTERLEAVINGS],
   },
   {
-    name: 'what was folded before a failed write stays',
+    name: 'events folded before a failed write stay in the projections',
     file: 'src/core/conversation/log.ts',
     symbol: 'ConversationLog.#repairNow',
     find: '    const read = await this.#file.repair();\n    this.#rebuild(read);\n',
@@ -77,7 +77,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/storage/eventFile.test.ts'],
   },
   {
-    name: 'nobody looks again when a turn has ended',
+    name: 'pending notifications are not reconsidered when a turn has ended',
     file: 'src/core/turns.ts',
     symbol: 'Turns.#ended',
     find: 'else if (failure === undefined) live.activator?.reconsider();',
@@ -85,7 +85,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/lostWakeUp.test.ts'],
   },
   {
-    name: 'words that cut tools short ride their result too',
+    name: 'queued messages that cut tool calls short are also carried by the result',
     file: 'src/core/agent/calls.ts',
     symbol: 'respond',
     find: ' && !(cutShort && pending.queuedMessages.length > 0)',
@@ -93,7 +93,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/delivery/userText.test.ts'],
   },
   {
-    name: 'a compaction forgets what is still true',
+    name: 'a compaction forgets facts that are still true',
     file: 'src/core/conversation/compact.ts',
     symbol: 'compactionDraft',
     find: 'fact.seq <= through',
@@ -109,7 +109,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/tools/changing.test.ts'],
   },
   {
-    name: 'a part that was read counts as the whole',
+    name: 'a file that was read in part counts as read completely',
     file: 'src/core/tools/staleGuard.ts',
     symbol: 'judgeWrite',
     find: '  if (seen.part === undefined) return ALLOWED;',
@@ -125,7 +125,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/tools/changing.test.ts'],
   },
   {
-    name: 'what a call has returned of a handle is reported as well',
+    name: 'the state of a handle that a result showed is reported again',
     file: 'src/core/tools/handleTexts.ts',
     symbol: 'withdrawShown',
     find: 'if (ids.length > 0) await log.append',
@@ -133,7 +133,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/handles/await.test.ts', 'test/walk/handles/reportedOnce.test.ts'],
   },
   {
-    name: 'what a call has returned of a handle is queued later',
+    name: 'the state of a handle that a result showed is queued later',
     file: 'src/core/notify/queue.ts',
     symbol: 'enqueue',
     find: 'if (log.state.handles.isReported(draft) || ',
@@ -141,7 +141,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/handles/handlesRestart.test.ts'],
   },
   {
-    name: 'a door that judges only the name',
+    name: 'the door judges only the written name of a file',
     file: 'src/core/consent/door.ts',
     symbol: 'namesOf',
     find: 'return real === undefined ? [path] : [path, real];',
@@ -149,7 +149,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/consent/door.test.ts'],
   },
   {
-    name: 'instructions of the first request only',
+    name: 'instructions are read for the first request only',
     file: 'src/core/prompt/prompting.ts',
     symbol: 'Prompting.refresh',
     find: 'await this.#inForce.read(this.#deps);',
@@ -157,7 +157,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/delivery/sampled.test.ts'],
   },
   {
-    name: 'calls of a closed turn come back',
+    name: 'calls of a closed turn are still unanswered',
     file: 'src/core/conversation/projections/turnState.ts',
     symbol: 'TurnState.#forgetCalls',
     find: 'this.#unanswered.clear();',
@@ -173,7 +173,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/turns/openCalls.test.ts'],
   },
   {
-    name: 'a call behind a gap is asked for again',
+    name: 'a call after a gap in the log needs approval again',
     file: 'src/core/agent/calls.ts',
     symbol: 'neverApproved',
     find: ' && uncertain !== true',
@@ -181,7 +181,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/turns/openCalls.test.ts'],
   },
   {
-    name: 'files of other programs are Earshot’s',
+    name: 'changes of other programs are attributed to the agent',
     file: 'src/core/checkpoints/attribution.ts',
     symbol: 'Attribution.othersOf',
     find: '!watch.mayHaveRun(at)',
@@ -189,7 +189,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/review/othersChanges.test.ts'],
   },
   {
-    name: 'files that others hold open are Earshot’s',
+    name: 'changes of files that others hold open are attributed to the agent',
     file: 'src/core/checkpoints/attribution.ts',
     symbol: 'Attribution.othersOf',
     find: 'if (held.has(absolute)) return true;',
@@ -197,7 +197,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/review/othersChanges.test.ts'],
   },
   {
-    name: 'undo all undoes what others changed',
+    name: 'undo all also undoes changes of others',
     file: 'src/core/checkpoints/review.ts',
     symbol: 'Review.#open',
     find: "this.#list === 'own' ? changes?.open : changes?.meanwhile",
@@ -205,7 +205,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/review/othersChanges.test.ts'],
   },
   {
-    name: 'a root that is harmless',
+    name: 'the root folder counts as a harmless path',
     file: 'src/core/consent/shell/wordPaths.ts',
     symbol: 'STREAMS',
     find: "const STREAMS = new Set(['/dev/null',",
@@ -213,7 +213,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/agent/commandApprovals.test.ts'],
   },
   {
-    name: 'trim takes what shells keep',
+    name: 'trimming removes characters that shells keep',
     file: 'src/core/consent/shell/plainWords.ts',
     symbol: 'plainWords',
     find: "const words = divide(trimBlanks(line, quoting.newlines ? ' \\t\\n' : ' \\t'), quoting);",
@@ -221,7 +221,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/agent/commandApprovals.test.ts'],
   },
   {
-    name: 'a backslash that escapes nothing',
+    name: 'a backslash escapes nothing',
     file: 'src/core/consent/shell/posixWords.ts',
     symbol: 'PosixWords.readWord',
     find: "if (next !== '\\n') parts.push(textPart(next === '' ? '\\\\' : next, true));",
@@ -229,7 +229,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/agent/realShells.test.ts', 'test/unit/core/agent/commandApprovals.test.ts'],
   },
   {
-    name: 'a lost result stands behind what follows',
+    name: 'a lost result comes after later messages',
     file: 'src/core/conversation/projections/messages.ts',
     symbol: 'Messages.#response',
     find: 'if (carries) this.#fillLostResults();',
@@ -237,7 +237,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/unit/core/conversation/damagedMessages.test.ts'],
   },
   {
-    name: 'a call that does what was not shown',
+    name: 'a call makes changes that its preview did not show',
     file: 'src/core/consent/preview.ts',
     symbol: 'heldToPlan',
     find: 'if (areSameChanges(edits, plan.edits, isOwn)) return workspace.apply(edits, options);',
@@ -253,7 +253,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/toolsComeAndGo.test.ts'],
   },
   {
-    name: 'a fifth subagent',
+    name: 'a fifth subagent can start',
     file: 'src/core/subagents.ts',
     symbol: 'Subagents.whyNot',
     find: '>= MOST_SUBAGENTS',
@@ -261,7 +261,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/subagents/subagents.test.ts'],
   },
   {
-    name: 'a subagent with every tool',
+    name: 'a subagent has tools that it was not given',
     file: 'src/core/tools/offeredTools.ts',
     symbol: 'LimitedTools.#has',
     find: 'tools === undefined || traits?.forEveryAgent === true || tools.includes(name)',
@@ -269,7 +269,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/subagents/subagents.test.ts'],
   },
   {
-    name: 'tokens of subagents that nobody counts',
+    name: 'tokens of subagents are not counted',
     file: 'src/core/subagents.ts',
     symbol: 'Subagents.#changed',
     find: "if (event.type === 'model_call' && live !== undefined) this.#count(live, event);",
@@ -277,7 +277,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/subagents/subagents.test.ts'],
   },
   {
-    name: 'a subagent that outlives its stopped parent',
+    name: 'a subagent outlives its stopped parent',
     file: 'src/core/subagents.ts',
     symbol: 'Subagents.#stopFor',
     find: 'if (process.parent === parent && !process.hasEnded) process.stop(PARENT_STOPPED);',
@@ -285,7 +285,7 @@ export const coreMutants: readonly Mutant[] = [
     tests: ['test/walk/subagents/subagents.test.ts'],
   },
   {
-    name: 'a request offers the tools of the one before',
+    name: 'a request offers the tools of the previous request',
     file: 'src/core/prompt/prompting.ts',
     symbol: 'Prompting.offerTools',
     find: 'this.#offered = this.#tools();',

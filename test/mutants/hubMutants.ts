@@ -1,4 +1,4 @@
-// Faults of hubs joined by NATS that the suite must find, with the tests that must fail because of each. They need nats-server.
+// Deliberate faults in the hub, each with the tests of which at least one must fail. Some tests need nats-server.
 import { type Mutant } from './mutate.ts';
 
 export const hubMutants: readonly Mutant[] = [
@@ -11,7 +11,7 @@ export const hubMutants: readonly Mutant[] = [
     tests: ['test/unit/hub/nats/outages.test.ts'],
   },
   {
-    name: 'what the server has lost is not published again',
+    name: 'messages that the server has lost are not published again',
     file: 'src/hub/nats/streamCheck.ts',
     symbol: 'checkPublished',
     find: 'if (one.start < state.sent(one.author)) state.setSent(one.author, one.start);',
@@ -19,7 +19,7 @@ export const hubMutants: readonly Mutant[] = [
     tests: ['test/unit/hub/nats/outages.test.ts'],
   },
   {
-    name: 'other messages under numbers that were received are skipped',
+    name: 'different messages with numbers that were already received are skipped',
     file: 'src/hub/nats/streamCheck.ts',
     symbol: 'checkReceivedPart',
     find: 'state.setPosition({ seq: 0, time: 0 });',
@@ -35,7 +35,7 @@ export const hubMutants: readonly Mutant[] = [
     tests: ['test/unit/hub/nats/claimValue.test.ts', 'test/unit/hub/nats/joined.test.ts'],
   },
   {
-    name: 'an edit that comes twice is applied twice',
+    name: 'an edit that arrives twice is applied twice',
     file: 'src/hub/messageIndex.ts',
     symbol: 'MessageIndex.#change',
     find: ' === 0) return false;',
@@ -43,7 +43,7 @@ export const hubMutants: readonly Mutant[] = [
     tests: ['test/unit/hub/messageIndex.test.ts'],
   },
   {
-    name: 'a start forgets the agents of earlier ones',
+    name: 'a restarted hub forgets its agents',
     file: 'src/hub/hub.ts',
     symbol: 'Hub.constructor',
     find: 'if (known !== undefined) directory.restore(known);',

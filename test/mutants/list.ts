@@ -1,4 +1,4 @@
-// All faults that the suite must find.
+// All deliberate faults that the tests must detect.
 import { coreMutants } from './coreMutants.ts';
 import { hubMutants } from './hubMutants.ts';
 import { type Mutant } from './mutate.ts';

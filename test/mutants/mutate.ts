@@ -1,15 +1,15 @@
-// Finds the place of a mutant: a text within one named symbol of a file, whatever stands around that symbol.
+// Applies a mutant: replaces a text within one named symbol of a file.
 import ts from 'typescript';
 
 interface Change {
-  /** A function, a constant or a class of the file, or a class's member: `print`, `LIMIT`, `Queue.#remove`, `Queue.constructor`. */
+  /** A function, constant, class or member of a class: `print`, `LIMIT`, `Queue.#remove`, `Queue.constructor`. */
   readonly symbol: string;
-  /** Stands in the symbol exactly once; how it is broken into lines does not matter. */
+  /** Must occur exactly once in the symbol; line breaks and blanks do not matter. */
   readonly find: string;
   readonly replace: string;
 }
 
-/** One change of the source that at least one test must find. */
+/** One change of the source that at least one test must detect. */
 export interface Mutant extends Change {
   readonly name: string;
   readonly file: string;
@@ -17,7 +17,7 @@ export interface Mutant extends Change {
   readonly tests: readonly string[];
 }
 
-/** The source with the change. Throws if there is no such symbol, or if the text does not stand in it exactly once. */
+/** The source with the change. Throws if there is no such symbol, or if the text does not occur in it exactly once. */
 export function mutate(source: string, { symbol, find, replace }: Change): string {
   const declarations = declarationsOf(source, symbol);
   if (declarations.length === 0) throw new Error(`there is no ${symbol}`);
@@ -27,7 +27,7 @@ export function mutate(source: string, { symbol, find, replace }: Change): strin
   });
   const [place] = places;
   if (place === undefined || places.length > 1) {
-    throw new Error(`its text stands ${places.length} times in ${symbol}, not once`);
+    throw new Error(`its text occurs ${places.length} times in ${symbol}, not once`);
   }
   return source.slice(0, place.start) + replace + source.slice(place.start + place.length);
 }

@@ -1,9 +1,9 @@
-// Faults outside core that the suite must find, with the tests that must fail because of each.
+// Deliberate faults outside core, each with the tests of which at least one must fail.
 import { type Mutant } from './mutate.ts';
 
 export const outerMutants: readonly Mutant[] = [
   {
-    name: 'no sync',
+    name: 'an append is not synced',
     file: 'src/storage/eventFile.ts',
     symbol: 'GroupCommitFile.#commit',
     find: 'await this.#file.sync();\n        this.#checkAlone',
@@ -11,7 +11,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/storage/powerLoss.test.ts'],
   },
   {
-    name: 'no sync by the kernel',
+    name: 'writes are not synced by the kernel',
     file: 'src/node/files/fileSystem.ts',
     symbol: 'realFileSystem',
     find: ' | SYNCED_WRITES;',
@@ -19,7 +19,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/node/files/fileSystem.test.ts'],
   },
   {
-    name: 'no lock',
+    name: 'the lock excludes nobody',
     file: 'src/node/kernelLock.ts',
     symbol: 'lockDatabase',
     find: 'BEGIN EXCLUSIVE',
@@ -51,7 +51,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/storage/powerLoss.test.ts'],
   },
   {
-    name: 'a follower does not notice bytes that were removed',
+    name: 'a follower does not notice removed bytes',
     file: 'src/storage/followedFile.ts',
     symbol: 'FollowedFile.#readNew',
     find: 'if (!same) return this.#readAll();',
@@ -59,7 +59,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/storage/followedFile.test.ts'],
   },
   {
-    name: 'a supervisor without an owner goes on',
+    name: 'a supervisor without an owner does not stop its command',
     file: 'src/node/supervision/supervisor.ts',
     symbol: 'Supervisor.#watchOwner',
     find: "this.#unowned = setTimeout(() => this.#stop({ cause: 'unowned' }), this.#spec.unownedMilliseconds);",
@@ -67,7 +67,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/node/supervision.test.ts'],
   },
   {
-    name: 'what left the group is not ended with a command',
+    name: 'processes that left the group are not ended with the command',
     file: 'src/node/processTree.ts',
     symbol: 'ProcessTree.end',
     find: 'if (started !== undefined) this.#signalled.set(pid, started);',
@@ -75,7 +75,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/node/supervision.test.ts'],
   },
   {
-    name: 'the end of a command is said before it is on disk',
+    name: 'the end of a command is announced before it is on disk',
     file: 'src/node/supervision/supervisor.ts',
     symbol: 'Supervisor.#finish',
     find: 'let kept = await this.#keep(ended);',
@@ -83,7 +83,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/node/supervision.test.ts'],
   },
   {
-    name: 'a door that does not see where links lead out',
+    name: 'the door does not notice links that lead outside the workspace',
     file: 'src/node/files/readInside.ts',
     symbol: 'locate',
     find: 'outside: real === undefined,',
@@ -91,7 +91,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/core/consent/door.test.ts'],
   },
   {
-    name: 'a door that does not compare what it opened',
+    name: 'the door does not compare the opened file with the judged one',
     file: 'src/node/files/readInside.ts',
     symbol: 'readLocated',
     find: 'if (!(await isStill(handle, real))) return moved(name);',
@@ -99,7 +99,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/core/consent/door.test.ts'],
   },
   {
-    name: 'a write that goes wherever its folder leads by now',
+    name: 'a write follows a folder that was replaced by a link',
     file: 'src/node/files/pinnedPlace.ts',
     symbol: 'pinPlace',
     find: '(await find()) === pinned ? undefined : elsewhere(file)',
@@ -115,7 +115,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/node/fullDisk.test.ts'],
   },
   {
-    name: 'Markdown of any depth',
+    name: 'the nesting of Markdown is not limited',
     file: 'src/webview/render/markdown/boundedLexer.ts',
     symbol: 'BoundedTokenizer.#nested',
     find: 'if (this.#depth >= DEEPEST_BLOCKS) return undefined;',
@@ -131,7 +131,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/base/secrets/maskSecrets.test.ts'],
   },
   {
-    name: 'a file is reported as one read found it',
+    name: 'a changed file is reported after one read',
     file: 'src/producers/files/steadiness.ts',
     symbol: 'Steadiness.judge',
     find: 'if (wait > 0) {',
@@ -139,7 +139,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/producers/halfWritten.test.ts'],
   },
   {
-    name: 'git reports a file as one read found it',
+    name: 'the git producer reports a changed file after one read',
     file: 'src/producers/files/seenHashes.ts',
     symbol: 'readSeenHashes',
     find: 'if (verdict?.steady === false) {',
@@ -155,7 +155,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/producers/files/authorship.test.ts'],
   },
   {
-    name: 'what is written right after a save counts as the user’s',
+    name: 'a write by others right after a save counts as the user’s',
     file: 'src/producers/files/authorship.ts',
     symbol: 'Authorship.judge',
     find: 'this.#saves.get(path)?.get(hash) ?? 0',
@@ -163,7 +163,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/producers/files/authorship.test.ts'],
   },
   {
-    name: 'the first word on a file is how it was, whatever changed since the read',
+    name: 'the first report on a file is its starting state even after a change since the read',
     file: 'src/producers/diagnostics/knownFiles.ts',
     symbol: 'KnownFiles.isNew',
     find: 'const changed = this.#changedSinceRead(path) !== undefined;',
@@ -171,7 +171,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/producers/firstProblems.test.ts'],
   },
   {
-    name: 'problems that may be older are said to be new',
+    name: 'problems that may be older are reported as new',
     file: 'src/producers/diagnostics/knownFiles.ts',
     symbol: 'NEVER_CHECKED',
     find: 'const NEVER_CHECKED: KnownProblems = { problems: [], sure: false };',
@@ -179,7 +179,7 @@ export const outerMutants: readonly Mutant[] = [
     tests: ['test/unit/producers/firstProblems.test.ts'],
   },
   {
-    name: 'a dangling link that leads nowhere',
+    name: 'a dangling link is not followed to its target',
     file: 'src/node/files/resolvePath.ts',
     symbol: 'targetOf',
     find: 'isSymbolicLink() ? await readlink(path) : undefined;',

@@ -1,4 +1,4 @@
-// Faults of program plugins that the suite must find, with the tests that must fail because of each.
+// Deliberate faults in program plugins, each with the tests of which at least one must fail.
 import { type Mutant } from './mutate.ts';
 
 export const pluginMutants: readonly Mutant[] = [
@@ -27,7 +27,7 @@ export const pluginMutants: readonly Mutant[] = [
     tests: ['test/unit/plugins/eventStream.test.ts'],
   },
   {
-    name: 'a plugin without the right answers',
+    name: 'a plugin without the right to approve answers questions',
     file: 'src/plugins/session.ts',
     symbol: 'PluginSession.mayAnswer',
     find: '!this.#ended && this.#deps.mayAnswer()',
@@ -43,7 +43,7 @@ export const pluginMutants: readonly Mutant[] = [
     tests: ['test/unit/plugins/pluginHost.test.ts'],
   },
   {
-    name: 'any number of bytes waits for a slow plugin',
+    name: 'the bytes queued for a slow plugin are not limited',
     file: 'src/plugins/outbox.ts',
     symbol: 'Waiting.takes',
     find: 'this.lines < most.lines && this.bytes + length <= most.bytes',
@@ -51,7 +51,7 @@ export const pluginMutants: readonly Mutant[] = [
     tests: ['test/unit/plugins/stalled.test.ts'],
   },
   {
-    name: 'a mere connection to the window’s socket loads Earshot',
+    name: 'a connection to the window’s socket without a request loads Earshot',
     file: 'src/plugins/host/windowListener.ts',
     symbol: 'WindowListener.#connected',
     find: "socket.on('end', ended);",
@@ -67,7 +67,7 @@ export const pluginMutants: readonly Mutant[] = [
     tests: ['test/unit/plugins/conformance.test.ts'],
   },
   {
-    name: 'time passes for a question although a view shows it',
+    name: 'the time limit of a question runs although a view shows it',
     file: 'src/plugins/streams/questions.ts',
     symbol: 'Questions.#check',
     find: 'if (waitsForPerson) open.since = clock.now();',

@@ -1,4 +1,4 @@
-// Applies each mutant to a copy of the tree and runs the tests that must find it. Ends with 1 if one survives.
+// Applies each mutant to a copy of the tree and runs the tests that must detect it. Exits with 1 if one survives.
 // Usage: node test/mutants/run.ts [part of a name or of a file]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,13 +29,13 @@ try {
     say('The tests fail without any mutant: fix them first.');
     process.exitCode = 1;
   } else {
-    for (const mutant of chosen) await hunt(mutant);
+    for (const mutant of chosen) await checkMutant(mutant);
   }
 } finally {
   await rm(copy, { recursive: true, force: true });
 }
 
-async function hunt(mutant: Mutant): Promise<void> {
+async function checkMutant(mutant: Mutant): Promise<void> {
   const path = join(copy, mutant.file);
   const source = await readFile(path, 'utf8');
   try {
@@ -53,7 +53,7 @@ async function hunt(mutant: Mutant): Promise<void> {
 
 async function passes(tests: readonly string[]): Promise<boolean> {
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
-  // A mutant may make a test wait for ever.
+  // A mutant may make a test wait forever.
   const limits = ['--testTimeout=20000', '--bail=1'];
   const args = [vitest, 'run', '--config', 'test/vitest.config.ts', '--silent', ...limits, ...tests];
   const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore' });

@@ -1,9 +1,9 @@
-// The script of the recorded hour, by the minute. Runs inside the extension host.
+// The script of the recorded hour, minute by minute. Runs inside the extension host.
 import { type Person } from './person.ts';
 
 export interface Hour {
   readonly person: Person;
-  /** Following facts belong to this step. */
+  /** The facts that follow belong to this step. */
   step(label: string): void;
   colleaguePushes(): Promise<void>;
 }
@@ -69,7 +69,7 @@ const PLAN: Plan = [
   ],
   [10, 'lets the formatter go over everything', ({ person }) => person.runs('npm run format')],
   [11, 'commits', ({ person }) => person.runs('git add -A && git commit -qm "Count lines"')],
-  // Somebody is at the door.
+  // A short interruption.
   [
     15,
     'starts the watcher and makes a type error in a file that was read',

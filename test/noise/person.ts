@@ -1,9 +1,9 @@
-// Drives the editor at a person's pace: reading, typing, saving, terminals, tasks. Runs inside the extension host.
+// Drives the editor at a person's pace: reads, types, saves, uses terminals and tasks. Runs inside the extension host.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 
-const SECONDS_A_LETTER = 0.17;
-const SECONDS_A_LINE = 1.5;
+const SECONDS_PER_LETTER = 0.17;
+const SECONDS_PER_LINE = 1.5;
 
 export interface PersonOptions {
   readonly folder: vscode.Uri;
@@ -35,7 +35,7 @@ export class Person {
     await this.pause(seconds);
   }
 
-  /** Behind this text, or at the end; `instead`: in its place. */
+  /** Types after the text `behind`, in place of the text `instead`, or at the end of the file. */
   async types(
     path: string,
     text: string,
@@ -51,7 +51,7 @@ export class Person {
     editor.selection = new vscode.Selection(start, end);
     for (const letter of text) {
       await vscode.commands.executeCommand('type', { text: letter });
-      await this.pause(letter === '\n' ? SECONDS_A_LINE : SECONDS_A_LETTER);
+      await this.pause(letter === '\n' ? SECONDS_PER_LINE : SECONDS_PER_LETTER);
     }
   }
 
@@ -83,11 +83,11 @@ export class Person {
     await vscode.workspace.saveAll();
   }
 
-  /** In the terminal; resolves with its exit code. */
+  /** Runs the command in the terminal; resolves with its exit code. */
   async runs(commandLine: string): Promise<number | undefined> {
     const { shell, terminal } = await this.#shell();
     terminal.show(true);
-    // A command may end before a listener added later would be registered.
+    // The listener is added first, since a command may end at once.
     const running: { execution?: vscode.TerminalShellExecution } = {};
     const ended = new Promise<number | undefined>((resolve) => {
       const listening = vscode.window.onDidEndTerminalShellExecution((end) => {
@@ -102,7 +102,7 @@ export class Person {
     return exitCode;
   }
 
-  /** Resolves at its end; a background task runs until `stops`. */
+  /** Resolves when the task ends; a background task runs until `stops` is called. */
   async runsTask(name: string, background = false): Promise<void> {
     const task = (await vscode.tasks.fetchTasks()).find((one) => one.name === name);
     if (task === undefined) throw new Error(`there is no task ${name}`);

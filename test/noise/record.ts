@@ -1,5 +1,5 @@
-// Records an hour of ordinary work in a real VS Code, as its sources report it: `npm run record` writes recording.jsonl beside this
-// file and takes the hour; `npm run record -- FASTER FILE` is for trying the script out, with FASTER times shorter pauses.
+// Records what the sources of a real VS Code report during an hour of ordinary work. `npm run record` writes
+// recording.jsonl next to this file in real time; `npm run record -- FASTER FILE` tries the script with shorter pauses.
 import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { build } from '../host/packaging/build.ts';
@@ -7,16 +7,16 @@ import { newTemporaryFolder } from '../host/install/cache.mjs';
 import { runInsideEditor } from '../host/editor/insideEditor.ts';
 import { runToExit } from '../host/processes/lifetime.mjs';
 import { repository } from '../host/setup.mjs';
-import type { RecordingOrder } from './inside.ts';
+import type { RecordingOptions } from './inside.ts';
 import { createShop, gitEnvironment } from './shop.ts';
 
 const LONGEST = 90 * 60_000;
-/** Terminals find tsc and biome as after an ordinary installation; what a login shell sets comes after that. */
+/** Terminals find tsc and biome as after an ordinary installation; the PATH of a login shell comes after that. */
 const tools = [join(repository, 'node_modules', '.bin'), dirname(process.execPath)].join(delimiter);
 const settings = {
   'terminal.integrated.env.linux': { PATH: `${tools}${delimiter}\${env:PATH}` },
   'editor.formatOnSave': true,
-  // What is typed is what comes, but for what the formatter makes of it.
+  // The editor must insert exactly the typed text; only the formatter may change it.
   'editor.autoClosingBrackets': 'never',
   'editor.autoClosingQuotes': 'never',
   'editor.autoSurround': 'never',
@@ -34,11 +34,11 @@ async function record(): Promise<number> {
   await build();
   await build('--tests');
   const file = join(temporary, 'recording.jsonl');
-  const order: RecordingOrder = {
+  const options: RecordingOptions = {
     file,
     faster: Number(faster),
     colleague,
-    // Where this machine keeps what is nobody's business.
+    // Paths of this machine that must not be in the recording.
     masks: [
       [folder, '/shop'],
       [temporary, '/temporary'],
@@ -54,7 +54,7 @@ async function record(): Promise<number> {
     dataDir: join(temporary, 'data'),
     settings,
     longestMilliseconds: LONGEST,
-    env: { ...gitEnvironment, EARSHOT_RECORDING: JSON.stringify(order) },
+    env: { ...gitEnvironment, EARSHOT_RECORDING: JSON.stringify(options) },
   });
   if (exitCode === 0) await copyFile(file, kept);
   return exitCode;

@@ -1,4 +1,4 @@
-// The format of a recording: the facts of the editor's sources, in milliseconds since its start.
+// The format of a recording: the facts that the editor's sources reported, with times in milliseconds since its start.
 import { type Problem, type ProblemsChange } from '../../src/core/ports/problems.ts';
 import { type EndedCommand, type FileTouch, type Renamed } from '../../src/core/ports/sources.ts';
 import { type TaskEnd } from '../../src/core/ports/tasks.ts';
@@ -20,11 +20,11 @@ export const READ = [
 export type TextEdit = readonly [number, number, string];
 
 export type Fact =
-  /** What the person does next. */
+  /** The next step of the simulated person. */
   | { readonly type: 'step'; readonly label: string }
   /**
-   * Of the editor's watcher, or of chokidar. `text`: what is on disk by then; null: nothing is; absent: it is as before,
-   * or nobody needs to know what is in it.
+   * An event of the editor's watcher or of chokidar. `text` is the file's content on disk at that time; null if there
+   * is no file; absent if the content is as before or not needed.
    */
   | {
       readonly type: 'touch';
@@ -33,19 +33,21 @@ export type Fact =
       readonly path: string;
       readonly text?: string | null;
     }
-  /** In the editor; `edit` is against the buffer's text before, or what is on disk. Absent: there is nothing unsaved. */
+  /**
+   * A change in the editor. `edit` is relative to the buffer's previous text or the file; absent if nothing is unsaved.
+   */
   | { readonly type: 'buffer'; readonly path: string; readonly edit?: TextEdit }
   | { readonly type: 'save'; readonly path: string; readonly text?: string | null }
   | { readonly type: 'rename'; readonly renamed: readonly Renamed[] }
   | { readonly type: 'command'; readonly command: EndedCommand }
   | { readonly type: 'task'; readonly end: TaskEnd }
   | { readonly type: 'problems'; readonly change: ProblemsChange['type']; readonly files: readonly ProblemsOf[] }
-  /** Git is at work in the repository; then it is not any more. */
+  /** A git operation begins in the repository; `git_free` is its end. */
   | { readonly type: 'git_busy' }
   | { readonly type: 'git_free'; readonly passed: Passed }
   | { readonly type: 'git'; readonly settled: Settled };
 
-/** What is absent is as before; at first nothing is open and has problems. */
+/** Absent fields are as before; at first, no file is open or has problems. */
 export interface ProblemsOf {
   readonly path: string;
   readonly open?: boolean;

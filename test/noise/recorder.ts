@@ -1,4 +1,4 @@
-// Writes down what the editor's sources say, as the producers would get it. Runs inside the extension host.
+// Records what the editor's sources report, as the producers would get it. Runs inside the extension host.
 import { appendFileSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -16,16 +16,16 @@ import { EditorTasks } from '../../src/vscode/tasks/editorTasks.ts';
 import { toFilePath } from '../../src/vscode/workspace/fileUris.ts';
 import { editBetween, type Fact, type ProblemsOf, READ, type Recorded } from './recorded.ts';
 
-/** Nobody reads what is in these. */
+/** The contents of these folders are not needed. */
 const HEAVY = /^(\.git|node_modules|dist|coverage|vendor)(\/|$)/;
 const OUTPUT_KEPT = 3000;
 
 export interface RecorderOptions {
   readonly folder: string;
   readonly file: string;
-  /** Places of this machine → what stands for them. */
+  /** Paths of this machine, each with the text that replaces it. */
   readonly masks: readonly (readonly [string, string])[];
-  /** Relative to the folder: what is in them when it begins. */
+  /** Contents of the files when the recording begins, by path relative to the folder. */
   readonly start: Readonly<Record<string, string>>;
   report(error: unknown): void;
 }
@@ -34,7 +34,7 @@ export class Recorder implements Disposable {
   readonly #options: RecorderOptions;
   readonly #began = Date.now();
   readonly #held = new DisposableStore();
-  /** As the recording has them. */
+  /** Contents of files according to the recording. */
   readonly #disk: Map<string, string | null>;
   readonly #buffers = new Map<string, string>();
   readonly #problems = new Map<string, { readonly open: boolean; readonly problems: string }>();
@@ -95,14 +95,14 @@ export class Recorder implements Disposable {
     appendFileSync(file, `${line}\n`);
   }
 
-  /** At once: it may be otherwise a moment later. */
+  /** Reads synchronously, since the content may change a moment later. */
   #onDisk(path: string): { text?: string | null } {
     if (HEAVY.test(path)) return {};
     let text: string | null = null;
     try {
       text = readFileSync(this.#absolute(path), 'utf8');
     } catch {
-      // It is gone, or a folder.
+      // The file was deleted, or the path is a folder.
     }
     if (text === (this.#disk.get(path) ?? null)) return {};
     this.#disk.set(path, text);

@@ -1,4 +1,4 @@
-// Replays a recording in place of the editor and the disk: passes each fact to the real producers.
+// Replays a recording in place of the editor and the disk, and passes each fact to the real producers.
 import { DisposableStore } from '../../src/base/disposable.ts';
 import { Emitter } from '../../src/base/emitter.ts';
 import { failed, succeeded } from '../../src/base/errors.ts';
@@ -153,13 +153,13 @@ export class Replay {
         const { settled, at } = entry;
         const since = this.#clock.now() - (at - settled.since);
         const settling = this.#repository?.settled({ ...settled, since }) ?? Promise.resolve();
-        // Not waited for: what is said may be held back for a while, which passes only if this goes on.
+        // Not awaited: the report may be held for a while, and the clock advances only if the replay continues.
         this.#settling = settling.catch((error: unknown) => this.#log.error('git', error));
         return;
       }
       case 'git_free': {
         const busy = this.#busy;
-        // As the repository does: git is at work until what it did was reported.
+        // As in the repository, the operation ends only after it was reported.
         void this.#settling
           .then(() => {
             busy?.resolve(entry.passed);
@@ -206,12 +206,12 @@ export class Replay {
       all: () => [...this.#found.keys()].map(of).filter(({ problems }) => problems.length > 0),
       of: ({ path }) => of(path),
       onDidChange: this.#reported.event,
-      // The recorder kept open what was read.
+      // During the recording, the read files were kept open.
       keepOpen: () => undefined,
     };
   }
 
-  /** In the place of chokidar. */
+  /** Replaces chokidar. */
   #createWatch(): FilesDeps['watch'] {
     const watcher = {
       on: (event: string, listener: (absolute: string) => void) => this.#chokidar.set(event, listener),
@@ -228,5 +228,5 @@ function fileOf(path: string): FilePath {
 }
 
 function neverAsked(): never {
-  throw new Error('the recording can only be read');
+  throw new Error('a recording cannot list or run tasks');
 }

@@ -5,7 +5,7 @@ import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Without the user's own settings. Also used in the terminal. */
+/** Keeps the user's own git settings out. Also used in the terminal. */
 export const gitEnvironment = {
   GIT_CONFIG_GLOBAL: devNull,
   GIT_CONFIG_NOSYSTEM: '1',
@@ -120,7 +120,7 @@ for (let index = 1; index <= 24; index += 1) {
 }
 for (let index = 1; index <= 150; index += 1) FILES[`vendor/strainer/leaf${index}.js`] = `// ${index}\n`;
 
-/** On the branch of the feature. */
+/** Changed files on the feature branch. */
 const FEATURE: Record<string, string> = {
   'src/stock.ts': (FILES['src/stock.ts'] ?? '').replace('const shelves', 'export const LOW = 3;\nconst shelves'),
   'src/menu.ts': (FILES['src/menu.ts'] ?? '').replace('No tea at all.', 'Red, from the Cape.'),
@@ -130,7 +130,7 @@ for (let index = 1; index <= 8; index += 1) {
     `export const tea${index} = { name: 'Tea ${index}', minutes: ${index % 7}, low: false };\n`;
 }
 
-/** What the colleague pushes later. */
+/** Changed files that the colleague pushes later. */
 const PUSHED: Record<string, string> = {
   'src/customers.ts': (FILES['src/customers.ts'] ?? '').replace('> 10', '>= 10'),
   'src/receipt.ts': (FILES['src/receipt.ts'] ?? '').replace('Total ', 'To pay: '),
@@ -161,7 +161,7 @@ export async function createShop(parent: string): Promise<Shop> {
   return { folder, colleague };
 }
 
-/** In another clone, outside the workspace. */
+/** Commits and pushes in another clone, outside the workspace. */
 export async function colleaguePushes(colleague: string): Promise<void> {
   await write(colleague, PUSHED);
   await commit(colleague, 'What is to be paid');

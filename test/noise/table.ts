@@ -1,4 +1,4 @@
-// Prints the replayed hour as a table: each step of the user, what the model was notified of and why, or why not.
+// Prints the replayed hour as a table: each step of the user, the notifications delivered for it, and why, or why none.
 import { estimateTokens } from '../../src/core/conversation/tokens.ts';
 import { type LogEvent } from '../../src/protocol/event.ts';
 import { type Notification } from '../../src/protocol/notification.ts';
@@ -28,7 +28,7 @@ const WHY: Readonly<Record<string, string>> = {
   'diagnostics.resolved': 'a problem that was reported is gone',
 };
 
-/** Why nothing was even queued. */
+/** Why nothing was queued, by step. */
 const SILENT: Readonly<Record<string, string>> = {
   'looks around': 'opening a file changes nothing',
   'runs the tests': 'a command that succeeds is not reported',
@@ -103,7 +103,7 @@ function describeUndelivered({ events, steps }: Delivered, step: Step): string {
   return [...reasons].map(([line, count]) => `${count} × ${line}`).join('; ');
 }
 
-/** Folders whose files led to no notification of their own. */
+/** Folders whose files did not cause notifications of single files. */
 function printPlaces(recording: readonly Recorded[]): string[] {
   const touched = recording.filter((entry) => entry.type === 'touch');
   const row = (place: string, why: string) =>

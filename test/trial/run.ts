@@ -1,4 +1,5 @@
-// `npm run trial -- --base-url U --model M`: tests how a real model reacts to notifications in each format. Key: EARSHOT_API_KEY.
+// `npm run trial -- --base-url U --model M`: tests how a real model reacts to notifications in each format. Key:
+// EARSHOT_API_KEY.
 import { parseArgs } from 'node:util';
 import { createOpenAiModel } from '../../src/models/openai/openai.ts';
 import { UserError } from '../host/console/errors.mjs';
@@ -19,7 +20,7 @@ async function trial(): Promise<number> {
     },
   );
   process.stdout.write(`\n${model} at ${baseUrl}\n${printTrial(played)}\n`);
-  process.stdout.write('Judged by words, not by meaning: --verbose shows the answers.\n');
+  process.stdout.write('Answers are judged by patterns, not by meaning: --verbose shows them.\n');
   return played.every(({ verdict }) => verdict === 'failed') ? 1 : 0;
 }
 

@@ -1,4 +1,4 @@
-// Twenty situations in which a model gets a notification while it works, and patterns that show that it reacted.
+// Twenty situations in which a model gets a notification while it works, each with a pattern for a correct reaction.
 import { type Level, type Notification } from '../../src/protocol/notification.ts';
 
 export interface Situation {

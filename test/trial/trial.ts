@@ -42,7 +42,7 @@ function requestFor(situation: Situation, format: FormatName): ModelRequest {
   };
 }
 
-/** One after another: small servers answer one request at a time. */
+/** Plays them one after the other, since small servers answer one request at a time. */
 export async function runTrial(
   model: Model,
   signal: AbortSignal,

@@ -45,8 +45,8 @@ class Box {
   test.each([
     ['third', 'return 1;', 'there is no third'],
     ['Box.grow', 'return 1;', 'there is no Box.grow'],
-    ['Box.#grow', 'return 1;', 'its text stands 2 times in Box.#grow, not once'],
-    ['first', 'return 3;', 'its text stands 0 times in first, not once'],
+    ['Box.#grow', 'return 1;', 'its text occurs 2 times in Box.#grow, not once'],
+    ['first', 'return 3;', 'its text occurs 0 times in first, not once'],
   ])('%s with %j is refused: %s', (symbol, find, reason) => {
     expect(() => mutate(source, { symbol, find, replace: '' })).toThrow(reason);
   });

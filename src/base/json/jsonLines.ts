@@ -3,13 +3,13 @@
 const NEWLINE = 0x0a;
 
 export interface LineReader {
-  /** `line` is complete, without its end. Text that is not valid UTF-8 arrives as undefined. */
+  /** `line` is complete, without its line end; undefined if it is not valid UTF-8. */
   onLine(line: string | undefined): void;
   /** A line exceeds the limit. Nothing more is read from this stream. */
   onTooLong(): void;
 }
 
-/** Work is linear in the bytes received, however they are cut into chunks. */
+/** Takes time linear in the bytes received, whatever the size of the chunks. */
 export class LineSplitter {
   readonly #limit: number;
   readonly #reader: LineReader;
@@ -33,7 +33,7 @@ export class LineSplitter {
     this.#keep(chunk.subarray(start));
   }
 
-  /** Stops reading; what is left of a line is dropped. */
+  /** Stops reading and drops an incomplete line. */
   end(): void {
     this.#ended = true;
     this.#chunks = [];

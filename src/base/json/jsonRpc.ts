@@ -1,4 +1,4 @@
-// A JSON-RPC 2.0 peer: frames in, frames out. It knows no transport and no methods.
+// A JSON-RPC 2.0 peer that receives and sends frames. The transport and the methods are up to its caller.
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -20,15 +20,15 @@ export class JsonRpcError extends Error {
 export interface JsonRpcPeerOptions {
   send(frame: string): void;
   /**
-   * Called in the order in which requests arrive, and before the next one is looked at, so a change that it makes before
+   * Called in the order in which requests arrive, and before the next one is handled, so a change that it makes before
    * its first `await` is visible to the next request. Throws or rejects with `JsonRpcError` for an expected failure.
    */
   handle(method: string, params: unknown): unknown;
-  /** Gets what a handler threw unexpectedly. The peer answers with a server error. */
+  /** Called with an unexpected error of a handler. The peer answers with a server error. */
   report(error: unknown): void;
-  /** Entries in one batch. Default: 100. */
+  /** Most entries in one batch. Default: 100. */
   readonly maxBatch?: number;
-  /** Levels of nesting in one frame. Default: 100. */
+  /** Most levels of nesting in one frame. Default: 100. */
   readonly maxDepth?: number;
 }
 
@@ -85,7 +85,7 @@ export class JsonRpcPeer {
     return this.ask(method, params).answer;
   }
 
-  /** As `request`, with the id by which the request can be cancelled, in protocols that have that. */
+  /** As `request`, with the id by which the request can be cancelled in protocols that support this. */
   ask(method: string, params?: object): { readonly id: number; readonly answer: Promise<unknown> } {
     const id = this.#nextId++;
     if (this.#closed !== undefined) return { id, answer: Promise.reject(this.#closed) };
@@ -123,7 +123,7 @@ export class JsonRpcPeer {
     pending.then(run).catch((error: unknown) => this.#options.report(error));
   }
 
-  /** Undefined: it gets no reply. The returned promise never rejects. */
+  /** Undefined if the entry gets no reply. The returned promise never rejects. */
   #entry(value: unknown): Promise<Reply> | undefined {
     if (isResponse(value)) {
       this.#settle(value);
@@ -161,7 +161,7 @@ export class JsonRpcPeer {
   #refusal(id: Id, error: unknown): Reply {
     if (error instanceof JsonRpcError) return failure(id, error.code, error.message);
     this.#options.report(error);
-    return failure(id, SERVER_ERROR, 'the request failed unexpectedly; the log of the hub has details');
+    return failure(id, SERVER_ERROR, 'the request failed unexpectedly; the log has details');
   }
 
   #reportUnexpected(error: unknown): void {
@@ -229,7 +229,7 @@ function isResponse(value: unknown): value is Response {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Found without parsing: what recurses over a parsed value would overflow the stack. */
+/** Checked before parsing, since code that recurses over the parsed value could overflow the stack. */
 function isNestedDeeper(text: string, limit: number): boolean {
   let depth = 0;
   let inString = false;

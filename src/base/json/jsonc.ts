@@ -1,4 +1,4 @@
-// Parses JSON with comments and trailing commas, as VS Code's own files have them. Work is linear in the text.
+// Parses JSON with comments and trailing commas, as in VS Code's own files, in linear time.
 
 /** Throws what JSON.parse throws. */
 export function parseJsonc(text: string): unknown {
@@ -6,7 +6,7 @@ export function parseJsonc(text: string): unknown {
   return JSON.parse(replaceOutsideStrings(replaceOutsideStrings(bare, commentAt), trailingCommaAt));
 }
 
-/** Puts a blank where `find` finds something outside of strings; `find` returns where that ends, or its own position. */
+/** Replaces matches outside strings by a blank. `find` returns the end of a match at `at`, or `at` without a match. */
 function replaceOutsideStrings(text: string, find: (text: string, at: number) => number): string {
   const pieces: string[] = [];
   let from = 0;
@@ -40,7 +40,7 @@ function commentAt(text: string, at: number): number {
   return end === -1 || end === 1 ? text.length : end;
 }
 
-/** Comments are gone: only blanks can be between the comma and the bracket. Each blank is looked at once. */
+/** Comments are already removed, so only blanks can be between the comma and the bracket. */
 function trailingCommaAt(text: string, at: number): number {
   if (text[at] !== ',') return at;
   let next = at + 1;

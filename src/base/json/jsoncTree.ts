@@ -1,4 +1,4 @@
-// The structure of JSON with comments, with positions: changes a file of somebody else without touching the rest of it.
+// Parses JSON with comments into a tree with positions, so that an edit leaves the rest of the text unchanged.
 
 export type JsoncNode =
   | { readonly type: 'object'; readonly start: number; readonly end: number; readonly members: readonly JsoncMember[] }
@@ -16,7 +16,7 @@ type Container = Extract<JsoncNode, { type: 'object' | 'array' }>;
 const MOST_DEPTH = 100;
 const PLAIN = /[^\s,:[\]{}"/]+/y;
 
-/** Throws a SyntaxError with the position of what is wrong. */
+/** Throws a SyntaxError with the position of the error. */
 export function parseJsoncTree(text: string): JsoncNode {
   const reader = new Reader(text);
   const node = reader.value(0);
@@ -24,7 +24,7 @@ export function parseJsoncTree(text: string): JsoncNode {
   return node;
 }
 
-/** What `JSON.parse` would give. */
+/** The value that `JSON.parse` would return. */
 export function jsoncValue(node: JsoncNode): unknown {
   switch (node.type) {
     case 'object':
@@ -53,7 +53,7 @@ export function removePart(text: string, container: Container, index: number): s
   if (part === undefined) return text;
   const comma = commaAfter(text, part.end);
   const before = parts[index - 1];
-  // Of the last one the comma before it goes.
+  // If the last part has no comma after it, the comma before it is removed.
   const earlier = comma === undefined && before !== undefined ? commaAfter(text, before.end) : undefined;
   let { start } = part;
   let end = comma === undefined ? part.end : comma + 1;
@@ -79,7 +79,7 @@ function addPart(text: string, container: Container, lead: string, value: unknow
   const part = `${newline}${outer}${unit}${lead}${printed}`;
   const last = partsOf(container).at(-1);
   const close = container.end - 1;
-  // After comments that follow the last part.
+  // The new part goes after comments that follow the last part.
   let at = close;
   while (/\s/.test(text[at - 1] ?? '') && at - 1 > container.start) at -= 1;
   const tail = `${newline}${outer}${text.slice(close)}`;
@@ -87,7 +87,7 @@ function addPart(text: string, container: Container, lead: string, value: unknow
   return `${text.slice(0, last.end)},${text.slice(last.end, at)}${part}${tail}`;
 }
 
-/** Undefined: there is none before the next part or the end. */
+/** Undefined if there is no comma before the next part or the end. */
 function commaAfter(text: string, from: number): number | undefined {
   const at = skip(text, from);
   return text[at] === ',' ? at : undefined;
@@ -102,7 +102,7 @@ function indentUnit(text: string): string {
   return /\n([ \t]+)\S/.exec(text.slice(0, 10_000))?.[1]?.slice(0, 8) ?? '  ';
 }
 
-/** Past blanks and comments. */
+/** The position after blanks and comments. */
 function skip(text: string, from: number): number {
   let at = from;
   for (;;) {

@@ -2,7 +2,7 @@
 // length of the path, whatever the rules are.
 import { compilePath, type PathWalk } from './pathPattern.ts';
 
-/** No path is longer. A longer rule is skipped. */
+/** No path is longer than this, so longer rules are skipped. */
 const LONGEST_RULE = 4096;
 /** Further rules are skipped, since every path is matched against every rule. */
 const MOST_RULES = 10_000;

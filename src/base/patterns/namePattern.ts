@@ -44,7 +44,7 @@ export function compileName(pattern: string, ignoreCase = false): NamePattern {
   return { matches: (name) => !isNavigation(name) && matchTokens(tokens, fold(name), ignoreCase) };
 }
 
-/** As in git, an escaped capital keeps its case, so that it matches nothing if case is ignored. */
+/** As in git, an escaped capital letter keeps its case, so it matches nothing if case is ignored. */
 function toLowerCase(pattern: string): string {
   return pattern.replace(/\\[^]|[^\\]+/g, (part) => (part.startsWith('\\') ? part : part.toLowerCase()));
 }
@@ -108,7 +108,7 @@ export function splitNames(pattern: string): string[] {
     const escapesSlash = unit === '\\' && pattern[at + 1] === '/';
     if (unit === '[' && !open) {
       const end = readClass(pattern, at + 1)?.end;
-      // An unclosed class is malformed. Scanning on would cost the rest of the pattern each time.
+      // An unclosed class is malformed. Searching for its end again at every `[` would take quadratic time.
       open = end === undefined;
       at = end ?? at;
     } else if (unit === '/' || escapesSlash) {

@@ -1,5 +1,5 @@
-// Masks what looks like a secret in a command line or its output, rather too much than too little. One pass from left to
-// right; each character is examined a bounded number of times.
+// Masks everything that looks like a secret in a command line or its output; when in doubt, it masks. One pass from
+// left to right; each character is examined a bounded number of times.
 import { isHarmlessValue, secrecyOf } from './secretNames.ts';
 import { type SecretOptions, secretOptionsOf } from './secretOptions.ts';
 
@@ -32,9 +32,9 @@ class Masking {
   #at = 0;
   /** Output is complete up to here. */
   #written = 0;
-  /** Secret options of the program whose words are being read. */
+  /** Secret options of the program whose arguments are being read. */
   #options: SecretOptions | undefined;
-  /** The subcommand that they require was seen. */
+  /** The subcommand that these options require was found. */
   #armed = false;
 
   constructor(text: string) {
@@ -126,7 +126,7 @@ class Masking {
     if (close === start) return false;
     const value = this.#text.slice(start, close);
     const colon = this.#options?.pair === true && !/^["']/.test(value) ? value.indexOf(':') : -1;
-    // In `secret:` the secret is in the user's place.
+    // In `secret:` the secret takes the place of the user name.
     this.#mask(colon > 0 && colon < value.length - 1 ? start + colon + 1 : start, close);
     if (this.#options?.once === true) this.#options = undefined;
     return true;
@@ -151,7 +151,7 @@ class Masking {
     const sign = this.#skipSpaces(this.#skipQuote(end));
     const isOption = word.startsWith('-') && sign > end && this.#skipQuote(end) === end;
     const assigns = this.#character(sign) === '=' || this.#character(sign) === ':';
-    // `==` compares, `::` names, `:=` assigns.
+    // `==` is a comparison, `::` part of a qualified name, `:=` an assignment.
     const behind = this.#character(sign + 1);
     if (assigns && (behind === this.#character(sign) || this.#text.startsWith('//', sign + 1))) return;
     if (!assigns && !isOption) return;
@@ -165,7 +165,7 @@ class Masking {
       return;
     }
     if (!assigns && value.startsWith('-')) return;
-    // In a whole line, the first word decides whether it is a count.
+    // If the value is the rest of a line, its first word decides whether it is a count.
     const first = this.#text.slice(start, Math.min(close, this.#endOfValue(start)));
     const counts = secrecy === 'weak' || /tokens$/i.test(name);
     if (value === '' || isHarmlessValue(withoutQuotes(counts ? first : value), name, secrecy)) return;

@@ -16,11 +16,11 @@ const STRONG = [
   'credential',
   'authorization',
 ];
-/** Words that contain one of them but mean something else. */
+/** Words that contain a strong word but mean something else. */
 const HARMLESS_WORDS = ['tokeniz', 'tokenis', 'tokenless', 'passwordless', 'secretar'];
 /** Secret as a separate word: `DB_PASS`, `Pwd`, `X-Auth`. */
 const WEAK = new Set(['pass', 'pwd', 'pw', 'auth', 'creds', 'cred', 'sig', 'signature', 'cookie', 'pgpass', 'dbpass']);
-/** A name with such an ending describes the secret and does not contain it: `token_type`, `PASSWORD_FILE`. */
+/** A name that ends in one of these describes a secret, and its value is not one: `token_type`, `PASSWORD_FILE`. */
 const ABOUT = new Set(
   'type name url uri endpoint file path dir count length size limit expires expiry ttl policy stdin helper store prompt'.split(
     ' ',
@@ -31,7 +31,7 @@ const FILE_NAME =
   /\.(?:[cm]?[jt]sx?|json|md|txt|py|go|rs|java|kt|c|h|cc|cpp|cs|rb|php|sh|ya?ml|toml|ini|cfg|conf|log|html?|s?css|lock|vue|svelte|sql|swift)$/i;
 /** The shell's working directory. */
 const WORKING_FOLDER = new Set(['PWD', 'OLDPWD']);
-/** Of longer names only the end is examined. */
+/** Only the end of a longer name is examined. */
 const LONGEST_NAME = 120;
 
 /** `weak`: recognized by a short, ambiguous word, so the value is examined too. */
@@ -61,7 +61,7 @@ export function isHarmlessValue(value: string, name: string, secrecy: 'strong' |
   if (value.length > LONGEST_HARMLESS) return false;
   if (/^(?:true|false|null|nil|none|undefined|yes|no|\*+)[,;]?$/i.test(value) || !/[\p{L}\p{N}]/u.test(value))
     return true;
-  // `tokens: 812` counts them.
+  // `tokens: 812` is a count.
   if (/tokens$/i.test(name)) return /^[\d.,]{1,15}[a-z%]?$/i.test(value);
   if (secrecy === 'strong') return false;
   return (
@@ -72,5 +72,5 @@ export function isHarmlessValue(value: string, name: string, secrecy: 'strong' |
 /** Longer values are not examined again. */
 const LONGEST_HARMLESS = 200;
 
-/** What test runners print after `pass:` and servers after `auth:`. */
+/** Words that test runners print after `pass:` and servers after `auth:`. */
 const VERDICTS = new Set(['ok', 'passed', 'failed', 'fail', 'error', 'required', 'enabled', 'disabled', 'skipped']);

@@ -1,16 +1,16 @@
-// Hashes of programs. A file is hashed again only if it may have changed since: an interpreter of 100 MB takes a second.
+// Hashes programs. A file is hashed again only if it may have changed: an interpreter of 100 MB takes a second.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 
 const MOST_KEPT = 200;
-/** Clocks of file systems are coarse: a file that was changed just now may change again without a visible difference. */
+/** File times are coarse: a file that was just changed may change again without getting a different time. */
 const SETTLED_MILLISECONDS = 2000;
 const PIECE_BYTES = 1024 * 1024;
 
 const kept = new Map<string, { readonly state: string; readonly sha256: string }>();
 
-/** Rejects if it is no file, or cannot be read. `now` in milliseconds since 1970. */
+/** Rejects if the path is not a file or cannot be read. `now` is in milliseconds since 1970. */
 export async function hashFile(path: string, now = Date.now()): Promise<string> {
   const real = await realpath(path);
   const before = await stateOf(real);
@@ -24,7 +24,7 @@ export async function hashFile(path: string, now = Date.now()): Promise<string> 
   return sha256;
 }
 
-/** The time of the last change of the inode cannot be set by programs, unlike that of the content. */
+/** Includes the ctime, which programs cannot set, unlike the mtime. */
 async function stateOf(path: string): Promise<{ readonly text: string; readonly changed: number }> {
   const entry = await stat(path, { bigint: true });
   if (!entry.isFile()) throw new Error(`${path} is not a file`);

@@ -32,11 +32,14 @@ export interface FileSystem {
   stat(path: string): Promise<FileStat | undefined>;
   /** The size of a file that was just written, without waiting for a thread. Undefined if the file is missing. */
   sizeNow(path: string): number | undefined;
-  /** The bytes from this offset on, at least `enough` of them or all; undefined if the file is missing. */
+  /** The bytes from this offset on: at least `enough`, or all if there are fewer. Undefined if the file is missing. */
   readFrom(path: string, offset: number, enough?: number): Promise<Uint8Array | undefined>;
   /** Sets its modification time to now. */
   touch(path: string): Promise<void>;
-  /** Calls after something in the folder changed, with its name where that is known; perhaps several times, on a network disk perhaps never. */
+  /**
+   * Calls `changed` after a change in the folder, with the name of the entry if it is known. One change may cause
+   * several calls; on a network disk there may be none.
+   */
   watch(folder: string, changed: (name: string | undefined) => void): Disposable;
 }
 
@@ -49,8 +52,8 @@ interface FileStat {
 }
 
 /**
- * Writes return once the bytes are on disk, which saves a sync for every cycle and notification. Only on Linux is that as
- * strong as a sync, including the disk's own cache.
+ * Writes return once the bytes are on disk, which saves a sync for every cycle and notification. Only on Linux is that
+ * as strong as a sync, including the disk's own cache.
  */
 const SYNCED_WRITES = process.platform === 'linux' ? constants.O_DSYNC : 0;
 

@@ -1,4 +1,4 @@
-// What a command would run: the resolved program and every file that its arguments name, with their hashes.
+// Determines what a command would run: the resolved program and all files that its arguments name, with their hashes.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
@@ -13,17 +13,17 @@ export interface CommandFile {
 }
 
 export interface Fingerprint {
-  /** Absolute: what is started is what was hashed. */
+  /** The absolute path, so that the started program is the one that was hashed. */
   readonly program: string;
   readonly args: readonly string[];
   readonly folder: string;
-  /** The program first. */
+  /** The first one is the program. */
   readonly files: readonly CommandFile[];
 }
 
 const WINDOWS = process.platform === 'win32';
 
-/** Relative names are relative to the folder, in which the command runs. */
+/** Relative names are relative to `folder`, in which the command runs. */
 export async function fingerprintCommand(
   command: readonly string[],
   folder: string,
@@ -42,21 +42,21 @@ export async function fingerprintCommand(
   }
 }
 
-/** What an approval is remembered by: any change of the command, the folder or the files makes another one. */
+/** The key under which an approval is remembered. If the command, the folder or a file changes, so does the key. */
 export function approvalKey({ args, folder, files }: Fingerprint, name: string): string {
   return createHash('sha256')
     .update(JSON.stringify([name, args, folder, files]))
     .digest('hex');
 }
 
-/** Where the program and the files of a command are, or would be. */
+/** Paths at which the program and the files of a command are or could be. */
 export function placesOf(command: readonly string[], folder: string): readonly string[] {
   const [name = '', ...args] = command;
   const named = args.flatMap((argument) => namesIn(argument).map((file) => resolve(folder, file)));
   return [...programPlaces(name, folder, process.env), ...named];
 }
 
-/** Where a program is started from; undefined if there is none. `env` has the search path. */
+/** The path of a program; undefined if it is not found. `env` has the search path. */
 export async function findProgram(name: string, folder: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   for (const path of programPlaces(name, folder, env)) if (await isProgram(path)) return path;
   return undefined;
@@ -69,7 +69,7 @@ function programPlaces(name: string, folder: string, env: NodeJS.ProcessEnv): re
 
 function searchPath(env: NodeJS.ProcessEnv): readonly string[] {
   const name = Object.keys(env).find((one) => one.toUpperCase() === 'PATH') ?? 'PATH';
-  // Relative entries would find another program in each folder.
+  // Relative entries would find a different program in each folder.
   return (env[name] ?? '').split(delimiter).filter((place) => isAbsolute(place));
 }
 
@@ -87,7 +87,7 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** The files that arguments name, also as `--option=file`. */
+/** The files that the arguments name, also in the form `--option=file`. */
 export async function filesOf(args: readonly string[], folder: string): Promise<readonly string[]> {
   const files: string[] = [];
   for (const argument of args) {
@@ -103,7 +103,7 @@ async function fileIn(argument: string, folder: string): Promise<string | undefi
       const path = await realpath(resolve(folder, name));
       if ((await stat(path)).isFile()) return path;
     } catch {
-      // It names no file.
+      // Not the name of a file.
     }
   }
   return undefined;

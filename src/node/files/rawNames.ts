@@ -27,12 +27,12 @@ export function encodeName(text: string): Buffer {
   );
 }
 
-/** The bytes are not UTF-8, so the editor cannot name the file. */
+/** Whether the name's bytes are not UTF-8, so that the editor cannot name the file. */
 export function isOddName(text: string): boolean {
   return ODD.test(text);
 }
 
-/** As Node's functions accept it. */
+/** The path in a form that Node's file functions accept. */
 export function diskPath(path: string): string | Buffer {
   return isOddName(path) ? encodeName(path) : path;
 }

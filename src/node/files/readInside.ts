@@ -1,4 +1,4 @@
-// Resolves a path on disk, has the result judged, and reads exactly the judged file.
+// Resolves a path on disk, lets the caller judge the result, and reads exactly the judged file.
 import { constants, lstat as lstatWithCallback } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import { describeError, type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
@@ -23,7 +23,7 @@ interface Content {
 export interface JudgedRead {
   /** Why the file must not be read; undefined if it may be. */
   judge(place: Located): Failure | undefined | Promise<Failure | undefined>;
-  /** Bytes. */
+  /** Limit in bytes. */
   readonly atMost: number;
   /** Content that replaces the disk's: a buffer with unsaved changes, by the path or the resolved path. */
   instead?(place: Pick<Located, 'real'>): Promise<Content | undefined>;
@@ -54,7 +54,9 @@ export async function readJudged(folders: readonly Place[], file: Place, how: Ju
   return result;
 }
 
-/** Also for missing files, since a buffer may exist and the folder may lead outside. A dangling link is `not_found`. */
+/**
+ * Also locates missing files, since a buffer may exist and the folder may lead outside. A dangling link is `not_found`.
+ */
 export async function locate(folders: readonly Place[], file: Place): Promise<Result<Located, FileCode>> {
   try {
     const absolute = await realpathOrName(file.absolute);
@@ -80,7 +82,7 @@ async function realpathOrName(path: string): Promise<string> {
   }
 }
 
-/** A dangling link is not missing. With a callback: a rejection costs more than the lookup, and most are missing. */
+/** A dangling link is not missing. Uses a callback: most files are missing, and a rejection costs more than lstat. */
 function isMissing(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     lstatWithCallback(path, (error) => resolve(error?.code === 'ENOENT' || error?.code === 'ENOTDIR'));
@@ -135,7 +137,7 @@ function isSpelling(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** Undefined if there is more: a file may grow during the read, and some have no size. */
+/** Undefined if the file has more bytes: it may grow during the read, and some files report no size. */
 async function readAtMost(handle: FileHandle, atMost: number): Promise<Uint8Array | undefined> {
   const { size } = await handle.stat();
   const parts: Uint8Array[] = [];

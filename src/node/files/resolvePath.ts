@@ -89,7 +89,7 @@ function isInside(folder: string, path: string): boolean {
   return inner === '' || (inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner));
 }
 
-/** As many as operating systems follow. */
+/** The same limit as in operating systems. */
 const MOST_LINKS = 40;
 
 /** For a file that does not exist yet, resolves its nearest existing parent. */

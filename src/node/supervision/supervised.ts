@@ -1,4 +1,4 @@
-// A window's view of a supervised command: from its supervisor's messages or, once that is gone, from disk.
+// A window's view of a supervised command: from its supervisor's messages or, once that has ended, from disk.
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type Clock } from '../../base/clock.ts';
@@ -47,7 +47,7 @@ export class Supervised implements Disposable {
   #lost = false;
   #socket: Socket | undefined;
   #next = 0;
-  #again: Disposable | undefined;
+  #retry: Disposable | undefined;
   #disposed = false;
 
   private constructor(deps: SupervisedDeps, state: SupervisorState, measure: OutputMeasure) {
@@ -113,7 +113,7 @@ export class Supervised implements Disposable {
 
   dispose(): void {
     this.#disposed = true;
-    this.#again?.dispose();
+    this.#retry?.dispose();
     this.#socket?.destroy();
     this.#emitter.dispose();
   }
@@ -122,7 +122,7 @@ export class Supervised implements Disposable {
     this.#socket?.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Connects; if that fails, reads the state from disk and retries while the supervisor lives. */
+  /** Connects; if that fails, reads the state from disk and retries while the supervisor is alive. */
   async #reach(): Promise<void> {
     if (!(await this.#connect()) && !this.#disposed) await this.#readFromDisk();
   }
@@ -131,7 +131,7 @@ export class Supervised implements Disposable {
     const { folder, clock } = this.#deps;
     this.#state = (await readState(folder)) ?? this.#state;
     if (this.#state.end === undefined && !isAlive(this.#state.supervisor)) {
-      // It may have written its last state just before it ended.
+      // The supervisor may have written its last state just before it ended.
       this.#state = (await readState(folder)) ?? this.#state;
       if (this.#state.end === undefined) await this.#markLost();
     }
@@ -139,14 +139,14 @@ export class Supervised implements Disposable {
     if (this.#disposed) return;
     this.#emitter.fire();
     if (this.#state.end !== undefined || this.#lost) return;
-    this.#again = clock.after(RETRY_MILLISECONDS, () => this.#reachAgain());
+    this.#retry = clock.after(RETRY_MILLISECONDS, () => this.#reachAgain());
   }
 
   #reachAgain(): void {
     void this.#reach().catch((error: unknown) => this.#deps.report('a command could not be followed', error));
   }
 
-  /** The supervisor died without a final state. Nobody else could end what it had started. */
+  /** The supervisor died without a final state. Its processes are ended here, since nobody else could end them. */
   async #markLost(): Promise<void> {
     const { process } = this.#state;
     if (process !== undefined && isOurs(process)) {
@@ -206,8 +206,8 @@ function isAlive({ pid, startTime }: ProcessIdentity): boolean {
 }
 
 /**
- * The command may have ended and left others in its group. A group's id is not reused while the group lives, so within
- * one boot a group without its leader is still ours.
+ * The command may have ended and left other processes in its group. The id of a group is not reused while the group
+ * exists, so within one boot a group without its leader still belongs to the command.
  */
 function isOurs(process: ProcessIdentity): boolean {
   const now = startTimeOf(process.pid);

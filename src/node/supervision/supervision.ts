@@ -144,7 +144,7 @@ async function socketFor(folder: string): Promise<string> {
   throw new Error('there is no private folder for a socket (XDG_RUNTIME_DIR, the folder for temporary files, /tmp)');
 }
 
-/** In a world-writable folder, another user may have created it first. */
+/** Checks the owner too: in a world-writable folder, another user may have created the folder first. */
 async function isPrivate(folder: string, uid: number): Promise<boolean> {
   try {
     await mkdir(folder, { mode: 0o700 }).catch(() => undefined);

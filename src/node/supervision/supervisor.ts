@@ -19,13 +19,13 @@ import {
   type ToSupervisor,
 } from './supervisorFiles.ts';
 
-/** Bytes of output not yet on disk; beyond it the command is paused. */
+/** Bytes of output that are not on disk yet; beyond this limit the command is paused. */
 const MOST_QUEUED = 1024 * 1024;
-/** Bytes of input that the command has not read yet; beyond it input is refused. */
+/** Bytes of input that the command has not read yet; beyond this limit input is refused. */
 const MOST_INPUT = 1024 * 1024;
 const ANNOUNCE_MILLISECONDS = 30;
 const POLL_MILLISECONDS = 25;
-/** Time for leftover processes to end by themselves. */
+/** Time for leftover processes to end on their own. */
 const LEFTOVER_MILLISECONDS = 500;
 /** Interval at which an end that could not be written is retried. */
 const RETRY_MILLISECONDS = 1000;
@@ -41,7 +41,7 @@ export interface SupervisorDeps {
   readonly env: NodeJS.ProcessEnv;
   /** Default: the real disk. */
   readonly files?: Pick<FileSystem, 'writeWhole'>;
-  /** Called once it is on disk that the command runs or could not be started. */
+  /** Called once the state on disk says that the command is running or could not be started. */
   ready(): void;
 }
 
@@ -89,10 +89,10 @@ export class Supervisor {
 
   /** Resolves once the command has ended and that is on disk. */
   async run(): Promise<void> {
-    // Before the command starts, so that it can always be reached and its end can always be recorded.
+    // Reserve and listen first, so that the command can always be reached and its end can always be recorded.
     await this.#keeper.reserve();
     await new Promise<void>((resolve, reject) => {
-      // It stays: a client that cannot be accepted, for want of file descriptors, is no reason to end.
+      // The handler stays: a client that cannot be accepted, for lack of file descriptors, must not end the process.
       this.#server.on('error', reject);
       this.#server.listen(this.#spec.socket, resolve);
     });
@@ -123,7 +123,7 @@ export class Supervisor {
     try {
       await this.#keeper.write(this.#state);
     } catch (error) {
-      // Without a state on disk nobody would find it, so it must not keep running.
+      // Without a state on disk nobody would find the command, so it must not keep running.
       await this.#tree?.end(true);
       throw error;
     }
@@ -249,7 +249,7 @@ export class Supervisor {
     this.#force = setTimeout(() => void tree.end(true).catch(ignoreFailedSignal), this.#spec.graceMilliseconds);
   }
 
-  /** Processes left in the command's group are ended with it. To keep them running, use a handle. */
+  /** Ends the processes that are left in the command's group. To keep them running, use a handle. */
   async #endLeftovers(): Promise<void> {
     const tree = this.#tree;
     if (tree === undefined) return;
@@ -260,7 +260,7 @@ export class Supervisor {
       this.#left = true;
     }
     const isGone = await gone(tree, grace);
-    // While it was being stopped it may have started further processes.
+    // The command may have started further processes while it was being stopped.
     const stopped = this.#stopping !== undefined;
     if (isGone && !(stopped && tree.survivors().length > 0)) return;
     await tree.end(true, stopped);
@@ -304,9 +304,9 @@ export class Supervisor {
     this.#state = ended;
     this.#send({ type: 'state', state: this.#state, ...this.#output.measure });
     // While only this process knows the end, it stays alive to report it.
-    for (let unheard = 0; !kept && unheard < this.#spec.unownedMilliseconds; kept = await this.#keep(ended)) {
+    for (let unownedFor = 0; !kept && unownedFor < this.#spec.unownedMilliseconds; kept = await this.#keep(ended)) {
       await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
-      unheard = this.#owners.size > 0 ? 0 : unheard + RETRY_MILLISECONDS;
+      unownedFor = this.#owners.size > 0 ? 0 : unownedFor + RETRY_MILLISECONDS;
     }
     await this.#keeper.close();
     this.#server.close();

@@ -12,12 +12,12 @@ const specSchema = z.object({
   shell: z.object({ path: z.string(), args: z.readonly(z.array(z.string())) }),
   folder: z.string(),
   input: z.boolean(),
-  /** A window that knows it may be the owner. */
+  /** A window that knows the token may own the command. */
   token: z.string(),
   socket: z.string(),
   /** Without an owner for this long, the whole process tree is ended. */
   unownedMilliseconds: z.number(),
-  /** Between asking the tree to end and killing it. */
+  /** Time between asking the process tree to end and killing it. */
   graceMilliseconds: z.number(),
 });
 /** Written by the owner before it starts the supervisor. */
@@ -46,7 +46,7 @@ const stateSchema = z.object({
   startedAt: z.string(),
   inputOpen: z.boolean(),
   end: z.exactOptional(endSchema),
-  /** Rises with every state that is written: of two files the newer one counts. */
+  /** Rises with every written state, so that the newer one of the two files is used. */
   revision: z.exactOptional(z.number()),
 });
 /** Written by the supervisor, whole and durably, whenever it changes. */
@@ -67,7 +67,7 @@ const fromSupervisorSchema = z.discriminatedUnion('type', [
 ]);
 export type FromSupervisor = Readonly<z.infer<typeof fromSupervisorSchema>>;
 
-/** Carries the user's NODE_OPTIONS past our own Node process. */
+/** Passes the user's NODE_OPTIONS to the command without applying them to the supervisor's own Node process. */
 export const OWN_NODE_OPTIONS = 'EARSHOT_NODE_OPTIONS';
 
 /** The command's mark, which does not reveal the token. */
@@ -86,7 +86,7 @@ export async function writeSpec(folder: string, spec: SupervisorSpec): Promise<v
   await realFileSystem.writeWhole(join(folder, specFile), encoder.encode(JSON.stringify(spec)));
 }
 
-/** Undefined if it is missing or not what we write. */
+/** Undefined if the file is missing or not valid. */
 export async function readSpec(folder: string): Promise<SupervisorSpec | undefined> {
   return parseJson(specSchema, await readText(folder, specFile));
 }
@@ -105,8 +105,8 @@ const RESERVED_BYTES = 8 * 1024;
 const LONGEST_TEXT = 500;
 
 /**
- * Stores a supervisor's state, even on a full disk: it reserves bytes before the command starts and overwrites them if a
- * state cannot be written otherwise.
+ * Stores a supervisor's state, even on a full disk: it reserves bytes before the command starts and overwrites them if
+ * a state cannot be written otherwise.
  */
 export class StateKeeper {
   readonly #folder: string;

@@ -1,4 +1,4 @@
-// The diagnostics producer: reports to each conversation which problems came and went in the files that it has seen.
+// The diagnostics producer: reports to each conversation the new and resolved problems in the files that it has seen.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import {
   compareProblems,
@@ -20,7 +20,7 @@ import { KnownFiles } from './knownFiles.ts';
 import { type ChangeTime, type Observation, ObservedProblems } from './observedProblems.ts';
 import { OtherErrors } from './otherErrors.ts';
 
-/** How many documents are kept open at most, and of those only seen, how many of the newest. */
+/** How many documents are kept open at most, and how many of them only because they were seen last. */
 const MOST_OPEN = 120;
 const NEWEST_SEEN = 100;
 
@@ -52,14 +52,14 @@ export function createDiagnosticsProducer(deps: DiagnosticsDeps): Producer & Rep
   };
 }
 
-/** What one conversation knows, and how it is notified. */
-interface Listener {
+/** One conversation: the problems that it knows, and the state of its reports. */
+interface Recipient {
   readonly known: KnownFiles;
-  /** Its edits that are not settled. */
+  /** Number of its edits that are not settled. */
   editing: number;
   /** Files that servers reported on during those edits. */
   readonly heldBack: Map<string, FilePath>;
-  /** Reports are made one after another, so that none is made twice. */
+  /** Reports are made one after the other, so that no report is made twice. */
   turn: Promise<unknown>;
 }
 
@@ -71,9 +71,9 @@ class DiagnosticsWatch implements Disposable {
   readonly #others: OtherErrors;
   /** The problems of a file that were reported last. */
   readonly #reports: ReportOnce<readonly Problem[]>;
-  readonly #listeners = new Map<string, Listener>();
+  readonly #recipients = new Map<string, Recipient>();
   readonly #files = new Map<string, FilePath>();
-  /** Just changed or asked for, newest last. */
+  /** Files that were changed or requested recently, newest last. */
   #recent: readonly FilePath[] = [];
   #ended = false;
 
@@ -102,18 +102,18 @@ class DiagnosticsWatch implements Disposable {
   }
 
   beginEdit(conversation: string): EditWatch {
-    const listener = this.#listener(conversation);
+    const recipient = this.#recipient(conversation);
     const began = this.#deps.clock.now();
-    listener.editing += 1;
-    listener.known.confirmSettled();
+    recipient.editing += 1;
+    recipient.known.confirmSettled();
     let ended = false;
     return {
       settle: (changed, signal) => this.#settle(conversation, changed, began, signal),
       dispose: () => {
         if (ended) return;
         ended = true;
-        listener.editing -= 1;
-        if (listener.editing === 0) this.#releaseHeldBack(conversation, listener);
+        recipient.editing -= 1;
+        if (recipient.editing === 0) this.#releaseHeldBack(conversation, recipient);
       },
     };
   }
@@ -126,35 +126,35 @@ class DiagnosticsWatch implements Disposable {
   }
 
   async shown(conversation: string, files: readonly FilePath[]): Promise<void> {
-    const listener = this.#listener(conversation);
-    await this.#inTurn(listener, async () => {
-      for (const file of files) await this.#takeDelta(conversation, listener, this.#observed.observe(file));
+    const recipient = this.#recipient(conversation);
+    await this.#inTurn(recipient, async () => {
+      for (const file of files) await this.#takeDelta(conversation, recipient, this.#observed.observe(file));
     });
   }
 
-  #listener(conversation: string): Listener {
-    const known = this.#listeners.get(conversation);
+  #recipient(conversation: string): Recipient {
+    const known = this.#recipients.get(conversation);
     if (known !== undefined) return known;
-    const listener: Listener = {
+    const recipient: Recipient = {
       known: new KnownFiles(this.#deps.clock, this.#observed),
       editing: 0,
       heldBack: new Map(),
       turn: Promise.resolve(),
     };
-    this.#listeners.set(conversation, listener);
+    this.#recipients.set(conversation, recipient);
     this.#others.join(conversation);
-    return listener;
+    return recipient;
   }
 
-  /** A conversation that is reopened starts anew: nothing was reported to it meanwhile. */
+  /** A reopened conversation starts from scratch, since nothing was reported to it while it was closed. */
   #forgetClosed(live: ReadonlySet<string>): void {
     if (live.size === 0 && this.#recent.length > 0) {
       this.#recent = [];
       this.#keepOpen();
     }
-    for (const conversation of [...this.#listeners.keys()]) {
+    for (const conversation of [...this.#recipients.keys()]) {
       if (live.has(conversation)) continue;
-      this.#listeners.delete(conversation);
+      this.#recipients.delete(conversation);
       this.#reports.forget(conversation);
       this.#others.leave(conversation);
     }
@@ -164,25 +164,25 @@ class DiagnosticsWatch implements Disposable {
     this.#deps.logger.error('reporting problems failed', error);
   }
 
-  #inTurn<T>(listener: Listener, action: () => Promise<T>): Promise<T> {
-    const next = listener.turn.then(action);
-    listener.turn = next.catch(() => undefined);
+  #inTurn<T>(recipient: Recipient, action: () => Promise<T>): Promise<T> {
+    const next = recipient.turn.then(action);
+    recipient.turn = next.catch(() => undefined);
     return next;
   }
 
   /** Problems that exist when a conversation first sees a file are its starting state. */
   #follow(): void {
     const all = this.#seen.all();
-    // Noted at once: later changes are to be reported.
+    // Noted before the first `await`, so that later changes are reported.
     for (const { path, by } of all)
-      for (const { conversation } of by) this.#listener(conversation).known.noteRead(path);
+      for (const { conversation } of by) this.#recipient(conversation).known.noteRead(path);
     const follow = async () => {
       for (const { path, by } of all) {
         const file = this.#files.get(path) ?? (await this.#resolve(path));
         if (file === undefined || this.#ended) continue;
         for (const { conversation } of by) {
           // A document that is not open yet will be opened; the first report on it is the starting state.
-          if (this.#deps.problems.of(file).open) this.#listener(conversation).known.takeStart(file);
+          if (this.#deps.problems.of(file).open) this.#recipient(conversation).known.takeStart(file);
         }
       }
       if (!this.#ended) this.#keepOpen();
@@ -191,7 +191,7 @@ class DiagnosticsWatch implements Disposable {
   }
 
   #changing(changed: string, time: ChangeTime): void {
-    for (const { known } of this.#listeners.values()) {
+    for (const { known } of this.#recipients.values()) {
       known.confirmSettled();
       for (const path of known.doubtFirstReports(changed, time)) {
         const file = this.#files.get(path);
@@ -207,11 +207,11 @@ class DiagnosticsWatch implements Disposable {
     return resolved.value;
   }
 
-  /** Files just changed, files with known problems, and the files seen last. */
+  /** Keeps open: recently changed files, files with known problems, and the files seen last. */
   #keepOpen(): void {
     const seen = this.#seen.all().map(({ path }) => path);
     const faulty = seen.filter((path) =>
-      [...this.#listeners].some(
+      [...this.#recipients].some(
         ([conversation, { known }]) =>
           this.#reports.get(conversation, fileScope(path)) !== undefined || (known.get(path)?.problems.length ?? 0) > 0,
       ),
@@ -233,38 +233,38 @@ class DiagnosticsWatch implements Disposable {
       if (observation.warming && !changed) this.#others.wasThere(file.path);
       for (const { conversation } of by) this.#reportIfNew(conversation, observation);
     }
-    for (const [conversation, listener] of this.#listeners) {
-      if (listener.editing > 0) continue;
-      const unseen = (path: string) => !listener.known.has(path);
-      const reporting = this.#inTurn(listener, () => this.#others.report(conversation, unseen));
+    for (const [conversation, recipient] of this.#recipients) {
+      if (recipient.editing > 0) continue;
+      const unseen = (path: string) => !recipient.known.has(path);
+      const reporting = this.#inTurn(recipient, () => this.#others.report(conversation, unseen));
       void reporting.catch((error: unknown) => this.#report(error));
     }
   }
 
   #reportIfNew(conversation: string, observation: Observation): void {
-    const listener = this.#listener(conversation);
+    const recipient = this.#recipient(conversation);
     const { path } = observation.file;
-    if (listener.editing > 0) {
-      listener.heldBack.set(path, observation.file);
+    if (recipient.editing > 0) {
+      recipient.heldBack.set(path, observation.file);
       return;
     }
-    if (!listener.known.isNew(observation)) return;
-    const reporting = this.#inTurn(listener, () => this.#reportFile(conversation, listener, observation));
+    if (!recipient.known.isNew(observation)) return;
+    const reporting = this.#inTurn(recipient, () => this.#reportFile(conversation, recipient, observation));
     void reporting.catch((error: unknown) => this.#report(error));
   }
 
-  async #reportFile(conversation: string, listener: Listener, { file, problems }: Observation): Promise<void> {
+  async #reportFile(conversation: string, recipient: Recipient, { file, problems }: Observation): Promise<void> {
     const last = this.#reports.get(conversation, fileScope(file.path));
     if (last !== undefined && isSame(compareProblems({ problems: last, sure: true }, problems))) return;
-    // A problem quotes the file, which may be a link to elsewhere by now.
+    // A problem quotes the file, and its path may meanwhile lead outside the workspace.
     if (!(await this.#deps.workspace.mayShow(file))) return;
-    const known = await this.#withdraw(conversation, listener, file.path);
-    const delta = listener.known.compare(file.path, known, problems);
+    const known = await this.#withdraw(conversation, recipient, file.path);
+    const delta = recipient.known.compare(file.path, known, problems);
     if (isSame(delta)) {
-      listener.known.set(file.path, problems, known.sure);
+      recipient.known.set(file.path, problems, known.sure);
       return;
     }
-    // The more severe one is published last: it is the newer notification of the file.
+    // The more severe one is published last, so that it is the newest notification of the file.
     const drafts = [
       ...(delta.resolved.length > 0 ? [resolvedDraft(file.path, delta)] : []),
       ...(delta.introduced.length > 0 ? [introducedDraft(file.path, delta)] : []),
@@ -273,8 +273,8 @@ class DiagnosticsWatch implements Disposable {
     this.#keepOpen();
   }
 
-  /** Withdraws the last report unless it was delivered, in which case it is known. Returns what is known then. */
-  async #withdraw(conversation: string, { known }: Listener, path: string): Promise<KnownProblems> {
+  /** Withdraws the last report unless it was delivered. Returns the problems that the conversation knows then. */
+  async #withdraw(conversation: string, { known }: Recipient, path: string): Promise<KnownProblems> {
     const kinds = [INTRODUCED, RESOLVED];
     const last = await this.#reports.withdraw(conversation, fileScope(path), kinds, 'it is no longer so');
     if (last?.delivered === true) known.set(path, last.state, true);
@@ -282,11 +282,11 @@ class DiagnosticsWatch implements Disposable {
   }
 
   /** The problems are shown to the model now, so they count as known. */
-  async #takeDelta(conversation: string, listener: Listener, { file, problems }: Observation): Promise<ProblemDelta> {
-    const known = await this.#withdraw(conversation, listener, file.path);
-    listener.heldBack.delete(file.path);
-    listener.known.set(file.path, problems, known.sure);
-    return listener.known.compare(file.path, known, problems);
+  async #takeDelta(conversation: string, recipient: Recipient, { file, problems }: Observation): Promise<ProblemDelta> {
+    const known = await this.#withdraw(conversation, recipient, file.path);
+    recipient.heldBack.delete(file.path);
+    recipient.known.set(file.path, problems, known.sure);
+    return recipient.known.compare(file.path, known, problems);
   }
 
   async #settle(
@@ -295,24 +295,24 @@ class DiagnosticsWatch implements Disposable {
     began: number,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const listener = this.#listener(conversation);
+    const recipient = this.#recipient(conversation);
     for (const file of changed) {
       this.#files.set(file.path, file);
-      // No server has checked it before: problems may be older than the edit.
-      if (!listener.known.has(file.path)) listener.known.markUnknown(file.path);
+      // No server has checked the file before, so its problems may be older than the edit.
+      if (!recipient.known.has(file.path)) recipient.known.markUnknown(file.path);
     }
     this.#remember(changed);
     const paths = changed.map(({ path }) => path);
     await this.#observed.settled(paths, began, signal);
-    return this.#inTurn(listener, async () => {
-      const files = new Map([...changed.map((file) => [file.path, file] as const), ...listener.heldBack]);
+    return this.#inTurn(recipient, async () => {
+      const files = new Map([...changed.map((file) => [file.path, file] as const), ...recipient.heldBack]);
       const deltas: [string, ProblemDelta][] = [];
       for (const [path, file] of files) {
         const observation = this.#observed.observe(file);
-        if (!paths.includes(path) && !listener.known.isNew(observation)) listener.heldBack.delete(path);
-        else deltas.push([path, await this.#takeDelta(conversation, listener, observation)]);
+        if (!paths.includes(path) && !recipient.known.isNew(observation)) recipient.heldBack.delete(path);
+        else deltas.push([path, await this.#takeDelta(conversation, recipient, observation)]);
       }
-      const others = await this.#others.take(conversation, (path) => !listener.known.has(path));
+      const others = await this.#others.take(conversation, (path) => !recipient.known.has(path));
       this.#keepOpen();
       return describeSettled({ files: deltas, others });
     });
@@ -324,10 +324,10 @@ class DiagnosticsWatch implements Disposable {
     this.#keepOpen();
   }
 
-  /** Reports what came during its edits and is in no result. */
-  #releaseHeldBack(conversation: string, listener: Listener): void {
-    const files = [...listener.heldBack.values()];
-    listener.heldBack.clear();
+  /** Reports the problems that arrived during the conversation's edits and are not part of a result. */
+  #releaseHeldBack(conversation: string, recipient: Recipient): void {
+    const files = [...recipient.heldBack.values()];
+    recipient.heldBack.clear();
     for (const file of files) this.#reportIfNew(conversation, this.#observed.observe(file));
   }
 }

@@ -1,14 +1,14 @@
-// How long an edit waits for language servers: two seconds at first, less once their response times are known.
+// Decides how long an edit waits for language servers: two seconds at first, less once response times are known.
 import { extname } from 'node:path';
 
 const LONGEST = 2000;
 const SHORTEST = 500;
 const REMEMBERED = 5;
 const ENOUGH = 3;
-/** A later report is not caused by that edit. */
+/** A report after this time was not caused by the edit. */
 const TOO_LATE = 5000;
 
-/** Servers send nothing when nothing changed, so how long to wait for a report must be learnt. */
+/** Servers send nothing if the problems did not change, so the time to wait is learnt from earlier reports. */
 export class FirstReportWait {
   readonly #edited = new Map<string, number>();
   /** Milliseconds from an edit to the first report, by the file's ending; newest last. */
@@ -23,11 +23,11 @@ export class FirstReportWait {
     const edited = this.#edited.get(path);
     this.#edited.delete(path);
     const waited = edited === undefined ? TOO_LATE : now - edited;
-    // Also for a late report: a server checks files like this.
+    // A late report also creates the entry, since it shows that a server checks files with this extension.
     this.#answers.set(extname(path), waited < TOO_LATE ? [...answers, waited].slice(-REMEMBERED) : answers);
   }
 
-  /** For files that no server ever reported on, no report is expected. */
+  /** The shortest wait applies to files with extensions that no server has ever reported on. */
   for(paths: readonly string[]): number {
     return Math.max(...paths.map((path) => this.#for(extname(path))));
   }

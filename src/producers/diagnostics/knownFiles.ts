@@ -1,4 +1,4 @@
-// The problems of files that a conversation knows: the starting state of each file, and how sure it is.
+// Tracks the problems that a conversation knows for each file: its starting state, and whether that state is sure.
 import { extname } from 'node:path';
 import { compareProblems, type KnownProblems, type ProblemDelta } from '../../core/notify/wording/problems.ts';
 import { type Clock } from '../../core/ports/ports.ts';
@@ -9,7 +9,7 @@ import { mayConcern } from './relatedChanges.ts';
 
 const NEVER_CHECKED: KnownProblems = { problems: [], sure: false };
 
-/** Of one conversation, by path. */
+/** The known problems of one conversation, by path. */
 export class KnownFiles {
   readonly #clock: Clock;
   readonly #observed: ObservedProblems;
@@ -36,12 +36,12 @@ export class KnownFiles {
     return this.#known.get(path);
   }
 
-  /** `sure`: it was sure before; otherwise it depends on the servers now. */
+  /** `sure`: the state was sure before; otherwise the servers' current state decides. */
   set(path: string, problems: readonly Problem[], sure: boolean): void {
     this.#known.set(path, { problems, sure: sure || this.#observed.isSure(path) });
   }
 
-  /** Once for each file. Problems that may come from a change since the read are no starting state: they are reported. */
+  /** Once for each file. Problems that a change since the read may have caused are reported, not taken as the start. */
   takeStart(file: FilePath): void {
     if (this.has(file.path)) return;
     const { problems } = this.#observed.observe(file);
@@ -52,12 +52,12 @@ export class KnownFiles {
     this.set(file.path, problems, false);
   }
 
-  /** Problems reported from here on may be older. */
+  /** Problems reported from here on may be older than the conversation's read or edit. */
   markUnknown(path: string): void {
     this.#known.set(path, NEVER_CHECKED);
   }
 
-  /** Before something changes: what is settled by now is sure. */
+  /** Called before something changes: states that are settled at this time are sure. */
   confirmSettled(): void {
     for (const [path, known] of this.#known) {
       const checked = known !== NEVER_CHECKED;
@@ -66,8 +66,8 @@ export class KnownFiles {
   }
 
   /**
-   * After a change that happened in this span: a first report since may already include its problems. Returns the files
-   * that are to be checked again.
+   * Called after a change in this time span: a first report since then may already include problems of the change.
+   * Returns the files that must be checked again.
    */
   doubtFirstReports(changed: string, { from, to }: ChangeTime): string[] {
     return [...this.#first].flatMap(([path, at]) => {
@@ -80,7 +80,7 @@ export class KnownFiles {
     });
   }
 
-  /** False: the problems are the starting state, since nothing has changed since the file was read. Takes them as known. */
+  /** If nothing has changed since the file was read, takes the problems as the starting state and returns false. */
   isNew(observation: Observation): boolean {
     const { path } = observation.file;
     const now = this.#clock.now();
@@ -102,13 +102,13 @@ export class KnownFiles {
     return false;
   }
 
-  /** If it is not sure, names the last change before. */
+  /** If the known state is not sure, names the last change since the read. */
   compare(path: string, known: KnownProblems, problems: readonly Problem[]): ProblemDelta {
     const after = known.sure ? undefined : this.#changedSinceRead(path);
     return { ...compareProblems(known, problems), ...(after !== undefined && { after }) };
   }
 
-  /** The file, or one that it may depend on, that somebody changed last since the conversation read this one. */
+  /** The last changed file, since the conversation read this one, that this one may depend on, or the file itself. */
   #changedSinceRead(path: string): string | undefined {
     const read = this.#read.get(path);
     return read === undefined ? undefined : this.#observed.changedSince(path, read);

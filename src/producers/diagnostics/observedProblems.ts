@@ -1,4 +1,4 @@
-// Observes the problems of files once a server is quiet, and doubts those that closing a document removed.
+// Observes the problems of files once a server is quiet. Problems that vanish with a closed document stay for a while.
 import { extname } from 'node:path';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -10,23 +10,23 @@ import { FirstReportWait } from './firstReport.ts';
 import { RelatedChanges } from './relatedChanges.ts';
 
 const QUIET_MILLISECONDS = 300;
-/** A server needs a while for a document that was opened; what it says then was there before. */
+/** A server needs a while for a newly opened document; problems that it reports in that time existed before. */
 export const WARM_UP_MILLISECONDS = 15_000;
-/** This long after a document was opened, what its server says or does not say of it is believed. */
+/** This long after a document was opened, its problems count as complete, even without a report. */
 const SETTLED_MILLISECONDS = 5000;
-/** Servers speak of a document in several steps, and several servers of one. */
+/** A server may report on a document in several steps, and several servers may report on one document. */
 const STEPS_MILLISECONDS = 2000;
-/** The editor's watcher reports a change so much later at most; a server with a watcher of its own may be quicker. */
+/** The longest delay of the editor's watcher; a server with its own watcher may report a change earlier. */
 const WATCHER_LAG_MILLISECONDS = 1000;
-/** The watcher reports an edit in the editor again when it is saved. */
+/** The watcher reports an edit in the editor a second time when the file is saved. */
 const ECHO_MILLISECONDS = 3000;
 
 export interface Observation {
   readonly file: FilePath;
   readonly problems: readonly Problem[];
-  /** Its server has just begun to check it. */
+  /** The document was opened recently, so its server may have just begun to check it. */
   readonly warming: boolean;
-  /** A server has checked it since it was opened. */
+  /** The document is open, or a server has reported on it since it was opened. */
   readonly checked: boolean;
 }
 
@@ -35,16 +35,16 @@ interface Due {
   at: number;
 }
 
-/** At the earliest and at the latest. */
+/** The earliest and the latest possible time of a change. */
 export interface ChangeTime {
   readonly from: number;
   readonly to: number;
 }
 
 export interface ObservedListener {
-  /** Files with reports, once nothing has happened to them for a while. */
+  /** Called with reported files once they have been quiet for a while. */
   quiet(files: readonly FilePath[]): void;
-  /** A file is about to count as changed. */
+  /** Called before a file counts as changed. */
   changing(path: string, time: ChangeTime): void;
 }
 
@@ -64,7 +64,7 @@ export class ObservedProblems implements Disposable {
   #timer: { readonly at: number; readonly held: Disposable } | undefined;
   readonly #observed = new Map<string, readonly Problem[]>();
   readonly #opened = new Map<string, number>();
-  /** Documents that were closed, or opened anew, with problems: when. */
+  /** When documents with problems were closed or opened again. */
   readonly #doubted = new Map<string, number>();
   /** Time of the last report, by the file's ending. */
   readonly #lastReport = new Map<string, number>();
@@ -89,13 +89,13 @@ export class ObservedProblems implements Disposable {
     return this.#observed;
   }
 
-  /** Its document was open long enough, or has a report: its problems are complete. */
+  /** Whether its problems are complete: the document was open long enough, or a server has reported on it. */
   isSettled(path: string): boolean {
     const opened = this.openedAt(path);
     return (this.#reported.get(path) ?? -1) >= opened || this.#deps.clock.now() - opened >= SETTLED_MILLISECONDS;
   }
 
-  /** It is settled and every server had time to report: problems after a change come from that change. */
+  /** Whether every server had time to report, so that new problems after a change come from that change. */
   isSure(path: string): boolean {
     const now = this.#deps.clock.now();
     const first = this.#firstReport.get(path);
@@ -103,12 +103,12 @@ export class ObservedProblems implements Disposable {
     return first !== undefined && now - first >= STEPS_MILLISECONDS;
   }
 
-  /** The newest change of a file since then that may have led to problems in this one. */
+  /** The file whose change, the newest since this time, may have caused problems in this file. */
   changedSince(path: string, time: number): string | undefined {
     return this.#changes.since(path, time)?.path;
   }
 
-  /** Reports it as quiet again soon. */
+  /** Calls `quiet` with the file again soon. */
   recheckSoon(file: FilePath): void {
     this.#schedule(file, this.#deps.clock.now() + QUIET_MILLISECONDS);
   }
@@ -124,7 +124,7 @@ export class ObservedProblems implements Disposable {
     return { file, problems, warming, checked };
   }
 
-  /** Resolves once servers have reported after the last edit of these files and are quiet, or after the longest wait. */
+  /** Resolves once servers have reported on the last edit of these files and are quiet, or after the longest wait. */
   settled(paths: readonly string[], since: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     const limit = clock.now() + this.#reportWait.for(paths);
@@ -174,7 +174,7 @@ export class ObservedProblems implements Disposable {
           this.#changes.add(path, now);
           this.#reportWait.edited(path, now);
           this.#edits.set(path, now);
-          // A report on a text that still changes is about an older one.
+          // While the text changes, a report is about an older text.
           if (this.#due.has(path)) this.#schedule(file, now + QUIET_MILLISECONDS);
           break;
         case 'opened':
@@ -192,7 +192,7 @@ export class ObservedProblems implements Disposable {
     if (type === 'reported') this.#onDidReport.fire();
   }
 
-  /** One file of each ending stands for all: there may be thousands. */
+  /** Only one file of each extension is recorded, since there may be thousands. */
   #takeChanged(files: readonly FilePath[], now: number, ago: number | undefined): void {
     const newest = new Map<string, string>();
     for (const { path } of files) {
@@ -205,13 +205,13 @@ export class ObservedProblems implements Disposable {
     }
   }
 
-  /** It is checked again when its server must have checked it. */
+  /** Schedules another check for the time when its server must have checked the file. */
   #doubt(file: FilePath, now: number): void {
     if ((this.#observed.get(file.path)?.length ?? 0) > 0) this.#doubted.set(file.path, now);
     this.#schedule(file, now + SETTLED_MILLISECONDS);
   }
 
-  /** A closed document resolves nothing: many servers drop the problems of closed documents and report them again later. */
+  /** Closing a document resolves nothing: many servers drop its problems and report them again later. */
   #isDoubtful(path: string, open: boolean, before: readonly Problem[], now: readonly Problem[]): boolean {
     const since = this.#doubted.get(path);
     if (since === undefined) return false;
@@ -221,7 +221,7 @@ export class ObservedProblems implements Disposable {
     return false;
   }
 
-  /** When its document was opened, as far as it was noticed. */
+  /** When its document was opened; the start of the observation if that was not observed. */
   openedAt(path: string): number {
     return Math.max(this.#opened.get(path) ?? 0, this.#started);
   }

@@ -1,4 +1,4 @@
-// Reports one count of new errors in files that the conversation has not seen, and replaces it as it changes.
+// Reports a count of new errors in files that the conversation has not seen, and replaces the report when it changes.
 import { INTRODUCED, type MoreErrors, OTHERS, othersDraft } from '../../core/notify/wording/problems.ts';
 import { type Problem } from '../../core/ports/problems.ts';
 import { scopeOf } from '../../protocol/scopes.ts';
@@ -32,7 +32,7 @@ export class OtherErrors {
     this.#reports.forget(conversation);
   }
 
-  /** A file's errors were there before a server checked it. */
+  /** Marks a file's errors as older than the server's check, so that they do not count as new. */
   wasThere(path: string): void {
     const count = countErrors(this.#observed.get(path) ?? []);
     for (const counts of this.#known.values()) counts.set(path, Math.max(count, counts.get(path) ?? 0));
@@ -49,7 +49,7 @@ export class OtherErrors {
     this.#reports.report(conversation, OTHERS, { text: draft.message, counts: this.#now() }, draft);
   }
 
-  /** Withdraws what was not delivered and returns the errors that are new now, which count as known from here on. */
+  /** Withdraws an undelivered report and returns the new errors, which count as known from here on. */
   async take(conversation: string, unseen: (path: string) => boolean): Promise<MoreErrors> {
     const more = await this.#withdraw(conversation, unseen);
     if (this.#known.has(conversation)) this.#known.set(conversation, new Map(this.#now()));

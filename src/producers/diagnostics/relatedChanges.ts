@@ -1,7 +1,7 @@
 // Remembers the last changes of files that may affect the problems of other files.
 import { extname } from 'node:path';
 
-/** Endings of languages whose files may import each other. */
+/** Extensions of languages whose files may import each other. */
 const FAMILIES: readonly ReadonlySet<string>[] = [
   new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.vue', '.svelte', '.astro']),
   new Set(['.c', '.h', '.cc', '.cpp', '.cxx', '.hpp', '.hh', '.hxx', '.inl', '.m', '.mm']),
@@ -19,7 +19,7 @@ export interface RelatedChange {
 }
 
 export class RelatedChanges {
-  /** The newest, by ending. */
+  /** The newest change, by extension. */
   readonly #last = new Map<string, RelatedChange>();
 
   add(path: string, at: number): void {
@@ -40,7 +40,7 @@ export class RelatedChanges {
   }
 }
 
-/** Whether a change of a file with the one ending may concern files with the other. */
+/** Whether a change of a file with the first extension may concern files with the second. */
 export function mayConcern(changed: string, ending: string): boolean {
   return (
     changed === ending || CONFIGURATION.has(changed) || FAMILIES.some((one) => one.has(changed) && one.has(ending))

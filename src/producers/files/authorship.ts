@@ -1,4 +1,4 @@
-// Attributes a file change as far as it was observed: a save or a call that wrote these bytes, or a command that ran.
+// Attributes a file change to an observed cause: a save or a call that wrote these bytes, or a command that ran.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Author, type OtherAgent } from '../../core/notify/wording/author.ts';
 import { type Clock } from '../../core/ports/ports.ts';
@@ -9,36 +9,36 @@ import { type Snapshots } from '../../core/ports/storage.ts';
 /** Events arrive slightly before or after the change. */
 const SLACK_MILLISECONDS = 1000;
 const SAVES_KEPT = 1000;
-/** For one file: a comparison may follow several saves. */
+/** Saved states per file: a comparison may follow several saves. */
 const STATES_KEPT = 20;
 
-/** What is known of a change before it is reported. */
+/** The known facts about a change before it is reported. */
 export interface Change {
   readonly path: string;
-  /** The hash of the new bytes; undefined: the file is gone. */
+  /** The hash of the new bytes; undefined if the file was deleted. */
   readonly hash: string | undefined;
-  /** When it was noticed; undefined: it was found later, not observed. */
+  /** When the change was noticed; undefined if it was found later without being observed. */
   readonly touched: number | undefined;
-  /** It happened while the conversation was not live. */
+  /** The change happened while the conversation was not live. */
   readonly unobserved?: boolean;
   readonly git?: boolean;
 }
 
-/** `own`: a call of the recipient made it, and its result says so. */
+/** `own`: a call of the recipient made the change, and its result reports it. */
 export type Verdict = Author | 'own' | undefined;
 
 export interface AuthorshipDeps {
   readonly clock: Clock;
   readonly live: LiveConversations;
   readonly snapshots: Pick<Snapshots, 'hash'>;
-  /** Absent: saves are not attributed. */
+  /** If absent, saves are not attributed. */
   readonly buffers?: EditorBuffers;
 }
 
 export class Authorship implements Disposable {
   readonly #live: LiveConversations;
   readonly #hash: (bytes: Uint8Array) => string;
-  /** Time of the user's saves, by path and the hash of what they wrote. */
+  /** Times of the user's saves, by path and the hash of the saved bytes. */
   readonly #saves = new Map<string, Map<string, number>>();
   /** Saves whose bytes are not known yet. */
   readonly #saving = new Map<string, Promise<void>>();
@@ -58,14 +58,14 @@ export class Authorship implements Disposable {
     });
   }
 
-  /** Resolves once it is known what the saves of this file so far have written. */
+  /** Resolves once the bytes of all saves of this file so far are known. */
   async savesKnown(path: string): Promise<void> {
     await this.#saving.get(path);
   }
 
-  /** A call that changes this file is running: its result will report the change. */
+  /** Whether a call that changes this file is running, whose result will report the change. */
   isBeingEdited(path: string): boolean {
-    // By the resolved name, or by the name that the model wrote.
+    // Compares the resolved path and the path that the model wrote.
     if (this.#live.isChanging(path)) return true;
     return this.#live
       .callsSince(Number.POSITIVE_INFINITY)
@@ -80,7 +80,7 @@ export class Authorship implements Disposable {
     if (maker !== undefined) return maker.conversation === recipient ? 'own' : this.#conversation(maker);
     if (unobserved === true) return { type: 'unobserved' };
     if (touched === undefined) return undefined;
-    // Compared by content: a write by others right after a save is not the user's.
+    // Compared by content, so that a write by others right after a save does not count as the user's.
     if (hash !== undefined && (this.#saves.get(path)?.get(hash) ?? 0) >= since) return { type: 'user' };
     if (git === true) return { type: 'git' };
     const commands = calls.filter(({ command, started }) => command !== undefined && started <= touched);

@@ -1,30 +1,30 @@
-// Watches paths on disk with chokidar: single files, and whole folders for globs. Gives up where the system's limits are reached.
+// Watches paths on disk with chokidar: single files, and whole folders for globs. Stops at the system's limits.
 import { type FSWatcher, watch } from 'chokidar';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type FileTouch } from '../../core/ports/sources.ts';
 
-/** The system's limits on how much can be watched. */
-const NO_ROOM = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
-/** Only the editor watches other file systems than the disk. A single letter is a drive. */
+/** Error codes at the system's limits for watching. */
+const LIMIT_CODES = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
+/** A URI of another file system, which only the editor can watch. A single letter is a drive. */
 const ADDRESS = /^[a-z][a-z0-9+.-]+:/i;
 
 const EVENTS = { add: 'created', change: 'changed', unlink: 'deleted', unlinkDir: 'deleted' } as const;
 
 export interface DiskWatchDeps {
   readonly logger: Logger;
-  /** The editor's watcher runs too: at the system's limit this one can end. */
+  /** The editor's watcher runs too, so this one can end at the system's limit. */
   readonly hasOther: boolean;
   readonly watch?: typeof watch;
-  /** A path as it was added, or one below a folder that was. */
+  /** Called with an added path, or with a path below an added folder. */
   touched(path: string, type: FileTouch['type']): void;
   broke(error: unknown): void;
 }
 
 export class WatchedPaths implements Disposable {
   readonly #deps: DiskWatchDeps;
-  /** The machine's path → ours. */
+  /** Workspace paths by absolute path. */
   readonly #files = new Map<string, string>();
   readonly #folders = new Map<string, { readonly path: string; ignores(path: string): boolean }>();
   #watcher: FSWatcher | undefined;
@@ -59,7 +59,7 @@ export class WatchedPaths implements Disposable {
     }
   }
 
-  /** Everything in it but what is ignored. */
+  /** Watches everything in the folder that is not ignored. */
   addFolder(path: string, absolute: string, ignores: (path: string) => boolean): void {
     if (ADDRESS.test(absolute) || this.#folders.has(absolute)) return;
     this.#folders.set(absolute, { path, ignores });
@@ -79,7 +79,7 @@ export class WatchedPaths implements Disposable {
     const watcher = this.#watcher;
     this.#watcher = undefined;
     if (watcher === undefined) return;
-    void watcher.close().catch((error: unknown) => this.#deps.logger.error('a watcher did not end well', error));
+    void watcher.close().catch((error: unknown) => this.#deps.logger.error('a watcher could not be closed', error));
   }
 
   #touched(absolute: string, type: FileTouch['type']): void {
@@ -87,7 +87,7 @@ export class WatchedPaths implements Disposable {
     if (this.#ended) return;
     const file = this.#files.get(absolute);
     if (file !== undefined) {
-      // Otherwise chokidar would not report that the file is created again.
+      // Without this, chokidar would not report that the file is created again.
       if (type === 'deleted') this.#watcher?.add(absolute);
       this.#deps.touched(file, type);
       return;
@@ -122,10 +122,10 @@ export class WatchedPaths implements Disposable {
   #failed(error: unknown): void {
     if (this.#ended || this.#watcher === undefined) return;
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (NO_ROOM.has(code) && this.#deps.hasOther) {
+    if (LIMIT_CODES.has(code) && this.#deps.hasOther) {
       this.#close();
       this.#deps.logger.warn(
-        `the system cannot watch more files (${code}): from here on the editor’s own watcher is relied on, which leaves out what files.watcherExclude names. Raise fs.inotify.max_user_watches, or open a smaller folder`,
+        `the system cannot watch more files (${code}): from now on only the editor’s own watcher is used, which skips the paths in files.watcherExclude. Raise fs.inotify.max_user_watches, or open a smaller folder`,
       );
       return;
     }

@@ -19,7 +19,7 @@ import { Authorship } from './authorship.ts';
 import { ScheduledComparisons } from './scheduledComparisons.ts';
 import { checkWithheld } from './withheld.ts';
 
-/** While the user types, nothing is compared. */
+/** A buffer is compared once the user has not typed for this long. */
 const QUIET_MILLISECONDS = 700;
 const UNSAVED = { source: 'file', name: 'unsaved' } as const;
 const RENAMED = { source: 'file', name: 'renamed' } as const;
@@ -129,7 +129,7 @@ class EditorWatch implements Disposable {
     this.#reports.report(conversation, fileScope(path), now.hash, fileUnsaved(path, before, now));
   }
 
-  /** It was saved, or is as the model has seen it. */
+  /** Called when the file was saved, or its buffer is as the model has seen it. */
   async #withdrawUnsaved(path: string, { conversation }: View, hash: string): Promise<void> {
     this.#reports.forget(conversation, fileScope(path));
     await this.#publisher.withdraw(UNSAVED, fileScope(path), 'there are no unsaved changes any more', conversation);
@@ -153,7 +153,7 @@ class EditorWatch implements Disposable {
     }
   }
 
-  /** Combines it with pending renames of the same file: only the final name is reported. */
+  /** Combines the rename with pending renames of the same file, so that only the final name is reported. */
   async #addRename(renamed: Renamed, conversation: string): Promise<void> {
     const seen = this.#seenBelow(renamed.from, renamed.to, conversation);
     const before = (this.#renames.get(conversation) ?? []).filter(({ to }) => isBelow(to, renamed.from));
@@ -192,7 +192,7 @@ class EditorWatch implements Disposable {
   }
 }
 
-/** The file itself, or one in the folder. */
+/** True for the path itself, and for files in it if it is a folder. */
 function isBelow(path: string, from: string): boolean {
   return path === from || path.startsWith(`${from}/`);
 }

@@ -1,4 +1,4 @@
-// Excludes unseen files that are not reported: those that .gitignore names, and git's own folder.
+// Decides which unseen files are not reported: those that .gitignore excludes, and git's own folder.
 import {
   type IgnoreRules,
   type IgnoreVerdict,
@@ -11,12 +11,12 @@ import { type Workspace } from '../../core/ports/workspace.ts';
 const IGNORE_FILE = '.gitignore';
 /** How many folders' rules are cached. */
 const MOST_FOLDERS = 2000;
-/** Deeper paths are excluded: every folder on the way would be read for its rules. */
+/** Deeper paths are excluded, since the rules of every folder on the way would have to be read. */
 const DEEPEST = 200;
 
 export interface Exclusions {
   excludes(path: string): Promise<boolean>;
-  /** Something happened to this file: if it holds rules, they are read again. */
+  /** Called when this file was touched: if it contains rules, they are read again. */
   touched(path: string): void;
 }
 
@@ -52,13 +52,13 @@ export function createExclusions(workspace: Workspace): Exclusions {
   };
 }
 
-/** The nearest rule that matches decides; all walks advance. */
+/** The nearest matching rule decides. All walks must advance. */
 function verdictOf(nearestFirst: readonly IgnoreWalk[], name: string, isFolder: boolean): IgnoreVerdict {
   return nearestFirst.map((walk) => walk.step(name, isFolder)).find((verdict) => verdict !== undefined);
 }
 
 async function readRules(workspace: Workspace, folder: string): Promise<IgnoreRules | undefined> {
-  // With several folders open, none of them is the outermost.
+  // With several folders open, there is no outermost folder.
   if (folder === '' && workspace.folders.length > 1) return undefined;
   const file = await workspace.resolve(folder === '' ? IGNORE_FILE : `${folder}/${IGNORE_FILE}`);
   const content = file.ok ? await workspace.readLocally(file.value) : undefined;

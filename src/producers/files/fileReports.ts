@@ -1,4 +1,4 @@
-// Reports to a conversation that a file it has seen changed, is gone or is back, against what it knows of the file.
+// Reports to a conversation that a seen file changed, was deleted or is back, compared with the state that it knows.
 import { CHANGING, GONE } from '../../core/files/fileState.ts';
 import {
   fileAgainAsRead,
@@ -28,7 +28,7 @@ export interface FileReportsDeps {
 
 export type SeenFileView = SeenFile['by'][number];
 
-/** `withheld`: why its content is not for the model. */
+/** `withheld`: why its content is not shown to the model. */
 export type FileChange = Change & { readonly withheld?: string };
 
 export class FileReports {
@@ -46,7 +46,7 @@ export class FileReports {
     return this.#reports.get(view.conversation, fileScope(path)) ?? knownOf(view);
   }
 
-  /** For a file that does not come to rest. */
+  /** For a file that never has the same content in two reads. */
   reportKeepsChanging(path: string, views: readonly SeenFileView[]): void {
     for (const view of views) {
       if (this.knownTo(path, view) === CHANGING) continue;
@@ -54,7 +54,7 @@ export class FileReports {
     }
   }
 
-  /** `bytes`: the file's content, unless it is gone or withheld. */
+  /** `bytes`: the file's content; undefined if it was deleted or is withheld. */
   async report(change: FileChange, view: SeenFileView, bytes: Uint8Array | undefined): Promise<void> {
     const { path } = change;
     const { conversation, hash } = view;
@@ -75,7 +75,7 @@ export class FileReports {
     this.#reports.report(conversation, subject, now, fileChanged(path, before, { bytes, hash: now }, author));
   }
 
-  /** The file is as the conversation has seen it: reported only if the conversation knows it otherwise. */
+  /** The file is again as the conversation has seen it: reported only if another state was announced to it. */
   async #reportBack(path: string, { conversation, hash }: SeenFileView): Promise<void> {
     this.#reports.forget(conversation, fileScope(path));
     await this.#withdraw('changed', path, conversation, 'it is again as it was seen');

@@ -1,4 +1,4 @@
-// The files producer: notices changes of seen files, reads each file once it is at rest, and has it reported.
+// The files producer: watches seen files, reads each changed file once it is stable, and reports the change.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { GONE } from '../../core/files/fileState.ts';
 import { type Clock, type Logger, type Producer, type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
@@ -26,11 +26,11 @@ import { checkWithheld } from './withheld.ts';
 import { WorkspaceCounts } from './workspaceCounts.ts';
 
 const QUIET_MILLISECONDS = 100;
-/** A file that is written all the time is compared after this long. */
+/** A file that is written continuously is compared after this long. */
 const MOST_QUIET_MILLISECONDS = 2000;
-/** Of the seen files, the newest are compared when sampled; the others when a watcher reports them. */
+/** Sampling compares only the newest of the seen files; the others are compared when a watcher reports them. */
 const MOST_SAMPLED = 200;
-/** A git operation may run in the background: the delivery does not wait for it. */
+/** Limits of the wait: the delivery does not wait for a git operation that runs in the background. */
 const SAMPLED_WITHIN = { request: 2000, result: 1000 } as const;
 
 export interface FilesDeps {
@@ -43,7 +43,7 @@ export interface FilesDeps {
   readonly buffers?: EditorBuffers;
   /** Closed during git operations, which are reported as one notification. */
   readonly gate?: GitGate;
-  /** What a test puts in the place of chokidar. */
+  /** Replaces chokidar in tests. */
   readonly watch?: DiskWatchDeps['watch'];
 }
 
@@ -72,7 +72,7 @@ class FilesWatch implements Disposable {
   readonly #counts: WorkspaceCounts;
   readonly #reports: FileReports;
   readonly #followed: FollowedFiles;
-  /** Compared again when the call that edits them has ended. */
+  /** Files to compare again when the call that edits them has ended. */
   readonly #edited = new Set<string>();
   #ended = false;
 
@@ -156,7 +156,7 @@ class FilesWatch implements Disposable {
     }
     if (buffers !== undefined) {
       this.#held.add(buffers.onDidSave(({ path }) => this.#touched(path, 'changed')));
-      // Undone or discarded changes do not touch the disk, but the unsaved text that was shown is outdated.
+      // Undone or discarded changes do not touch the disk, but make the unsaved text that was shown outdated.
       this.#held.add(
         buffers.onDidChange((path) => {
           if (this.#followed.has(path) && !buffers.unsaved().includes(path)) this.#comparisons.soon(path, false);
@@ -173,7 +173,7 @@ class FilesWatch implements Disposable {
     this.#followed.refresh();
   }
 
-  /** Compares seen files that were touched, or all of them for a user's request and after an own command. */
+  /** Compares touched seen files; for a user's request and after a command of the conversation, all seen files. */
   async sample(point: DeliveryPoint): Promise<readonly Sample[]> {
     const { conversation, type } = point;
     const running = this.#live.callsSince(Number.POSITIVE_INFINITY);
@@ -183,8 +183,8 @@ class FilesWatch implements Disposable {
     if (all || waiting.size > 0) {
       const seen = this.#seen.all().filter(({ by }) => by.some((one) => one.conversation === conversation));
       const paths = seen.map(({ path }) => path).filter((path) => all || waiting.has(path));
-      const looking = observeTwice(this.#deps.clock, this.#comparisons, this.#steadiness, paths.slice(-MOST_SAMPLED));
-      await this.#atMost(looking, SAMPLED_WITHIN[type]);
+      const comparing = observeTwice(this.#deps.clock, this.#comparisons, this.#steadiness, paths.slice(-MOST_SAMPLED));
+      await this.#atMost(comparing, SAMPLED_WITHIN[type]);
     }
     const { snapshots, workspace } = this.#deps;
     const parts = { live: this.#live, seen: this.#seen, snapshots, workspace, publisher: this.#publisher };
@@ -230,7 +230,7 @@ class FilesWatch implements Disposable {
     const { content, git } = await this.#read(path);
     const withheld = content.ok ? undefined : await checkWithheld(this.#deps, path, content.failure);
     if (this.#ended || (!content.ok && content.failure.code !== 'not_found' && withheld === undefined)) return;
-    // Tools read the buffer; the editor producer reports that it is unsaved.
+    // Tools read the buffer; the editor producer reports unsaved changes.
     if (content.ok && content.value.unsaved) return;
     const bytes = content.ok ? content.value.bytes : undefined;
     const hash = bytes === undefined ? withheld?.state : this.#deps.snapshots.hash(bytes);
@@ -239,7 +239,7 @@ class FilesWatch implements Disposable {
     const joined = this.#followed.takeJoined(path);
     const views = this.#seen.get(path)?.by ?? [];
     if (bytes !== undefined && views.some((view) => view.hash !== hash)) {
-      // Stored before anybody is notified: the carrier of the notification names it as seen.
+      // Stored before anybody is notified, since the carrier of the notification names these bytes as seen.
       await this.#deps.snapshots.put(bytes);
     }
     await this.#authorship.savesKnown(path);
@@ -249,7 +249,7 @@ class FilesWatch implements Disposable {
     }
   }
 
-  /** Undefined: a state that some conversation does not know was found only once, and the file is compared again. */
+  /** Undefined if a state that some conversation does not know was found only once; the file is then compared again. */
   async #atRest(path: string, bytes: Uint8Array | undefined, found: Omit<FileRead, 'doubtful'>) {
     const views = this.#seen.get(path)?.by ?? [];
     if (views.every((view) => this.#reports.knownTo(path, view) === found.hash)) {
@@ -265,7 +265,7 @@ class FilesWatch implements Disposable {
     return undefined;
   }
 
-  /** A file that was read during a git operation is read again once that is reported. */
+  /** A file that was read during a git operation is read again after the operation was reported. */
   async #read(path: string) {
     const { workspace, gate } = this.#deps;
     for (let git = false; ; git = true) {

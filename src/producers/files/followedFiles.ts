@@ -1,4 +1,4 @@
-// Watches exactly the files that live conversations have seen, and requests a comparison when somebody sees a file anew.
+// Watches exactly the files that live conversations have seen. Requests a comparison when a conversation sees a file.
 import { type SeenFiles } from '../../core/ports/ports.ts';
 import { type LiveConversations } from '../../core/ports/producers.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
@@ -9,16 +9,16 @@ export interface FollowedFilesDeps {
   readonly live: LiveConversations;
   readonly workspace: Workspace;
   readonly watched: WatchedPaths;
-  /** The file may have changed before it was watched. */
+  /** Compares the file, which may have changed before it was watched. */
   compare(path: string): void;
-  /** Nobody has seen it any more. */
+  /** Called when no live conversation has seen the file any more. */
   forgotten(path: string): void;
   failed(error: unknown): void;
 }
 
 export class FollowedFiles {
   readonly #deps: FollowedFilesDeps;
-  /** By path: what each conversation had seen when the file was last compared. */
+  /** What each conversation had seen when the file was last compared, by path. */
   readonly #views = new Map<string, string>();
   /** Conversations that were live at the last refresh. */
   #live: ReadonlySet<string> = new Set();
@@ -46,7 +46,7 @@ export class FollowedFiles {
     return joined;
   }
 
-  /** After something was seen, or a conversation came or went. */
+  /** Call after a file was seen, or a conversation was opened or closed. */
   refresh(): void {
     this.#turn = this.#turn
       .then(() => (this.#ended ? undefined : this.#refreshNow()))

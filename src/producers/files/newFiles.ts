@@ -1,11 +1,11 @@
-// Finds where a deleted file went: a file that appeared at about the same time with the same bytes.
+// Finds the new path of a deleted file: a file that appeared at about the same time with the same bytes.
 import { type Clock } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 
 const KEPT_MILLISECONDS = 5000;
 const MOST = 200;
-/** Limits the reads for one deleted file. */
+/** How many new paths are compared with one deleted file. */
 const MOST_READ = 20;
 const MOST_DEEP = 8;
 
@@ -18,7 +18,7 @@ export interface NewFilesDeps {
 
 interface Sought {
   readonly hash: string;
-  /** Where it was. */
+  /** The old path. */
   readonly path: string;
   readonly since: number;
   readonly found: (path: string) => Promise<void>;
@@ -42,7 +42,7 @@ export class NewFiles {
     if (this.#sought.size > 0) void this.#compare(path).catch((error: unknown) => this.#deps.report(error));
   }
 
-  /** The path of a new file with these bytes; `lost`: where they were. */
+  /** The path of a new file with these bytes; `lost` is the old path. */
   async find(hash: string, lost: string): Promise<string | undefined> {
     const since = this.#deps.clock.now() - KEPT_MILLISECONDS;
     const recent = [...this.#appeared].filter(([, at]) => at >= since).map(([path]) => path);
@@ -53,7 +53,7 @@ export class NewFiles {
     return undefined;
   }
 
-  /** The editor's watcher may report the new file after the deletion was reported. Calls `found` at most once, within 5 s. */
+  /** Calls `found` at most once, within 5 s: the editor's watcher may report the new file after the deletion. */
   seek(hash: string, lost: string, found: (path: string) => Promise<void>): void {
     this.#sought.add({ hash, path: lost, found, since: this.#deps.clock.now(), reads: MOST_READ });
   }
@@ -71,7 +71,7 @@ export class NewFiles {
     }
   }
 
-  /** For a moved folder only the folder is reported: the file is in it, by the end of its old path. */
+  /** For a moved folder, only the folder is reported; the file is looked up in it by the end of its old path. */
   async #findAt(path: string, hash: string, lost: string): Promise<string | undefined> {
     if ((await this.#hashOf(path)) === hash) return path;
     const parts = lost.split('/');

@@ -13,7 +13,7 @@ export interface OverwrittenDeps {
   readonly publisher: Publisher;
 }
 
-/** Takes the place of whatever else is pending of the same file: that would be one difference of both. */
+/** Replaces other pending notifications of the same file, which would show both changes as one diff. */
 export async function sampleOverwritten(deps: OverwrittenDeps, conversation: string): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
   for (const overwrite of deps.live.takeOverwritten(conversation)) {
@@ -33,7 +33,7 @@ async function sampleOf(
   if (view === undefined || !file.ok) return undefined;
   const content = await workspace.read(file.value);
   const present = content.ok && !content.value.unsaved ? content.value.bytes : undefined;
-  // Somebody wrote it again since: that is another notification.
+  // If the file was written again since, that change is reported by its own notification.
   if ((present && snapshots.hash(present)) !== now || (content.ok && content.value.unsaved)) return undefined;
   const [before, gone] = [await snapshots.get(view.hash), await snapshots.get(lost)];
   const draft = fileOverwritten(path, { before, lost: gone, now: present, hash: now }, command);

@@ -1,4 +1,4 @@
-// Debounces comparisons of touched files, and never runs two of one file at the same time.
+// Debounces comparisons of touched files, and never runs two comparisons of one file at the same time.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { elapsed } from './seenHashes.ts';
@@ -6,9 +6,9 @@ import { type Steadiness } from './steadiness.ts';
 
 export interface ScheduledComparisonsDeps {
   readonly clock: Clock;
-  /** Programs often write in several steps: a file is compared once it was not touched for this long. */
+  /** A file is compared once it was not touched for this long, since programs often write in several steps. */
   readonly quietMilliseconds: number;
-  /** A file that is touched all the time is compared after this long; absent: never. */
+  /** A file that is touched continuously is compared after this long; absent: only once it is quiet. */
   readonly mostMilliseconds?: number;
   /** `touched`: when it was first touched since the last comparison; undefined if that was not observed. */
   compare(path: string, touched: number | undefined): Promise<void>;
@@ -31,7 +31,7 @@ export class ScheduledComparisons implements Disposable {
     this.#deps = deps;
   }
 
-  /** `observed`: it was touched now; otherwise it is only to be compared. */
+  /** `observed`: the file was touched now; otherwise it only needs a comparison. */
   soon(path: string, observed: boolean, milliseconds = this.#deps.quietMilliseconds): void {
     if (this.#ended) return;
     const { clock } = this.#deps;
@@ -46,7 +46,7 @@ export class ScheduledComparisons implements Disposable {
     this.#waiting.set(path, { timer, touched, since });
   }
 
-  /** At once, after a comparison that is running. */
+  /** Compares at once, or right after a running comparison of the file. */
   now(path: string): void {
     if (this.#ended) return;
     const before = this.#waiting.get(path);
@@ -54,7 +54,7 @@ export class ScheduledComparisons implements Disposable {
     this.#due(path, before?.touched);
   }
 
-  /** At once, as if it was touched now; resolves once it was compared. */
+  /** Compares at once, as if the file was touched now; resolves after the comparison. */
   async observe(path: string): Promise<void> {
     if (this.#ended) return;
     const before = this.#waiting.get(path);
@@ -63,7 +63,7 @@ export class ScheduledComparisons implements Disposable {
     await this.#running.get(path);
   }
 
-  /** Touched, and not compared since. */
+  /** Files that were touched and not compared since. */
   get waiting(): ReadonlySet<string> {
     return new Set(this.#waiting.keys());
   }
@@ -87,7 +87,7 @@ export class ScheduledComparisons implements Disposable {
   }
 }
 
-/** Compares again the files in which the first comparison found a change. Files that keep changing are left for later. */
+/** Compares files in which a change was found a second time. Files that keep changing are left for later. */
 export async function observeTwice(
   clock: Clock,
   comparisons: ScheduledComparisons,

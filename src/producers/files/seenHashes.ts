@@ -1,13 +1,13 @@
-// Reads every file that anybody has seen, by hash, each as two equal reads found it.
+// Reads the hashes of all seen files. Each hash is confirmed by two equal reads, so that no half-written file counts.
 import { GONE } from '../../core/files/fileState.ts';
 import { type Clock, type SeenFile } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { Steadiness } from './steadiness.ts';
 
-/** A file that is different at each of them is left out. */
+/** A file that differs at every read is left out. */
 const MOST_READS = 3;
-/** The hash that stands for a file with unsaved changes. */
+/** Used in place of a hash for a file with unsaved changes. */
 const UNSAVED = 'unsaved';
 
 export type Hashes = ReadonlyMap<string, string>;
@@ -20,7 +20,7 @@ export interface SeenHashesDeps {
 
 export interface SeenHashes {
   readonly hashes: Hashes;
-  /** Not among the hashes: each is as its buffer is. */
+  /** Files with unsaved changes; they are not among the hashes. */
   readonly unsaved: ReadonlySet<string>;
 }
 
@@ -61,7 +61,7 @@ export function elapsed(clock: Clock, milliseconds: number): Promise<void> {
   return promise;
 }
 
-/** Kept, so that it can be shown. Undefined: it cannot be read. */
+/** Stores the bytes as a snapshot, so that they can be shown. Undefined if the file cannot be read. */
 async function hashOf({ workspace, snapshots }: SeenHashesDeps, path: string): Promise<string | undefined> {
   const file = await workspace.resolve(path);
   const content = file.ok ? await workspace.read(file.value) : undefined;

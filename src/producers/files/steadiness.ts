@@ -1,9 +1,9 @@
-// Accepts the content of a file once two reads found the same, so that a half-written file is not reported.
+// Accepts the content of a file once two reads were equal, so that a half-written file is not reported.
 import { type Clock } from '../../core/ports/ports.ts';
 
-/** How long a file must have stayed the same. */
+/** How long a file must stay unchanged. */
 const REST_MILLISECONDS = 200;
-/** A file that is empty, cut short or gone is often about to be written; the editor's watcher also reports later where it went. */
+/** An empty, truncated or missing file is often about to be written, and a moved file may be found in this time. */
 const DOUBTFUL_MILLISECONDS = 600;
 /** A program that writes in steps may pause between them. */
 const LONGEST_REST_MILLISECONDS = 1600;
@@ -13,22 +13,22 @@ const RESTLESS_MILLISECONDS = 5000;
 /** One read of a file. */
 export interface FileRead {
   readonly hash: string;
-  /** It may not be written completely. */
+  /** The file may not be written completely. */
   readonly doubtful: boolean;
-  /** When it was first touched; undefined if that was not observed. */
+  /** When the file was first touched; undefined if that was not observed. */
   readonly touched: number | undefined;
   readonly git: boolean;
 }
 
 export type Verdict =
-  /** With what was observed at the first read. */
+  /** `touched` and `git` are from the first read. */
   | { readonly steady: true; readonly touched: number | undefined; readonly git: boolean }
-  /** Read again after `wait` milliseconds. `restless`: it has kept changing for 5 s. */
+  /** The file must be read again after `wait` milliseconds. `restless`: it has kept changing for 5 s. */
   | { readonly steady: false; readonly wait: number; readonly restless: boolean };
 
 interface Candidate extends FileRead {
   at: number;
-  /** When the first of a row of different reads was made. */
+  /** Time of the first read in a series of different reads. */
   readonly since: number;
   readonly changes: number;
 }
@@ -41,10 +41,10 @@ export class Steadiness {
     this.#clock = clock;
   }
 
-  judge(path: string, sighting: FileRead): Verdict {
+  judge(path: string, read: FileRead): Verdict {
     const now = this.#clock.now();
     const before = this.#candidates.get(path);
-    const candidate = before?.hash === sighting.hash ? before : next(before, sighting, now);
+    const candidate = before?.hash === read.hash ? before : next(before, read, now);
     this.#candidates.set(path, candidate);
     // The clock may have been set back.
     candidate.at = Math.min(candidate.at, now);
@@ -56,7 +56,7 @@ export class Steadiness {
     return { steady: true, touched: candidate.touched, git: candidate.git };
   }
 
-  /** How long until it can be read again; undefined if no read is pending, or if it was found changing. */
+  /** Time until the file can be read again; undefined if no second read is needed, or if the file keeps changing. */
   waitFor(path: string): number | undefined {
     const candidate = this.#candidates.get(path);
     if (candidate === undefined || candidate.changes > 0) return undefined;
@@ -68,12 +68,12 @@ export class Steadiness {
   }
 }
 
-function next(before: Candidate | undefined, sighting: FileRead, now: number): Candidate {
-  if (before === undefined) return { ...sighting, at: now, since: now, changes: 0 };
+function next(before: Candidate | undefined, read: FileRead, now: number): Candidate {
+  if (before === undefined) return { ...read, at: now, since: now, changes: 0 };
   return {
-    ...sighting,
-    touched: before.touched ?? sighting.touched,
-    git: before.git || sighting.git,
+    ...read,
+    touched: before.touched ?? read.touched,
+    git: before.git || read.git,
     at: now,
     since: before.since,
     changes: before.changes + 1,
@@ -85,7 +85,7 @@ function restOf({ doubtful, changes }: Candidate): number {
   return Math.min(LONGEST_REST_MILLISECONDS, rest * 2 ** changes);
 }
 
-/** Empty, or the beginning of what was there before. */
+/** Whether the bytes are empty, or only the beginning of the previous bytes. */
 export function isCutShort(bytes: Uint8Array, before: Uint8Array | undefined): boolean {
   if (bytes.length === 0) return true;
   if (before === undefined || before.length <= bytes.length) return false;

@@ -17,7 +17,7 @@ import { ScheduledComparisons } from './scheduledComparisons.ts';
 
 const QUIET_MILLISECONDS = 300;
 const HASHES_KEPT = 5000;
-/** Not watched unless a glob names a folder inside: too many files that nobody means. */
+/** Not watched unless a glob names a folder inside: it has many files, and globs rarely mean them. */
 const HEAVY = /(^|\/)(node_modules|\.git)(\/|$)/;
 
 export interface WatchedGlobsDeps {
@@ -29,7 +29,7 @@ export interface WatchedGlobsDeps {
   readonly exclusions: Exclusions;
   readonly watched: WatchedPaths;
   readonly live: LiveConversations;
-  /** The editor's watcher covers the workspace, so only named folders need one of ours. */
+  /** The editor's watcher covers the workspace, so Earshot's own watcher is needed only for named folders. */
   readonly hasEditor: boolean;
   readonly gate?: GitGate;
   /** Changes of seen files are reported elsewhere. */
@@ -39,13 +39,13 @@ export interface WatchedGlobsDeps {
 
 interface Known {
   readonly hash: string;
-  /** It is not there now; these were its last bytes. */
+  /** The file was deleted; the hash is that of its last bytes. */
   readonly gone: boolean;
 }
 
 interface WatchedChange {
   readonly path: string;
-  /** Undefined: it is gone. */
+  /** Undefined if the file was deleted. */
   readonly hash: string | undefined;
   readonly touched: number | undefined;
   readonly before: Known | undefined;
@@ -63,7 +63,7 @@ export class WatchedGlobs implements Disposable {
   readonly #held = new DisposableStore();
   readonly #comparisons: ScheduledComparisons;
   readonly #globs = new Map<string, Glob>();
-  /** Folders that we watch: ours → the machine's. */
+  /** Absolute paths of the watched folders, by workspace path. */
   readonly #folders = new Map<string, string>();
   /** The first event of a file since it was last compared. */
   readonly #first = new Map<string, FileTouch['type']>();
@@ -136,7 +136,7 @@ export class WatchedGlobs implements Disposable {
     const first = this.#first.get(path);
     if (first === undefined) return;
     if (authorship.isBeingEdited(path)) {
-      // What the call made of it is known once it has ended.
+      // The bytes that the call writes are known once it has ended.
       this.#comparisons.soon(path, true);
       return;
     }
@@ -173,7 +173,7 @@ export class WatchedGlobs implements Disposable {
     let name: FileTouch['type'];
     if (hash === undefined) {
       await withdraw('changed', 'it is gone');
-      // It was created and deleted before that was reported.
+      // The file was created and deleted before its creation was reported.
       if (before === undefined && first === 'created') return;
       if (await withdraw('created', 'it is gone again')) return;
       name = 'deleted';

@@ -1,4 +1,4 @@
-// Identifies the state of a seen file whose content is not for the model: enough to report that it changed, never how.
+// Identifies the state of a seen file whose content is withheld: enough to report that it changed, but not how.
 import { isAbsolute } from 'node:path';
 import { type Failure } from '../../base/errors.ts';
 import { HIDDEN, OUTSIDE, PROTECTED } from '../../core/consent/door.ts';
@@ -8,7 +8,7 @@ import { type Workspace } from '../../core/ports/workspace.ts';
 export interface Withheld {
   /** Identifies the state, as a hash does; for a protected or hidden file it is the hash of its bytes. */
   readonly state: string;
-  /** For a sentence that begins with the file's name. */
+  /** The rest of a sentence that begins with the file's name. */
   readonly what: string;
 }
 
@@ -19,7 +19,7 @@ const BECAME: Readonly<Record<string, string>> = {
   too_big: 'is too big to be read now',
 };
 
-/** Undefined: its state cannot be reported, or it was outside the workspace from the beginning. */
+/** Undefined if its state cannot be reported, or if it was always outside the workspace. */
 export async function checkWithheld(
   { workspace, snapshots }: { readonly workspace: Workspace; readonly snapshots: Snapshots },
   path: string,

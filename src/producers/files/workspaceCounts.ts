@@ -28,27 +28,27 @@ interface Touch {
   readonly at: number;
 }
 
-/** What happened to a file between two moments. */
+/** The net change of a file over a period. */
 interface FileOutcome {
   readonly path: string;
   readonly type: FileTouch['type'];
 }
 
-/** For each file, the first touch and the last few are enough to know whether it existed before, and who touched it. */
+/** The first touch and the last few of a file are enough to know whether it existed before, and who touched it. */
 const LAST_TOUCHES_KEPT = 3;
 
 export class WorkspaceCounts {
   readonly #deps: WorkspaceCountsDeps;
-  /** The file touched last is last. */
+  /** By path; the most recently touched file is last. */
   readonly #touched = new Map<string, readonly Touch[]>();
-  /** When each conversation got the last report, or joined. */
+  /** When each conversation got its last report, or was opened. */
   readonly #reportedAt = new Map<string, number>();
 
   constructor(deps: WorkspaceCountsDeps) {
     this.#deps = deps;
   }
 
-  /** Earlier changes are not reported to a conversation that joins. */
+  /** Changes from before a conversation was opened are not reported to it. */
   followLive(): void {
     const ids = new Set(this.#deps.live.ids());
     for (const id of ids) if (!this.#reportedAt.has(id)) this.#reportedAt.set(id, this.#deps.clock.now());
@@ -68,7 +68,7 @@ export class WorkspaceCounts {
     if (this.#touched.size > MOST && oldest !== undefined) this.#touched.delete(oldest);
   }
 
-  /** Only with the user's next request or beside another notification, never alone. */
+  /** Reported only with the user's next request or together with other notifications, never alone. */
   async sample({ conversation, type, carries }: DeliveryPoint): Promise<Sample[]> {
     if (this.#touched.size === 0 || (type === 'result' && !carries)) return [];
     const now = this.#deps.clock.now();
@@ -87,7 +87,7 @@ export class WorkspaceCounts {
   async #othersSince(since: number, conversation: string): Promise<FileOutcome[]> {
     const { exclusions, gate, isSeen } = this.#deps;
     const own = this.#madeBy(conversation);
-    // These are reported one by one.
+    // Watched files are reported one by one.
     const watched = [...this.#deps.live.globs(conversation)];
     // Folders are reported too when files are created in them.
     const folders = foldersAbove(this.#touched.keys());
@@ -101,9 +101,9 @@ export class WorkspaceCounts {
         folders.has(path) ||
         byOthers === -1 ||
         (await exclusions.excludes(path)) ||
-        // It may be a folder, for which there may be rules of its own.
+        // The path may be a folder, and some rules apply only to folders.
         (await exclusions.excludes(`${path}/`));
-      // Removed, so that it is not checked again.
+      // Removed, so that the path is not checked again.
       if (excluded) this.#touched.delete(path);
       else others.push({ path, type });
     }
@@ -115,7 +115,7 @@ export class WorkspaceCounts {
     return new Set(calls.flatMap(({ made }) => [...made.keys()]));
   }
 
-  /** Forgets what every live conversation has got. */
+  /** Removes touches that were already reported to every live conversation. */
   #forget(): void {
     const oldest = Math.min(...this.#deps.live.ids().map((id) => this.#reportedAt.get(id) ?? 0));
     for (const [path, touches] of this.#touched) {
@@ -125,7 +125,7 @@ export class WorkspaceCounts {
   }
 }
 
-/** Undefined: nothing, or it was created and deleted. */
+/** Undefined if nothing happened, or if the file was created and deleted. */
 function outcomeOf(touches: readonly Touch[]): FileTouch['type'] | undefined {
   const [first, last] = [touches[0], touches.at(-1)];
   if (first === undefined || last === undefined) return undefined;

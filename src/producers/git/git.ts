@@ -44,17 +44,17 @@ export function createGitProducer(deps: GitDeps): Producer {
   };
 }
 
-/** A report that a conversation may not have got yet. */
+/** A report that may not have been delivered to the conversation yet. */
 interface PendingReport {
   readonly operation: GitOperation;
   readonly author: Author | undefined;
-  /** Nothing else than files has changed. */
+  /** The operation changed only files: neither the head nor an unfinished operation. */
   readonly filesOnly: boolean;
   readonly files: readonly FileState[];
-  /** What it knew of these files before, by hash. */
+  /** The hashes of these files that the conversation knew before. */
   readonly known: Hashes;
   readonly message: string;
-  /** The throttle has published it. */
+  /** The throttle has released the notification. */
   queued: boolean;
 }
 
@@ -151,7 +151,7 @@ class GitWatch implements Disposable {
   ): Promise<void> {
     const subject = repositorySubject(tree);
     const key = JSON.stringify([conversation, subject]);
-    // A pending report is replaced by one of the combined operation.
+    // A pending report is replaced by a report of the combined operation.
     const pending = await this.#publisher.withdraw(GIT_KIND, subject, 'git went on', conversation);
     const pendingReports = this.#pendingFor(conversation);
     pendingReports.delete(subject);
@@ -188,7 +188,7 @@ class GitWatch implements Disposable {
     report.queued = true;
   }
 
-  /** A pending report may be outdated: the user may have restored a file that git changed. */
+  /** Updates pending reports that are outdated, for example if the user has restored a file that git changed. */
   async sample(conversation: string): Promise<Sample[]> {
     const pendingReports = this.#pendingFor(conversation);
     const queued = [...pendingReports].filter(([, report]) => report.queued);
@@ -204,7 +204,7 @@ class GitWatch implements Disposable {
     return [...compared, ...older.map((one) => this.#bringUpToDate(one, hashes, conversation))];
   }
 
-  /** Reports that were queued before the conversation was closed, with a head that has changed since. */
+  /** Reports that were queued before the conversation was closed, and whose head has changed since. */
   #outdated(subject: string, head: GitHead | undefined, conversation: string): Outdated[] {
     const pending = this.#host.live.pending(conversation, GIT_KIND, subject);
     const [before, after] = [toHead(pending?.data?.['before']), toHead(pending?.data?.['after'])];
@@ -232,7 +232,7 @@ class GitWatch implements Disposable {
       if (!moved.includes(state)) return [state];
       const view = this.#viewOf(state.path, conversation);
       const hash = hashes.get(state.path) ?? state.hash;
-      // It is as it was known to be, or another producer has reported it.
+      // The file is as the conversation knows it, or another producer has reported it.
       if (back.includes(state) || view === undefined || view.announced === hash) return [];
       return [{ path: state.path, hash, complete: hash === view.hash }];
     });
@@ -251,7 +251,7 @@ class GitWatch implements Disposable {
     return pendingReports;
   }
 
-  /** Seen files whose state the conversation does not know; complete: again as it read them. */
+  /** Seen files whose state the conversation does not know. `complete`: the file is again as it was read. */
   #affected(conversation: string, hashes: Hashes): FileState[] {
     const states = [...hashes].flatMap(([path, hash]): FileState[] => {
       const view = this.#viewOf(path, conversation);
@@ -299,7 +299,7 @@ function isSameHead(one: GitHead, other: GitHead): boolean {
   return one.branch === other.branch && one.commit === other.commit;
 }
 
-/** As the log has it. */
+/** Parses a head from the data of a notification in the log. */
 function toHead(data: unknown): GitHead | undefined {
   if (typeof data !== 'object' || data === null || !('commit' in data) || typeof data.commit !== 'string')
     return undefined;

@@ -9,7 +9,7 @@ const ECHO_MILLISECONDS = 3000;
 const LATE_MILLISECONDS = 60_000;
 const KEPT = 20;
 
-/** Shared by the producers of files and of git; open while the git producer does not run. */
+/** Shared by the files producer and the git producer; open while the git producer is not running. */
 export class GitGate {
   #wait: (() => Promise<Passed>) | undefined;
   #last: { readonly paths: ReadonlySet<string>; readonly until: number } = { paths: new Set(), until: 0 };
@@ -19,12 +19,12 @@ export class GitGate {
     return this.#wait === undefined ? Promise.resolve('free') : this.#wait();
   }
 
-  /** Undefined: the git producer does not run, so the gate is open. */
+  /** Undefined if the git producer is not running, so that the gate is open. */
   setWait(wait: (() => Promise<Passed>) | undefined): void {
     this.#wait = wait;
   }
 
-  /** An operation that was reported; `paths`: the files that it changed, as far as they are known. */
+  /** Records a reported operation; `paths` are the files that it changed, if they are known. */
   addOperation(from: number, to: number, paths: ReadonlySet<string>): void {
     // For a created or deleted folder, a watcher may report only the folder.
     this.#last = { paths: new Set([...paths, ...foldersAbove(paths)]), until: to + LATE_MILLISECONDS };
@@ -34,21 +34,21 @@ export class GitGate {
     if (this.#worked.length > KEPT) this.#worked.shift();
   }
 
-  /** A late event of a file that git changed: on a busy machine watchers are far behind. */
+  /** Whether this is a late event of a file that git changed: on a busy machine watchers lag far behind. */
   isLate(path: string, now: number): boolean {
     return now <= this.#last.until && this.#last.paths.has(path);
   }
 
-  /** Events shortly after the last one still belong to the operation: watchers report ten thousand files one by one. */
+  /** Events shortly after the previous one belong to the operation: watchers report ten thousand files one by one. */
   isEcho(now: number): boolean {
     const last = this.#worked.at(-1);
     if (last === undefined || now > last.to) return false;
-    // Bounded: some program may write all the time.
+    // Bounded, since a program may write continuously.
     last.to = Math.min(now + ECHO_MILLISECONDS, last.latest);
     return true;
   }
 
-  /** Whether the last operation changed it, by its files if they are known, otherwise by the time. */
+  /** Whether the last operation changed the file: decided by path if its files are known, otherwise by time. */
   made(path: string, touched: number | undefined, now: number): boolean {
     if (this.#last.paths.size > 0) return this.isLate(path, now);
     return touched !== undefined && this.isDuringOperation(touched);

@@ -1,7 +1,7 @@
-// Describes the git operation between two states of a repository. Plain commits change no files and are not described. Pure.
+// Describes the git operation between two states of a repository. Commits change no files and are not described. Pure.
 import { type GitState } from './gitState.ts';
 
-/** `log`: the new lines of HEAD's log. Undefined: nothing that changes files. */
+/** `log` has the new lines of HEAD's log. Undefined if the operation changed no files. */
 export function describeGit(before: GitState, after: GitState, log: readonly string[]): string | undefined {
   if (after.underWay !== before.underWay) return describeUnderWay(before, after, log);
   if (after.branch !== before.branch) return `switched from ${describeHead(before)} to ${describeHead(after)}`;

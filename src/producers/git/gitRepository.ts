@@ -1,4 +1,4 @@
-// Detects the end of git operations in a repository: its own files are quiet, nothing is locked, and no rebase is running.
+// Detects the end of git operations in a repository: git's own files are quiet, there is no lock, and no rebase runs.
 import { execFile } from 'node:child_process';
 import { type FSWatcher, watch } from 'node:fs';
 import { promisify } from 'node:util';
@@ -10,7 +10,7 @@ import { describeGit } from './gitOperation.ts';
 import { type GitFolder, type GitState, readGitState, readHeadLog } from './gitState.ts';
 
 const QUIET_MILLISECONDS = 250;
-/** A stale lock, or a rebase that waits for the user, must not block reports for ever. */
+/** A stale lock, or a rebase that waits for the user, must not block reports forever. */
 const LONGEST_MILLISECONDS = 60_000;
 const REBASE_MILLISECONDS = 10_000;
 const COMMAND_MILLISECONDS = 10_000;
@@ -21,7 +21,7 @@ export interface Settled {
   readonly what: string;
   /** How many files differ between the two commits; undefined if that is not known. */
   readonly files: number | undefined;
-  /** Those files, relative to the working tree. */
+  /** The files that differ, relative to the working tree. */
   readonly paths?: readonly string[];
   /** Relative to the working tree. */
   readonly conflicts: readonly string[];
@@ -32,7 +32,7 @@ export interface Settled {
 export interface RepositoryDeps {
   readonly folder: GitFolder;
   readonly clock: Clock;
-  /** Git commands may be run. In an untrusted repository its configuration could make them run programs. */
+  /** Whether git may be run. The configuration of an untrusted repository could make git run other programs. */
   readonly trusted: boolean;
   settled(settled: Settled): Promise<void>;
   report(error: unknown): void;
@@ -44,7 +44,7 @@ interface Settling {
   readonly ended: Promise<void>;
   end(): void;
   timer?: Disposable;
-  /** A lock existed, or something changed: there was an operation. */
+  /** A lock existed or the state changed, so there was an operation. */
   worked: boolean;
 }
 
@@ -53,8 +53,8 @@ export class GitRepository implements Disposable {
   readonly #watcher: FSWatcher;
   #state: GitState;
   #settling: Settling | undefined;
-  /** A stale lock: it existed for long and nothing changed. */
-  #left = false;
+  /** The lock is stale: it has existed for a long time without a change. */
+  #staleLock = false;
   #ended = false;
 
   static async open(deps: RepositoryDeps): Promise<GitRepository> {
@@ -65,8 +65,8 @@ export class GitRepository implements Disposable {
     this.#deps = deps;
     this.#state = state;
     this.#watcher = watch(deps.folder.own, { persistent: false }, (_event, name) => {
-      if (name === 'index.lock') this.#left = false;
-      this.#stir(name === 'index.lock');
+      if (name === 'index.lock') this.#staleLock = false;
+      this.#noteActivity(name === 'index.lock');
     });
     this.#watcher.on('error', (error) => deps.broke(error));
   }
@@ -81,8 +81,8 @@ export class GitRepository implements Disposable {
   async passed(): Promise<Passed> {
     if (this.#settling === undefined) {
       const now = await readGitState(this.#deps.folder);
-      if ((!now.locked || this.#left) && isSame(this.#state, now)) return 'free';
-      this.#stir(true);
+      if ((!now.locked || this.#staleLock) && isSame(this.#state, now)) return 'free';
+      this.#noteActivity(true);
     }
     const settling = this.#settling;
     await settling?.ended;
@@ -97,11 +97,11 @@ export class GitRepository implements Disposable {
     this.#settling = undefined;
   }
 
-  #stir(worked: boolean): void {
+  #noteActivity(worked: boolean): void {
     if (this.#ended) return;
     if (this.#settling === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      // Until then it counts as alive, so that tests do not begin before the operations of the last one are reported.
+      // A disposable, so that tests wait until the operations of the previous test are reported.
       const ending = toDisposable(resolve);
       this.#settling = { since: this.#deps.clock.now(), ended: promise, end: () => ending.dispose(), worked };
     }
@@ -131,14 +131,14 @@ export class GitRepository implements Disposable {
     const before = this.#state;
     const after = await readGitState(folder);
     const waited = clock.now() - settling.since;
-    if (after.locked && !this.#left && waited < LONGEST_MILLISECONDS) {
+    if (after.locked && !this.#staleLock && waited < LONGEST_MILLISECONDS) {
       this.#wait(settling, QUIET_MILLISECONDS);
       return;
     }
-    this.#left = after.locked;
+    this.#staleLock = after.locked;
     if (isSame(before, after)) {
-      // Files touched meanwhile were not touched by git.
-      if (this.#left) settling.worked = false;
+      // With a stale lock, git did not touch the files that changed meanwhile.
+      if (this.#staleLock) settling.worked = false;
       this.#settle(settling);
       return;
     }
@@ -150,21 +150,21 @@ export class GitRepository implements Disposable {
       return;
     }
     // Something changed while the state was read: the operation has not ended.
-    if (this.#isStirred(settling) || this.#ended) return;
+    if (this.#hasNewActivity(settling) || this.#ended) return;
     const log = await readHeadLog(folder, before.logLength);
     const what = describeGit(before, after, log);
     this.#state = after;
     if (what !== undefined) {
-      // During an operation, the commits do not tell which files changed.
+      // During an operation, the commits do not show which files changed.
       const paths = after.underWay === undefined ? await this.#compare(before.commit, after.commit) : undefined;
       const { since } = settling;
       await this.#deps.settled({ before, after, what, files: paths?.length, paths: paths ?? [], conflicts, since });
     }
-    // Changes while it was reported belong to another operation, or to the rest of this one.
-    if (!this.#isStirred(settling)) this.#settle(settling);
+    // Changes during the report belong to another operation, or to the rest of this one.
+    if (!this.#hasNewActivity(settling)) this.#settle(settling);
   }
 
-  #isStirred(settling: Settling): boolean {
+  #hasNewActivity(settling: Settling): boolean {
     return settling.timer !== undefined;
   }
 

@@ -2,7 +2,7 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-/** Git's folders of this working tree, and of all working trees of the repository. */
+/** Git's own folder for this working tree, and the one that all working trees of the repository share. */
 export interface GitFolder {
   readonly own: string;
   readonly shared: string;
@@ -13,9 +13,9 @@ export interface GitFolder {
 type UnderWay = 'merge' | 'rebase' | 'cherry-pick' | 'revert';
 
 export interface GitState {
-  /** Undefined: no branch, a commit itself is checked out. */
+  /** Undefined if a commit is checked out without a branch. */
   readonly branch: string | undefined;
-  /** Empty: nothing was committed yet. */
+  /** Empty if there is no commit yet. */
   readonly commit: string;
   readonly stash: string;
   readonly underWay: UnderWay | undefined;
@@ -33,7 +33,7 @@ const MARKS: readonly (readonly [string, UnderWay])[] = [
   ['MERGE_HEAD', 'merge'],
 ];
 
-/** The repository that a folder lies in; undefined if it lies in none. */
+/** The repository that contains the folder; undefined if there is none. */
 export async function findGitFolder(folder: string): Promise<GitFolder | undefined> {
   for (let tree = folder; ; tree = dirname(tree)) {
     const found = await asGitFolder(tree);
@@ -73,7 +73,7 @@ export async function readGitState({ own, shared }: GitFolder): Promise<GitState
   };
 }
 
-/** The lines of HEAD's log after this length: one operation each. */
+/** The lines of HEAD's log after this length, one for each operation. */
 export async function readHeadLog({ own }: GitFolder, since: number): Promise<string[]> {
   const file = await open(join(own, 'logs', 'HEAD')).catch(() => undefined);
   if (file === undefined) return [];

@@ -1,7 +1,7 @@
 // The last part of a task's output, as text without terminal controls.
 import { withoutEscapes } from '../../base/terminalText.ts';
 
-/** How many of the last characters are kept. */
+/** Number of characters that are kept. */
 const KEPT = 100_000;
 
 export class TaskOutput {
@@ -36,7 +36,7 @@ export class TaskOutput {
 
   add(data: string): void {
     this.#text += data;
-    // Not on each call: that would copy all of it each time.
+    // Not on every call, since that would copy the whole text each time.
     if (this.#text.length > 4 * KEPT) this.#text = this.#text.slice(-2 * KEPT);
     this.#listener(readable(data));
   }

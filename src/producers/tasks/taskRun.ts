@@ -1,4 +1,4 @@
-// One run of a task: detects its rounds and its end, collects the problems, and knows which conversation waits for it.
+// One run of a task: detects its rounds and its end, collects its problems, and tracks which conversation waits for it.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
@@ -12,14 +12,14 @@ const UNKNOWN_READY_MILLISECONDS = 3000;
 const MOST_FILES = 500;
 const LINE_LIMIT = 2000;
 
-/** When a background task begins and ends a round, by its output. */
+/** Patterns in the output with which a background task begins and ends a round. */
 interface RoundPatterns {
   readonly activeOnStart: boolean;
   readonly begins: RegExp | undefined;
   readonly ends: RegExp;
 }
 
-/** What the problem matchers of a task say of it. */
+/** Facts about a task from its problem matchers. */
 export interface TaskMatchers {
   readonly any: boolean;
   readonly rounds?: RoundPatterns;
@@ -138,7 +138,7 @@ export class TaskRun implements Disposable {
   async #roundEnded(): Promise<void> {
     await this.#problemsSettled();
     this.#finish({ ...this.#collect(this.#roundBegan), goesOn: true });
-    // Their number is limited.
+    // Makes room, since the number of files is limited.
     for (const uri of this.#changed) if (this.#deps.problemsOf(uri).length === 0) this.#changed.delete(uri);
   }
 
@@ -161,7 +161,7 @@ export class TaskRun implements Disposable {
     const { clock } = this.#deps;
     if (!this.#matchers.any) return;
     const began = clock.now();
-    // A failed task most probably has problems.
+    // A failed task most likely has problems.
     const expects = this.#exitCode !== undefined && this.#exitCode !== 0;
     for (;;) {
       await this.#pause(new Promise(() => undefined), QUIET_MILLISECONDS);

@@ -1,4 +1,4 @@
-// Reports the end of tasks, and rounds of background tasks that changed their problems.
+// Reports the end of tasks, and the rounds of background tasks in which their problems changed.
 import { type Disposable } from '../../base/disposable.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type Clock, type Logger, type Producer, type Publisher } from '../../core/ports/ports.ts';
@@ -20,10 +20,10 @@ export function createTasksProducer(deps: TasksDeps): Producer {
   return { name: 'tasks', start: (publisher, _seen, { live }) => new TasksWatch(deps, publisher, live) };
 }
 
-/** The last round of a background task that one conversation knows of. */
+/** The last round of a background task that one conversation knows. */
 interface KnownRound {
   problems: string;
-  /** It was notified of a round, or read one in a result. */
+  /** The conversation was notified of a round, or a result showed it one. */
   notified: boolean;
 }
 
@@ -51,7 +51,7 @@ class TasksWatch implements Disposable {
       const stopped = end.task.background && end.exitCode === undefined;
       // The conversation that ran it reads the result of its call.
       if (!end.goesOn && !stopped) this.#publish(draft, undefined, end.awaitedBy);
-      // In order: whether a round is reported depends on what became of the last report.
+      // In order, since the next report depends on whether the last one was delivered.
       this.#turn = this.#turn
         .then(() => (end.goesOn ? this.#reportRound(end, draft) : this.#forgetRounds(end, stopped ? draft : undefined)))
         .catch((error: unknown) => this.#report(error));
@@ -82,7 +82,7 @@ class TasksWatch implements Disposable {
     }
   }
 
-  /** A watcher ends a round at each save: only changed problems are reported, and none that are fixed before delivery. */
+  /** A watch task ends a round at each save: only changed problems are reported, and not if fixed before delivery. */
   async #reportRoundTo(conversation: string, end: TaskEnd, draft: NotificationDraft): Promise<void> {
     const subject = taskSubject(end);
     const known = this.#knownRound(conversation, end);
@@ -110,7 +110,7 @@ class TasksWatch implements Disposable {
   }
 }
 
-/** Without positions: a line inserted above a problem moves it and changes nothing. */
+/** Ignores positions, since a line inserted above a problem only moves it. */
 function problemsKey(problems: readonly TaskProblem[]): string {
   return JSON.stringify(
     problems.map(({ path, severity, message }) => JSON.stringify([path, severity, message])).sort(),
@@ -129,7 +129,7 @@ function taskName({ task: { name, folder } }: TaskEnd): string {
   return folder === undefined ? name : `${name} (${folder})`;
 }
 
-/** A conversation may have called `npm: build` just `build`, or an unusual name as it was printed. */
+/** Names by which a conversation may have called the task: `npm: build` or `build`, also in their printed form. */
 function calledNames(name: string): string[] {
   const names = [name, name.slice(name.indexOf(': ') + 1).trim()];
   return [...names, ...names.map(printPath)];

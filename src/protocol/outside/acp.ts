@@ -1,4 +1,4 @@
-// The messages of the Agent Client Protocol, version 1, that Earshot takes from a client. Unknown fields are ignored.
+// The messages of the Agent Client Protocol, version 1, that Earshot accepts from a client. Unknown fields are ignored.
 import * as z from 'zod';
 import { levelSchema } from '../notification.ts';
 
@@ -7,7 +7,7 @@ export const ACP_VERSION = 1;
 const sessionId = z.string().min(1).max(200);
 const cwd = z.string().min(1).max(4096);
 
-/** Parts of a prompt. Of a part that is not known only its type is used. */
+/** Parts of a prompt. For a part of an unknown type, only the type is used. */
 const contentSchema = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('image'), data: z.string(), mimeType: z.string() }),
@@ -55,12 +55,12 @@ export const acpSchemas = {
 export type AcpMethod = keyof typeof acpSchemas;
 export type AcpParams<M extends AcpMethod> = z.infer<(typeof acpSchemas)[M]>;
 
-/** What a client answers to session/request_permission. */
+/** A client's answer to session/request_permission. */
 export const permissionAnswerSchema = z.object({
   outcome: z.object({ outcome: z.string(), optionId: z.string().optional() }),
 });
 
-/** What a client answers to elicitation/create. */
+/** A client's answer to elicitation/create. */
 export const elicitationAnswerSchema = z.object({
   action: z.string(),
   content: z.record(z.string(), z.unknown()).nullish(),

@@ -1,4 +1,4 @@
-// Hooks: their configuration, and what a hook may answer (Claude Code's JSON contract).
+// The configuration of hooks and their answers (Claude Code's JSON contract).
 import * as z from 'zod';
 
 export const HOOK_EVENTS = ['user_prompt', 'before_tool', 'after_tool', 'turn_end', 'notification'] as const;
@@ -6,7 +6,7 @@ export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 const hookSchema = z.strictObject({
   command: z.array(z.string().min(1).max(10_000)).min(1).max(100),
-  /** Names of tools with `|` between them and `*` for any characters; absent: all. */
+  /** Names of tools, separated by `|`, with `*` for any characters; absent for all tools. */
   matcher: z.string().max(1000).optional(),
   /** Seconds. */
   timeout: z.int().min(1).max(600).default(60),

@@ -1,4 +1,4 @@
-// The requests of an outside agent that listens on the window's socket (WIRE D): one JSON object a line.
+// The requests of an outside agent on the window's socket (WIRE D): one JSON object per line.
 import * as z from 'zod';
 
 const id = z.string().optional();
@@ -8,20 +8,20 @@ const names = z.array(z.string().min(1).max(1000)).max(100);
 export const listenerSchemas = {
   ready: z.object({ type: z.literal('ready'), id }),
   exit: z.object({ type: z.literal('exit'), id }),
-  /** Scopes of files, such as `glob:src/*.ts`: they are watched from now on, and those of `remove` no longer. */
+  /** Watches the scopes of files, such as `glob:src/*.ts`, from now on, and stops watching those in `remove`. */
   watch: z.object({ type: z.literal('watch'), scopes: names.default([]), remove: names.default([]), id }),
   /** The agent has read these bytes of a file, by their SHA-256; `edited`: it has written them. */
   seen: z.object({
     type: z.literal('seen'),
     path: z.string().min(1).max(5000),
     hash: z.string().regex(/^[0-9a-f]{64}$/, 'it must be a SHA-256 in hexadecimal digits'),
-    /** The first and the last line that it has read, and how many there are; absent: the whole file. */
+    /** The first and the last line that was read, and the number of lines in the file; absent for the whole file. */
     part: z.object({ first: z.int().min(1), last: z.int().min(1), of: z.int().min(0) }).optional(),
     edited: z.boolean().default(false),
     id,
   }),
   pending: z.object({ type: z.literal('pending'), id }),
-  /** The agent has what `pending` returned, up to this number. */
+  /** The agent has received what `pending` returned, up to this number. */
   delivered: z.object({ type: z.literal('delivered'), through: z.int().min(0), id }),
   /** Notifications in full, also delivered ones. The fields are the arguments of the tool read_notifications. */
   read: z.object({ type: z.literal('read'), arguments: z.record(z.string(), z.unknown()).default({}), id }),

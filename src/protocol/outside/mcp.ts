@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 const text = z.string().max(10_000);
 
-/** `sandbox` is recognised so that it can be refused: a server that was meant to run in one must not run without. */
+/** `sandbox` is recognised so that it can be refused: a server that is configured for one must not run without it. */
 const sandbox = { sandbox: z.unknown().optional(), sandboxEnabled: z.unknown().optional() };
 
 /** Keys that other programs read, such as `dev`, are ignored. */
@@ -37,7 +37,7 @@ export function isStdio(config: ServerConfig): config is StdioServer {
   return 'command' in config;
 }
 
-/** Judged by the key that decides, so that the message names the right field. */
+/** Chosen by the key `url`, so that an error message names the right field. */
 export function serverSchemaFor(value: unknown): z.ZodType<ServerConfig> {
   const isHttp = typeof value === 'object' && value !== null && 'url' in value;
   return isHttp ? httpSchema : stdioSchema;
@@ -65,12 +65,12 @@ export const inputSchema = z.discriminatedUnion('type', [
 ]);
 export type ServerInput = z.infer<typeof inputSchema>;
 
-/** In messages and rules; tools are called `server__tool`. */
+/** The form of a server's name in messages and rules; tools are named `server__tool`. */
 export const SERVER_NAME = /^[^\s\p{Cc}](?:[^\p{Cc}]{0,98}[^\s\p{Cc}])?$/u;
 
 /**
- * `off`: disabled, or the workspace is not trusted. `approval`: it waits for the user's approval. `lost`: it was connected
- * and is being reconnected. `failed`: it cannot be started. `sign_in`: it wants the user to sign in.
+ * `off`: disabled, or the workspace is not trusted. `approval`: it waits for the user's approval. `lost`: the
+ * connection was lost and is being restored. `failed`: it cannot be started. `sign_in`: the user must sign in.
  */
 export type ServerState = 'off' | 'approval' | 'starting' | 'ready' | 'lost' | 'failed' | 'sign_in';
 

@@ -1,4 +1,4 @@
-// The Agents view: what its page shows, and the page's messages.
+// The state of the Agents view, and the messages of its page.
 import * as z from 'zod';
 import { conversationId } from './conversationsView.ts';
 
@@ -6,16 +6,16 @@ const threadId = z.string().min(1).max(64);
 
 export const fromAgentsPageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready') }),
-  /** Null: back to the list. What is shown counts as read. */
+  /** Null: back to the list. Shown messages count as read. */
   z.strictObject({ type: z.literal('open_thread'), thread: threadId.nullable() }),
   z.strictObject({
     type: z.literal('send'),
-    /** Null: a new thread. */
+    /** Null for a new thread. */
     thread: threadId.nullable(),
     title: z.string().max(200),
     text: z.string().min(1).max(500_000),
     mentions: z.array(z.string().min(1).max(80)).max(100),
-    /** Files that it is about. */
+    /** Files that the message is about. */
     files: z.array(z.string().min(1).max(4096)).max(100),
   }),
   z.strictObject({ type: z.literal('open_conversation'), id: conversationId }),
@@ -23,7 +23,7 @@ export const fromAgentsPageSchema = z.discriminatedUnion('type', [
 ]);
 export type FromAgentsPage = z.infer<typeof fromAgentsPageSchema>;
 
-/** `here`: a conversation of this window, `window`: one of another window, `other`: an outside agent. */
+/** `here`: a conversation of this window, `window`: one of another window, `other`: another program's agent. */
 type AgentKind = 'me' | 'user' | 'here' | 'window' | 'other' | 'remote';
 
 export interface AgentView {
@@ -32,17 +32,17 @@ export interface AgentView {
   /** The title of a conversation. */
   readonly display: string;
   readonly kind: AgentKind;
-  /** Of an agent on another machine. */
+  /** Set for an agent on another machine. */
   readonly machine?: string;
   readonly live: boolean;
   /** RFC 3339. */
   readonly lastSeen: string;
-  /** Messages that it has not read, or that wait for its model; absent if that is not known here. */
+  /** Messages that it has not read, or that are pending for its model; absent if this window does not know. */
   readonly unread?: number;
   /** A conversation of this window. */
   readonly conversation?: string;
   readonly activity?: 'approval' | 'question' | 'running';
-  /** It is a subagent; `of` is the name of the agent above it that started it, empty if that is not in this window. */
+  /** Set for a subagent; `of` is the name of the agent that started it, empty if that one is not in this window. */
   readonly subagent?: { readonly of: string };
 }
 
@@ -98,5 +98,5 @@ export interface AgentsState {
 
 export type ToAgentsPage =
   | { readonly type: 'agents'; readonly state: AgentsState }
-  /** A message was not sent: its text comes back. */
+  /** A message was not sent; its text is returned to the composer. */
   | { readonly type: 'not_sent'; readonly text: string; readonly problem: string };

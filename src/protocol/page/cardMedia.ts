@@ -14,5 +14,5 @@ export const CARD_MEDIA_TYPES = [
 ] as const;
 export type CardMediaType = (typeof CARD_MEDIA_TYPES)[number];
 
-/** Of one call. */
+/** Limit for one call. */
 export const MOST_CARD_MEDIA = 8;

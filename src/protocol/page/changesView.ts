@@ -2,10 +2,10 @@
 import * as z from 'zod';
 
 const path = z.string().max(5000);
-/** One hunk of a file. `index` counts in the file's state that `version` names. */
+/** One hunk of a file. `index` counts the hunks of the file's state that `version` names. */
 const hunk = z.strictObject({ version: z.string().max(200), index: z.int().min(0) });
 
-/** Refers to what others changed while a command ran. */
+/** Refers to changes that others made while a command ran. */
 const meanwhile = z.literal(true).optional();
 
 export const changesMessages = [
@@ -16,7 +16,7 @@ export const changesMessages = [
     line: z.int().positive().optional(),
     meanwhile,
   }),
-  /** Without a path: all changes. With a hunk: only that hunk. */
+  /** Applies to all changes, or only to those of the path, or only to the hunk. */
   z.strictObject({ type: z.literal('keep_changes'), path: path.optional(), hunk: hunk.optional(), meanwhile }),
   z.strictObject({ type: z.literal('undo_changes'), path: path.optional(), hunk: hunk.optional() }),
   /** After confirmation, restores one file that others changed meanwhile to its bytes before the command. */
@@ -43,14 +43,14 @@ export interface ChangedFileView {
   readonly kind: 'changed' | 'created' | 'deleted';
   readonly added: number;
   readonly removed: number;
-  /** Not text, or too large to count. */
+  /** The file is not text, or too large to count its lines. */
   readonly uncounted?: true;
-  /** Others have changed the same lines since: it can be kept but not undone. */
+  /** Others have changed the same lines since: the change can be kept but not undone. */
   readonly clash?: true;
   /** A command overwrote somebody else's change: undoing restores that change. */
   readonly overwrote?: true;
   readonly version: string;
-  /** Absent if there is only one, or too many. */
+  /** Absent if there is only one hunk, or too many. */
   readonly hunks?: readonly HunkView[];
 }
 
@@ -60,7 +60,7 @@ export interface ChangesView {
   readonly count: number;
   readonly added: number;
   readonly removed: number;
-  /** What others changed while commands ran: never part of keeping or undoing everything. */
+  /** Changes that others made while commands ran. They are never part of keeping or undoing everything. */
   readonly meanwhile: readonly ChangedFileView[];
   /** Counts all of them, including those not listed. */
   readonly meanwhileCount: number;

@@ -1,4 +1,4 @@
-// The `@` and `/` pickers of the composer, and what is dropped on it: messages of the page and answers of the host.
+// The `@` and `/` pickers of the composer and files dropped on it: messages of the page and answers of the host.
 import * as z from 'zod';
 
 export const TRIGGERS = ['@', '/'] as const;
@@ -7,7 +7,7 @@ export type Trigger = (typeof TRIGGERS)[number];
 export const completionsMessages = [
   /** Answered with `completions`. */
   z.strictObject({ type: z.literal('complete'), trigger: z.enum(TRIGGERS), query: z.string().max(300) }),
-  /** Attaches or runs what was chosen. */
+  /** Attaches or runs the chosen entry. */
   z.strictObject({ type: z.literal('choose_completion'), source: z.string().max(100), id: z.string().max(5000) }),
   /** Files dropped on the composer. */
   z.strictObject({ type: z.literal('attach_uris'), uris: z.array(z.string().max(5000)).min(1).max(20) }),
@@ -20,7 +20,7 @@ export interface CompletionView {
   readonly label: string;
   readonly detail: string;
   readonly icon: 'file' | 'list-tree' | 'search' | 'edit' | 'warning' | 'terminal' | 'diff' | 'tools' | 'play';
-  /** Replaces what was typed; absent: that is removed, and the host acts. */
+  /** Replaces the typed text; if absent, the typed text is removed and the host acts. */
   readonly insert?: string;
 }
 

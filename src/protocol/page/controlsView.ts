@@ -1,4 +1,4 @@
-// The controls below the composer as the page shows them (model, mode, approvals, context), and the page's messages about them.
+// The controls below the composer (model, mode, approvals, context), and the page's messages about them.
 import * as z from 'zod';
 
 export const MODES = ['agent', 'plan'] as const;
@@ -7,7 +7,7 @@ export const APPROVAL_MODES = ['ask', 'reads', 'edits', 'all'] as const;
 export const controlsMessages = [
   /** The host asks the user. */
   z.strictObject({ type: z.literal('choose_model') }),
-  /** Requests the models that the page offers itself; answered with `models` of the head. */
+  /** Requests the models that the page offers in its own menu; answered with `models` of the head. */
   z.strictObject({ type: z.literal('list_models') }),
   z.strictObject({ type: z.literal('pick_model'), model: z.string().max(5000) }),
   z.strictObject({ type: z.literal('set_api_key') }),
@@ -15,7 +15,7 @@ export const controlsMessages = [
   z.strictObject({ type: z.literal('set_approvals'), mode: z.enum(APPROVAL_MODES) }),
   z.strictObject({ type: z.literal('open_settings') }),
   z.strictObject({ type: z.literal('show_notifications') }),
-  /** Requests what fills the context; answered with `context`. */
+  /** Requests the breakdown of the context; answered with `context`. */
   z.strictObject({ type: z.literal('read_context') }),
 ] as const;
 
@@ -38,12 +38,12 @@ export interface Controls {
 /** `fixed`: the system prompt and the tools, which every request contains. */
 export type ContextPart = 'fixed' | 'requests' | 'answers' | 'results' | 'notifications';
 
-/** What the next request would contain, in tokens; estimated except for the sum. */
+/** The contents of the next request in tokens; estimated except for the sum. */
 export interface ContextView {
   readonly window: number;
   readonly used: number;
   readonly parts: readonly { readonly part: ContextPart; readonly tokens: number }[];
-  /** Of the whole conversation, as the endpoint counted them. */
+  /** Tokens of the whole conversation, as the endpoint counted them. */
   readonly total: { readonly input: number; readonly output: number; readonly cached: number };
   /** Used by system turns, as part of `total`. */
   readonly woken: number;

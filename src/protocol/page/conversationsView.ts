@@ -19,12 +19,12 @@ export type ConversationActivity = 'approval' | 'question' | 'running' | 'failed
 
 export interface ConversationView {
   readonly id: string;
-  /** Empty: nobody has written in it yet. */
+  /** Empty if nobody has written in it yet. */
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly lastActivity: number;
   readonly activity?: ConversationActivity;
-  /** It is a subagent. `nested`: listed below the conversation that started it. */
+  /** Set for a subagent. `nested`: listed below the conversation that started it. */
   readonly subagent?: { readonly name: string; readonly nested: boolean };
   /** Why it cannot be read. */
   readonly problem?: string;
@@ -37,11 +37,11 @@ export interface ConversationsMessage {
   /** Answers to earlier queries are ignored. */
   readonly query: string;
   readonly items: readonly ConversationView[];
-  /** Further conversations are still being searched. */
+  /** The search in further conversations is still running. */
   readonly searching: boolean;
 }
 
-/** A conversation other than the shown one that runs or that something happened in. */
+/** A conversation, other than the shown one, that is running or has unseen activity. */
 export interface OtherConversation {
   readonly id: string;
   readonly title: string;

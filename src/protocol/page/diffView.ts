@@ -1,7 +1,7 @@
 // Differences of files, as the card of a tool call shows them.
 
 export interface DiffHunk {
-  /** Number of the first line, before and after. */
+  /** Numbers of the first line, before and after the change. */
   readonly oldStart: number;
   readonly newStart: number;
   /** Each begins with ` `, `+` or `-`. */
@@ -17,7 +17,7 @@ export interface FileDiff {
   readonly removed: number;
   /** Empty if the file is not text or too long to compare. */
   readonly hunks: readonly DiffHunk[];
-  /** Omitted lines. */
+  /** Number of omitted lines. */
   readonly cut?: number;
   /** Why there are no hunks although the bytes differ. */
   readonly note?: 'not_text' | 'too_long' | 'gone';
@@ -25,11 +25,11 @@ export interface FileDiff {
   readonly sizes?: { readonly before?: number; readonly after?: number };
 }
 
-/** What a call would do to files if it ran now. */
+/** The changes to files that a call would make if it ran now. */
 export interface CallPreview {
   readonly files: readonly FileDiff[];
-  /** Omitted files. */
+  /** Number of omitted files. */
   readonly more?: number;
-  /** Why it would change nothing. */
+  /** Why the call would change nothing. */
   readonly refusal?: string;
 }

@@ -8,12 +8,12 @@ export const formFieldSchema = z.strictObject({
   label: z.string(),
   about: z.string().optional(),
   type: z.enum(['text', 'number', 'integer', 'boolean', 'choice', 'choices']),
-  /** Of texts. */
+  /** For texts. */
   format: z.enum(['email', 'uri', 'date', 'date-time']).optional(),
   options: z.array(option).optional(),
   required: z.boolean(),
   default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
-  /** The smallest and the largest number, the least and the most characters, or the fewest and the most choices. */
+  /** The limits of a number, of the length of a text, or of the number of choices. */
   least: z.number().optional(),
   most: z.number().optional(),
 });
@@ -22,8 +22,8 @@ export type FormField = z.infer<typeof formFieldSchema>;
 export type FormValue = NonNullable<FormField['default']>;
 
 /**
- * The answer to a form is one text: the values as a JSON object by the names of the fields, or one of these. A field that is
- * not in it has its default; one that is null is left out.
+ * The answer to a form is one text: a JSON object with the values by field name, or one of these constants. A field
+ * that is not in the object has its default; one that is null is left out.
  */
 export const FORM_DECLINED = '';
 export const FORM_CANCELLED = 'cancel';

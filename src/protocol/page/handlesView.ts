@@ -1,4 +1,4 @@
-// Background commands and subagents as the page shows them, and the page's messages about them. Each is named by the call that started it.
+// Background commands and subagents as the page shows them, and its messages about them, by the call that started each.
 import * as z from 'zod';
 
 const call = z.string().max(1000);
@@ -19,10 +19,10 @@ export interface HandleView {
   readonly name: string;
   readonly command: string;
   readonly state: 'running' | 'waiting' | 'stopped' | 'failed';
-  /** Its state for people: `ended with exit code 1 after 12 s`. */
+  /** Its state in words: `ended with exit code 1 after 12 s`. */
   readonly detail: string;
   /** Its last lines of output. */
   readonly output: string;
-  /** It is a subagent: its conversation, and the tokens it used; null: not known. */
+  /** Set for a subagent: its conversation, and the tokens it used, null if not known. */
   readonly agent?: { readonly conversation: string; readonly tokens: number | null };
 }

@@ -11,13 +11,13 @@ const muteSchema = z.discriminatedUnion('by', [
 export type Mute = z.infer<typeof muteSchema>;
 
 export const pendingMessages = [
-  /** Withdraws them: the model is not notified. */
+  /** Withdraws the notifications: the model does not get them. */
   z.strictObject({ type: z.literal('dismiss_notifications'), ids: z.array(z.string().max(100)).min(1).max(10_000) }),
   /** Changes the settings, so that such notifications are not delivered any more. */
   z.strictObject({ type: z.literal('mute'), mute: muteSchema }),
 ] as const;
 
-/** What a notification is about, in words. */
+/** A notification's label and subject, for people. */
 export interface NotificationLabel {
   readonly source: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface NotificationLabel {
   readonly subject: string;
 }
 
-/** One entry of the next block; it may stand for several notifications. */
+/** One entry of the next block; it may represent several notifications. */
 export interface PendingEntry extends NotificationLabel {
   readonly ids: readonly string[];
   /** How many further subjects it names. */
@@ -37,7 +37,7 @@ export interface PendingEntry extends NotificationLabel {
   /** RFC 3339. */
   readonly at: string;
   readonly count: number;
-  /** As the model will read it, shortened. */
+  /** The text that the model will read, shortened. */
   readonly message: string;
   /** Estimated. */
   readonly tokens: number;

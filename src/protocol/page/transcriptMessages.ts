@@ -5,15 +5,15 @@ const id = z.string().max(500);
 const code = z.string().max(1_000_000);
 
 export const transcriptMessages = [
-  /** Forks the conversation before this request of the user and sends the text instead; absent: the same text again. */
+  /** Forks the conversation before this request and sends `text` instead; if absent, sends the same text again. */
   z.strictObject({ type: z.literal('resend'), request: id, text: z.string().max(1_000_000).optional() }),
-  /** Continues after a turn that failed, with the same messages. */
+  /** Continues a failed turn with the same messages. */
   z.strictObject({ type: z.literal('retry_turn') }),
   z.strictObject({ type: z.literal('insert_code'), text: code }),
   /** Shows a preview of the change before it is made. */
   z.strictObject({ type: z.literal('apply_code'), text: code }),
   z.strictObject({ type: z.literal('run_in_terminal'), text: code }),
-  /** Opens what a call changed in a file in a diff editor. */
+  /** Opens a call's changes of a file in a diff editor. */
   z.strictObject({ type: z.literal('open_diff'), call: id, path: z.string().max(5000) }),
   /** Interrupts the turn with a queued message. */
   z.strictObject({ type: z.literal('send_queued'), id }),

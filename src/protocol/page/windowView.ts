@@ -1,4 +1,4 @@
-// What front ends outside the editor get of a window: its background commands, models, and what can be completed in a message.
+// The data of a window that front ends outside the editor get: background commands, models and completions.
 import * as z from 'zod';
 
 /** A background command, named by the call that started it. */
@@ -7,18 +7,18 @@ export const commandSchema = z.strictObject({
   name: z.string(),
   command: z.string(),
   state: z.enum(['running', 'waiting', 'stopped', 'failed']),
-  /** For people: `ended with exit code 1 after 12 s`. */
+  /** The state in words: `ended with exit code 1 after 12 s`. */
   detail: z.string(),
   /** Its last lines. */
   output: z.string(),
 });
 
 export const completionSchema = z.strictObject({
-  /** A file's path; of the trigger `/` a name. */
+  /** A file's path; for the trigger `/` a name. */
   name: z.string(),
   label: z.string(),
   detail: z.string(),
-  /** Replaces what was typed; absent: a file that can be attached. */
+  /** Replaces the typed text; absent for a file that can be attached. */
   insert: z.string().optional(),
 });
 

@@ -10,7 +10,7 @@ export interface TakenFolder {
   readonly tree: string;
   /** Nested repositories, relative to the folder. */
   readonly nested: readonly string[];
-  /** Relative. */
+  /** Files that were not captured, relative to the folder. */
   readonly leftOut: readonly string[];
 }
 
@@ -24,11 +24,11 @@ export interface FolderDifference {
 /** Throws if the disk or git fails, and when the signal is aborted. */
 export interface CheckpointFolder {
   readonly kind: 'git' | 'walk';
-  /** `also` are relative. */
+  /** `also`: further files to capture, relative to the folder. */
   take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder>;
   /** Keeps the state until `forget`. */
   keep(name: string, tree: string, signal: AbortSignal): Promise<void>;
-  /** Without `after`: the folder is gone. */
+  /** `after` is undefined if the folder was deleted. */
   compare(before: string, after: string | undefined, signal: AbortSignal): Promise<readonly FolderDifference[]>;
   read(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
   /** Removes the states whose names `needed` rejects. */
@@ -38,7 +38,7 @@ export interface CheckpointFolder {
 
 /** Larger files are left out. */
 const LARGEST = 100 * 1024 * 1024;
-/** Ignored files up to this size are captured if their folder is not ignored: `.env` and the like. */
+/** Ignored files up to this size, such as `.env`, are captured if their folder is not ignored. */
 const LARGEST_IGNORED = 1024 * 1024;
 const MOST_IGNORED = 500;
 /** Limit of new bytes in one capture. */
@@ -50,7 +50,7 @@ export interface Candidate {
   readonly stat: Stats;
 }
 
-/** Selects the files that can and should be captured; files that are gone are in neither list. */
+/** Selects the files that can and should be captured; deleted files are in neither list. */
 export async function sift(
   folder: string,
   paths: Iterable<string>,
@@ -64,8 +64,8 @@ export async function sift(
 }
 
 /**
- * The same for any number of files, holding only a few at a time: objects that survive for a hundred thousand files grow
- * the heap by 100 MB, which the process never releases.
+ * As `sift`, for any number of files, with only a few in memory at a time: the objects of a hundred thousand files
+ * would grow the heap by 100 MB, which the process never releases.
  */
 export async function* siftInSlices(
   folder: string,
@@ -137,7 +137,7 @@ interface FoundFile extends Candidate {
   readonly readable: boolean;
 }
 
-/** The files and links among them, in the same order. Uses callbacks, which create less garbage than promises. */
+/** The files and links among the paths, in the same order. Uses callbacks, which create less garbage than promises. */
 function statFiles(folder: string, paths: readonly string[]): Promise<readonly FoundFile[]> {
   return new Promise((resolve) => {
     const found = new Array<FoundFile | undefined>(paths.length);
@@ -162,7 +162,7 @@ function statFiles(folder: string, paths: readonly string[]): Promise<readonly F
 
 const user = process.getuid?.();
 
-/** Decided by the file mode; if that is not enough, the system is asked. Git handles files that are unreadable after all. */
+/** Decided by the file mode only; if false, the caller asks the system. Files may turn out to be unreadable later. */
 function isPlainlyReadable({ mode, uid }: Stats): boolean {
   return user !== undefined && (user === uid ? (mode & 0o400) !== 0 : (mode & 0o004) !== 0);
 }

@@ -1,4 +1,4 @@
-// Captures a folder's files with git, in an index and objects of its own, never the user's.
+// Captures a folder's files with git, in a separate index and object store, never in the user's.
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { delimiter, join, relative, sep } from 'node:path';
@@ -24,7 +24,7 @@ const BATCH = 4000;
 /** Files processed before yielding to the event loop. */
 const SLICE = 1000;
 
-/** Known to git without being stored. */
+/** Git knows this object without storing it. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** Git commands that read the working tree. */
@@ -57,7 +57,7 @@ class GitFolder implements CheckpointFolder {
   readonly kind = 'git';
   readonly #deps: GitFolderDeps & { place: string; root: string; prefix: string; name: string };
   readonly #index: string;
-  /** Ignored files that the index has. */
+  /** Ignored files that are in the index. */
   readonly #also = new Set<string>();
   #tree: string | undefined;
   #taking: Promise<unknown> = Promise.resolve();
@@ -78,8 +78,8 @@ class GitFolder implements CheckpointFolder {
   async #take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder> {
     const { root, prefix } = this.#deps;
     const [{ changed, known, gone, nested }, ignored] = await Promise.all([
-      this.#look(signal),
-      this.#lookAtIgnored(signal),
+      this.#findChanges(signal),
+      this.#findIgnored(signal),
     ]);
     const isNested = (path: string) => nested.some((folder) => path.startsWith(`${folder}/`));
     const more = also
@@ -92,10 +92,10 @@ class GitFolder implements CheckpointFolder {
     const adding = inBatches(sifted, small, BATCH);
     const first = await adding.next();
     const unreadable: string[] = [];
-    // With nothing to add, all files were checked, so what is left out is known.
-    const isNews = first.done !== true || gone.length > 0 || present.size < known.size;
-    if (isNews || this.#tree === undefined) {
-      // Otherwise an earlier state of what is left out now, or was replaced by a folder, would count as present.
+    // With nothing to add, all files were checked, so the list of left-out files is complete.
+    const hasChanges = first.done !== true || gone.length > 0 || present.size < known.size;
+    if (hasChanges || this.#tree === undefined) {
+      // Otherwise the earlier state of a file that is now left out or replaced by a folder would count as present.
       const remove = () => [...new Set([...gone, ...[...known].filter((path) => !present.has(path))])];
       unreadable.push(...(await this.#update(first.done === true ? [] : first.value, adding, remove, signal)));
       for (const path of more) this.#also.add(path);
@@ -106,7 +106,7 @@ class GitFolder implements CheckpointFolder {
   }
 
   /** Files that differ from the index. */
-  async #look(
+  async #findChanges(
     signal: AbortSignal,
   ): Promise<{ changed: () => Iterable<string>; known: ReadonlySet<string>; gone: string[]; nested: string[] }> {
     const { prefix } = this.#deps;
@@ -120,7 +120,7 @@ class GitFolder implements CheckpointFolder {
       if (tag === 'R') gone.add(path);
       else if (path.endsWith('/')) nested.push(path.slice(0, -1));
     }
-    // Parsed from git's output on demand and never held as a whole: the first time it lists every file.
+    // Parsed on demand and never held as a whole, since the first listing contains every file.
     const changed = function* () {
       for (const { path, tag } of entriesOf(listed)) {
         if (tag !== 'R' && !path.endsWith('/') && !gone.has(path)) yield path;
@@ -130,7 +130,7 @@ class GitFolder implements CheckpointFolder {
   }
 
   /** Ignored files outside the index whose folders are not ignored. */
-  async #lookAtIgnored(signal: AbortSignal): Promise<readonly string[]> {
+  async #findIgnored(signal: AbortSignal): Promise<readonly string[]> {
     const { prefix } = this.#deps;
     const limits = prefix === '' ? [] : ['--', prefix];
     const asked = ['ls-files', '-z', '-t', '-o', '-i', '--exclude-standard', '--directory', ...limits];
@@ -138,7 +138,7 @@ class GitFolder implements CheckpointFolder {
     return Array.from(entriesOf(listed), ({ path }) => path).filter((path) => !path.endsWith('/'));
   }
 
-  /** Works on a copy that replaces the index when complete, since two windows may do this at once. Returns unreadable files. */
+  /** Updates a copy that then replaces the index, since two windows may do this at once. Returns unreadable files. */
   async #update(
     first: readonly string[],
     more: AsyncIterable<readonly string[]>,
@@ -168,8 +168,8 @@ class GitFolder implements CheckpointFolder {
   }
 
   /**
-   * An unreadable file must not prevent the capture of the others. One is unreadable if git refuses it twice: packing, also
-   * by another window, may remove the folder of an object just before git writes into it.
+   * An unreadable file must not prevent the capture of the others. A file counts as unreadable if git refuses it twice:
+   * packing, also by another window, may remove the folder of an object just before git writes into it.
    */
   async #add(
     paths: readonly string[],
@@ -287,7 +287,7 @@ class GitFolder implements CheckpointFolder {
     const old = refs.filter((ref) => !needed(ref.slice('refs/checkpoints/'.length)));
     if (old.length === 0) return 0;
     await this.#gitWith(['update-ref', '--stdin'], signal, old.map((ref) => `delete ${ref}\n`).join(''));
-    // Another window's new capture is not named yet; nothing younger than a day is removed.
+    // A new capture of another window may not be named yet, so nothing younger than a day is removed.
     await this.#git(['repack', '-A', '-d', '-q', '--unpack-unreachable=1.day.ago'], signal);
     await this.#git(['prune', '--expire=1.day.ago'], signal);
     return old.length;
@@ -335,7 +335,7 @@ class GitFolder implements CheckpointFolder {
     const { place, root } = this.#deps;
     const objects = borrow ? await readFile(join(place, 'borrowed'), 'utf8').catch(() => undefined) : undefined;
     const env = { ...this.#env(index), ...(objects !== undefined && alternates(objects)) };
-    // Captured files stay readable when the folder is gone.
+    // Commands that need no working tree run elsewhere, so that captured files stay readable without the folder.
     const folder = TREE_COMMANDS.has(args[0] ?? '') ? root : place;
     return runGit(args, { folder, env, input, signal: AbortSignal.any([signal, this.#closing.signal]) });
   }

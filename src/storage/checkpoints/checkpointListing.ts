@@ -1,10 +1,10 @@
-// Parses git's file listings one entry at a time: a hundred thousand names at once would stay on the heap.
+// Parses git's file listings one entry at a time, since a hundred thousand names at once would stay on the heap.
 import { relative, sep } from 'node:path';
 import { decodeName } from '../../node/files/rawNames.ts';
 import { type EntryKind } from '../../protocol/event.ts';
 import { type Candidate } from './checkpointFolder.ts';
 
-/** Passes the candidates on and adds those in `wanted` to `found`. */
+/** Yields all candidates unchanged and adds those in `wanted` to `found`. */
 export async function* noting(
   all: AsyncIterable<readonly Candidate[]>,
   wanted: ReadonlySet<string>,
@@ -16,7 +16,7 @@ export async function* noting(
   }
 }
 
-/** Entries of `ls-files -z -t`: a letter, a space, a path and a zero byte each. One by one: see `siftInSlices`. */
+/** Entries of `ls-files -z -t`, each a letter, a space, a path and a zero byte. A generator; see `siftInSlices`. */
 export function* entriesOf(listed: Buffer): Generator<{ readonly tag: string; readonly path: string }> {
   let start = 0;
   for (let end = listed.indexOf(0); end !== -1; end = listed.indexOf(0, start)) {
@@ -39,7 +39,7 @@ export function blobOf(mode: string, oid: string): Blob | undefined {
   return { oid, ...(mode === '100755' && { kind: 'executable' as const }) };
 }
 
-/** Paths that git lists are inside the folder; others are resolved at extra cost. */
+/** The path relative to `prefix`. Git's paths are inside it; other paths take the slower way. */
 export function insideOf(prefix: string, path: string): string {
   if (prefix === '') return path;
   return path.startsWith(`${prefix}/`) ? path.slice(prefix.length + 1) : relative(prefix, path).split(sep).join('/');

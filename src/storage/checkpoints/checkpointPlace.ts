@@ -19,7 +19,7 @@ export async function findRepository(folder: string, signal: AbortSignal): Promi
   const asked = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'info/exclude', '--show-object-format'];
   const said = await runGit(['rev-parse', ...asked], { folder, signal }).catch(() => undefined);
   const [root, objects, exclude, format] = said?.toString().split('\n') ?? [];
-  // Its objects can be borrowed only if they use the same hash.
+  // The repository's objects can be borrowed only if they use the same hash.
   if (root === undefined || objects === undefined || exclude === undefined || format !== 'sha1') return undefined;
   return { root: resolve(root), objects: resolve(folder, objects), exclude: resolve(folder, exclude) };
 }
@@ -39,7 +39,7 @@ export async function preparePlace(
   await writeFile(join(place, 'info', 'exclude'), exclude ?? USUALLY_IGNORED);
 }
 
-/** Created elsewhere and then moved, since two windows may do this at once and either may crash. */
+/** Created in another place and then moved, since two windows may do this at once and either may crash. */
 async function make(
   place: string,
   root: string,
@@ -62,7 +62,7 @@ async function make(
   }
 }
 
-/** Another window was first. */
+/** True if another window was first. */
 function isNotEmpty(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   return code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'EPERM';

@@ -18,7 +18,7 @@ const LOCAL = new Set([
   0x794c7630, // overlay
 ]);
 
-/** For a deleted file, the last change of its folder. */
+/** For a deleted file, the time of the last change of its folder. */
 export async function changedAt(files: readonly FilePath[]): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
   const local = new Map<string, Promise<boolean>>();
@@ -36,7 +36,7 @@ export async function changedAt(files: readonly FilePath[]): Promise<ReadonlyMap
   return found;
 }
 
-/** The nearest existing folder. */
+/** The time of the nearest existing folder. */
 async function folderTime(folder: string): Promise<{ milliseconds: number; folder: string } | undefined> {
   const stat = await lstat(diskPath(folder)).catch(() => undefined);
   if (stat !== undefined) return { milliseconds: stat.mtimeMs, folder };

@@ -9,7 +9,7 @@ import { type Snapshots } from '../../core/ports/storage.ts';
 import { decodeName, diskPath } from '../../node/files/rawNames.ts';
 import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';
 
-/** With more files nothing is captured: in a partial state, missing files would later seem new. */
+/** With more files, nothing is captured: the files missing from a partial state would later seem new. */
 const MOST_FILES = 20_000;
 /** File times are coarse: files changed this recently are read again. */
 const COARSE_MILLISECONDS = 2000;
@@ -131,7 +131,7 @@ async function walk(root: string, signal: AbortSignal): Promise<{ files: string[
   const folders: { path: string; rules: readonly { base: string; rule: IgnoreRules }[] }[] = [{ path: '', rules: [] }];
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
     signal.throwIfAborted();
-    if (files.length > MOST_FILES) throw new Error(`there are more than ${MOST_FILES} files, and no git to help`);
+    if (files.length > MOST_FILES) throw new Error(`there are more than ${MOST_FILES} files, and git is not installed`);
     const absolute = join(root, folder.path);
     const listed = { withFileTypes: true, encoding: 'buffer' } as const;
     const entries = await readdir(diskPath(absolute), listed).catch((): Dirent<Buffer>[] => []);

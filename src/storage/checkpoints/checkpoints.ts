@@ -1,4 +1,4 @@
-// Checkpoints of the workspace: one state for each folder under one name, and their retention.
+// Checkpoints of the workspace: a state of each folder, stored under one name, and their removal when they are old.
 import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const MOST_NESTED = 20;
 const SLICE = 1000;
 /** Older checkpoints are removed; after that only changes of the agent's own tools can be undone. */
 const OLD = 30 * 24 * 60 * 60 * 1000;
-/** Younger ones are kept, since another window may not have named them yet. */
+/** Checkpoints younger than this are kept, since another window may not have named them yet. */
 const NEW = 24 * 60 * 60 * 1000;
 
 export interface CheckpointsDeps {
@@ -30,9 +30,9 @@ export interface CheckpointsDeps {
   readonly snapshots: Snapshots;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Do not use git, as on a machine without it. */
+  /** Does not use git, as on a machine without it. */
   readonly withoutGit?: boolean;
-  /** Absent: in this process. */
+  /** If absent, the first capture is taken in this process. */
   readonly captureFirst?: CaptureFirst;
 }
 
@@ -43,11 +43,11 @@ export interface StoredCheckpoints extends Checkpoints {
   close(): Promise<void>;
 }
 
-/** Lag of file times. */
+/** How far file times may lag behind the clock. */
 const COARSE_MILLISECONDS = 20;
 
 const manifestSchema = z.strictObject({
-  /** Start in milliseconds since 1970. Equal states have equal names nevertheless. */
+  /** When the capture began, in milliseconds since 1970. Not part of the name, so equal states have equal names. */
   at: z.number(),
   folders: z.array(
     z.strictObject({ path: z.string(), absolute: z.string(), kind: z.enum(['git', 'walk']), tree: z.string() }),
@@ -66,7 +66,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
   const openFolder = async (absolute: string): Promise<CheckpointFolder> => {
     if (deps.withoutGit !== true) {
       const report = (error: unknown) =>
-        logger.warn(`a checkpoint’s objects were not taken over: ${describeError(error)}`);
+        logger.warn(`the objects of a checkpoint could not be copied: ${describeError(error)}`);
       const { openGitFolder } = await import('./checkpointGit.ts');
       const signal = new AbortController().signal;
       const opened = await openGitFolder({ storage: root, folder: absolute, signal, report });
@@ -205,7 +205,7 @@ async function attempt<T>(signal: AbortSignal, what: string, action: () => Promi
   }
 }
 
-/** Existed before the checkpoint and was only ignored or left out: nobody created it. */
+/** True for a file that existed before the checkpoint and was only ignored or left out, so that nobody created it. */
 async function isOlder(absolute: string, at: number): Promise<boolean> {
   const stat = await lstat(diskPath(absolute)).catch(() => undefined);
   return stat !== undefined && stat.ctimeMs < at - COARSE_MILLISECONDS;

@@ -1,4 +1,4 @@
-// Reads and writes directory entries without following links: links, executable files, names that are not UTF-8.
+// Reads and writes directory entries without following links; supports links, executable files and non-UTF-8 names.
 import { randomUUID } from 'node:crypto';
 import {
   chmod,
@@ -79,22 +79,22 @@ async function put(absolute: string, present: DiskEntry | undefined, to: DiskEnt
   }
   await mkdir(diskPath(dirname(absolute)), { recursive: true });
   const mode = present === undefined || present.kind === 'link' ? undefined : (await lstat(place)).mode;
-  // Written beside it and then renamed, so that nobody reads a partial file.
-  const beside = diskPath(join(dirname(absolute), `.${randomUUID()}.earshot`));
+  // Written to a temporary file in the same folder and then renamed, so that nobody reads a partial file.
+  const temporary = diskPath(join(dirname(absolute), `.${randomUUID()}.earshot`));
   try {
-    if (to.kind === 'link') await symlink(Buffer.from(to.bytes), beside);
+    if (to.kind === 'link') await symlink(Buffer.from(to.bytes), temporary);
     else {
-      await writeFile(beside, to.bytes, { flag: 'wx' });
-      await chmod(beside, modeOf(mode ?? (await lstat(beside)).mode, to.kind));
+      await writeFile(temporary, to.bytes, { flag: 'wx' });
+      await chmod(temporary, modeOf(mode ?? (await lstat(temporary)).mode, to.kind));
     }
-    await rename(beside, place);
+    await rename(temporary, place);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
 }
 
-/** Everybody who may read it may execute it, or nobody. */
+/** Executable for everybody who may read the file, or for nobody. */
 function modeOf(mode: number, kind: DiskEntry['kind']): number {
   const plain = mode & 0o777 & ~EXECUTABLE;
   return kind === 'executable' ? plain | ((plain & 0o444) >> 2) : plain;

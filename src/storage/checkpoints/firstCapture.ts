@@ -1,4 +1,4 @@
-// Takes the first capture of a folder in a process of its own: it checks every file, and a process keeps the memory that it once used.
+// Takes the first capture of a folder in a separate process: it reads every file, and memory is released only at exit.
 import { spawn } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type CheckpointFolder, folderName, type TakenFolder } from './checkpoin
 export interface FirstCapture {
   readonly storage: string;
   readonly folder: string;
-  /** Relative. */
+  /** Further files to capture, relative to the folder. */
   readonly also: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export type CaptureFirst = (capture: FirstCapture, signal: AbortSignal) => Promi
 
 interface FirstCaptureDeps extends Omit<FirstCapture, 'also'> {
   readonly capture: CaptureFirst | undefined;
-  /** Called if the process failed; the capture is taken in this one then. */
+  /** Called if the process failed; the capture is then taken in this process. */
   report(error: unknown): void;
 }
 
@@ -30,7 +30,7 @@ const takenSchema = z.strictObject({
   leftOut: z.array(z.string()),
 });
 
-/** The folder, whose first capture is taken elsewhere. */
+/** Wraps the folder so that its first capture is taken in a separate process. */
 export function withFirstCapture(folder: CheckpointFolder, deps: FirstCaptureDeps): CheckpointFolder {
   const { capture, report, ...place } = deps;
   if (capture === undefined) return folder;
@@ -93,7 +93,7 @@ export function captureInProcess(program: string): CaptureFirst {
         complaint = (complaint + chunk.toString()).slice(0, MOST_COMPLAINT);
       });
       child.stdin.on('error', () => undefined);
-      // Left open: the process ends its work when this window is gone.
+      // The input stays open: its end tells the process that this window has ended.
       child.stdin.write(`${JSON.stringify(capture)}\n`);
       const end = () => child.stdin.end();
       signal.addEventListener('abort', end, { once: true });

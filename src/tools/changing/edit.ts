@@ -1,4 +1,4 @@
-// Applies the edits of one file: each text must occur, and only once where the file differs from what the model has seen.
+// Applies the edits of one file: each text must occur, and only once if the file differs from what the model has seen.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { replaceTexts } from '../../core/files/replacements.ts';
@@ -32,7 +32,7 @@ async function attempt(path: string, edits: readonly TextEdit[], context: ToolCo
   const misfit = fit.ok ? (known || fit.value.single ? undefined : SEVERAL_UNSEEN) : fit.misfit;
   const verdict = judgeEdit(printPath(file.path), seen, text, misfit);
   if (!verdict.allowed) return succeeded(refuseUnseen(verdict, opened.value));
-  if (!fit.ok) throw new Error('a text that does not fit was let through');
+  if (!fit.ok) throw new Error('an edit that does not fit was not rejected');
   const to = await context.workspace.encode(file, fit.value.text, bytes);
   if (to === undefined)
     return failed('encoding', `${printPath(file.path)} cannot hold new_text in its encoding.`, 'Use plain characters.');

@@ -1,4 +1,4 @@
-// Applies the texts of a quick fix to files that may be changed, all or none, and shows the differences.
+// Applies the edits of a quick fix, all or none and only to files that may be changed, and shows the differences.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { differenceOf } from '../../core/files/difference.ts';
 import { type FixedText } from '../../core/ports/fixes.ts';
@@ -24,7 +24,7 @@ export async function applyFix(
     const { file, bytes, text, seen } = opened.value;
     if (context.hides(file.path))
       return succeeded(refuse(`Nothing was changed: the fix also changes ${file.path}, which is hidden.`));
-    // The text must be what the language server has seen.
+    // The text must still be the one that the language server has seen.
     if (text !== before) return failed(STALE, `${file.path} was changed meanwhile. Nothing was changed.`);
     const to = await context.workspace.encode(file, after, bytes);
     if (to === undefined) return failed('encoding', `${file.path} cannot hold the fix in its encoding.`);

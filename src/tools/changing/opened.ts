@@ -1,4 +1,4 @@
-// Opens a file for a change: its present text, and what the model has seen of it.
+// Opens a file for a change: its current text, and what the model has seen of it.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
@@ -17,7 +17,7 @@ export interface OpenedFile {
   readonly seen: SeenOf | undefined;
 }
 
-/** `there: false`: the path is free. */
+/** `there` is false if no file has this path. */
 export type Taken = OpenedFile | { readonly there: false; readonly file: FilePath; readonly seen: SeenOf | undefined };
 
 export async function openForChange(path: string, { workspace, seen }: Files): Promise<Result<Taken>> {

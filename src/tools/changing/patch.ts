@@ -1,4 +1,4 @@
-// Applies a patch of several files: each change is checked as by its own tool before any is made.
+// Applies a patch of several files. All changes are checked, as by the tools for single files, before any is made.
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type FilePatch, parsePatch } from '../../core/files/patch.ts';
@@ -93,20 +93,20 @@ async function planUpdate(
   const misfit = fit.ok ? (known || fit.exact ? undefined : INEXACT_UNSEEN) : fit.misfit;
   const verdict = judgeEdit(printPath(file.path), seen, text, misfit);
   if (!verdict.allowed) return refuseUnseen(verdict, opened);
-  if (!fit.ok) throw new Error('a hunk that does not fit was let through');
+  if (!fit.ok) throw new Error('a hunk that does not fit was not rejected');
   const to = await context.workspace.encode(file, fit.text, bytes);
   if (to === undefined) return refuse('it cannot hold the new text in its encoding. Nothing was changed.');
   const others = otherChanges(printPath(file.path), seen, text);
   const part = partAfter(seen, others?.shown ?? true);
   const write: FileEdit[] = patch.hunks.length === 0 ? [] : [{ type: 'write', file, from: bytes, to }];
-  const beside = others === undefined ? [] : [others.note];
+  const notes = others === undefined ? [] : [others.note];
   if (patch.to === undefined) {
-    const said = [`Updated ${printPath(file.path)}.`, ...beside].join('\n');
+    const said = [`Updated ${printPath(file.path)}.`, ...notes].join('\n');
     return { edits: write, intended: [{ file, said, text: fit.text, part }], gone: [] };
   }
   const target = await context.workspace.resolve(patch.to);
   if (!target.ok) return refuse(describeFailure(target.failure));
-  const said = [`Updated ${printPath(file.path)} and moved it to ${printPath(target.value.path)}.`, ...beside].join(
+  const said = [`Updated ${printPath(file.path)} and moved it to ${printPath(target.value.path)}.`, ...notes].join(
     '\n',
   );
   return {

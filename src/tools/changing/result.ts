@@ -1,4 +1,4 @@
-// The result of a tool that has changed files: each change, what the editor changed on save, and what is seen now.
+// The result of a tool that has changed files: each change, the editor's changes on save, and the files seen by it.
 import { printPath } from '../../base/printPath.ts';
 import { differenceOf } from '../../core/files/difference.ts';
 import { SHOWN_IN_PART } from '../../core/files/seenPart.ts';
@@ -13,11 +13,11 @@ const SHOWN = { lines: 80, characters: 4000 };
 /** The intended change of one file. */
 export interface Intended {
   readonly file: FilePath;
-  /** The change for the model: `Replaced 1 text in src/a.ts, line 10.` */
+  /** Description of the change for the model: `Replaced 1 text in src/a.ts, line 10.` */
   readonly said: string;
-  /** Absent if it is not text, or deleted. */
+  /** The new text; absent if the file is not text or was deleted. */
   readonly text?: string | undefined;
-  /** The lines that the model has seen after this change; absent: all. */
+  /** The lines that the model has seen after this change; absent for all lines. */
   readonly part?: SeenPart | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function editOutcome(
   return { ...answer(notes.join('\n')), seen, changes };
 }
 
-/** What formatters and other save actions changed. */
+/** Changes that formatters and other save actions made. */
 async function beyondEdit(
   workspace: ToolContext['workspace'],
   file: FilePath,

@@ -1,4 +1,4 @@
-// Writes a whole file; replaces a file only if the model has read all of its present content.
+// Writes a whole file; replaces a file only if the model has read all of its current content.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { endingOf } from '../../core/files/difference.ts';

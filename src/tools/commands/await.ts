@@ -7,7 +7,7 @@ import { answer, defineTool, refuse } from '../defineTool.ts';
 
 const DEFAULT_SECONDS = 300;
 const LAST_LINES = 900;
-/** Of a subagent's answer. */
+/** Characters of a subagent's answer. */
 const MOST_ANSWER = 12_000;
 const names = z.array(z.string().min(1)).min(1).max(50);
 

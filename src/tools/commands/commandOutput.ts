@@ -2,18 +2,18 @@
 import { completeLength, decodePiece, plainText } from '../../base/terminalText.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 
-/** In characters; the result must stay below the limit of run.ts. */
+/** Characters shown from the end; the result must stay below the limit of core/tools/run.ts. */
 const TAIL = 20_000;
-/** Escape sequences are not shown, so more is read than is shown. */
-const BYTES_FOR_ONE = 4;
+/** Bytes read for each shown character, since escape sequences are read but not shown. */
+const BYTES_PER_CHARACTER = 4;
 const PAGE_BYTES = 24_000;
 
 export interface OutputPart {
   readonly text: string;
-  /** Range of bytes that it covers. */
+  /** Range of bytes that the text covers. */
   readonly from: number;
   readonly through: number;
-  /** Something in the middle was left out. */
+  /** Part of the output was left out. */
   readonly cut: boolean;
   /** The contiguous pieces of the text, in whole lines. */
   readonly pieces: readonly string[];
@@ -24,13 +24,13 @@ export async function newOutput({ process }: Handle, since: number, head = 0): P
   const { size: printed, kept } = process.status;
   const from = Math.max(since, kept);
   const size = await completeEnd(process, from, printed);
-  const most = (head + TAIL) * BYTES_FOR_ONE;
+  const most = (head + TAIL) * BYTES_PER_CHARACTER;
   if (size - from <= most) {
     const text = await textOf(process, from, size);
     if (text.length <= head + TAIL) return { text, from: since, through: size, cut: from > since, pieces: [text] };
   }
-  const begin = head === 0 ? '' : (await textOf(process, from, from + head * BYTES_FOR_ONE)).slice(0, head);
-  const end = lastLines(await textOf(process, Math.max(from, size - TAIL * BYTES_FOR_ONE), size), TAIL);
+  const begin = head === 0 ? '' : (await textOf(process, from, from + head * BYTES_PER_CHARACTER)).slice(0, head);
+  const end = lastLines(await textOf(process, Math.max(from, size - TAIL * BYTES_PER_CHARACTER), size), TAIL);
   const gap = '… (left out here) …\n';
   const text = begin === '' ? end : `${begin}\n${gap}${end}`;
   // The last line of the beginning may be incomplete.

@@ -68,7 +68,7 @@ function listHandles(handles: ConversationHandles): ToolOutcome {
 }
 
 async function fetchNew(handle: Handle, name: string, handles: ConversationHandles): Promise<ToolOutcome> {
-  // Read before the output, so that later output is new the next time.
+  // Read before the output, so that output printed meanwhile counts as new at the next fetch.
   const since = handles.shownThrough(name);
   const part = await newOutput(handle, since);
   const rest = part.cut ? `\n(More was printed since byte ${since}: fetch with from ${since} shows it in pages.)` : '';

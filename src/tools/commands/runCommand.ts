@@ -12,7 +12,7 @@ import { shownByCommand } from './shownByCommand.ts';
 
 const DEFAULT_SECONDS = 120;
 const HEAD = 4000;
-/** Limit of output that is shown live at once. */
+/** Most bytes that one live update shows. */
 const LIVE_BYTES = 64 * 1024;
 
 export const runCommandTool = defineTool({
@@ -84,9 +84,9 @@ async function runInForeground(
   const { signal, progress } = context;
   const stopShowing = showLive(handle, progress);
   const limit = AbortSignal.timeout(seconds * 1000);
-  // A command that waits for input becomes a handle, so that the model can answer it.
-  const leaves = (one: Handle) => one.hasEnded || one.isMoved || one.state === 'waiting';
-  await handle.until(leaves, AbortSignal.any([signal, limit]));
+  // A command that waits for input becomes a handle, so that the model can answer.
+  const isOver = (one: Handle) => one.hasEnded || one.isMoved || one.state === 'waiting';
+  await handle.until(isOver, AbortSignal.any([signal, limit]));
   stopShowing();
   if (!handle.hasEnded && !signal.aborted && (handle.isMoved || handle.state === 'waiting')) {
     return handedOver(handle, await handles.keep(handle));
@@ -144,7 +144,7 @@ function plainEnd(end: NonNullable<Handle['process']['status']['end']>): string 
     case 'exited':
       return end.code === null ? `(ended by ${end.signal ?? 'a signal'})` : `(exit code ${end.code})`;
     case 'stopped':
-      return `(stopped: ${end.reason ?? 'nobody knows why'})`;
+      return `(stopped: ${end.reason ?? 'unknown reason'})`;
     case 'not_started':
       return `It could not be started: ${end.reason ?? 'unknown reason'}`;
     case 'unowned':
@@ -170,16 +170,16 @@ function showLive(handle: Handle, progress: (text: string) => void): () => void 
       if (text !== '') progress(text);
     }
   };
-  const look = () => {
-    // Only for display: a failing read fails again where its result matters.
+  const update = () => {
+    // Only for display: a read error occurs again where the result matters.
     reading ??= show()
       .catch(() => undefined)
       .finally(() => {
         reading = undefined;
       });
   };
-  const listening = handle.onDidChange(look);
-  look();
+  const listening = handle.onDidChange(update);
+  update();
   return () => {
     watch.abort();
     listening.dispose();

@@ -51,13 +51,13 @@ export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; rea
   });
 }
 
-/** The task, or why the name is not unique or unknown. */
+/** The task, or a message that the name is unknown or ambiguous. */
 async function findTask(tasks: Tasks, { name, folder }: Wanted): Promise<TaskInfo | string> {
   const listed = await tasks.list();
   if (!listed.ok) return describeFailure(listed.failure);
   const there = listed.value.filter((task) => folder === undefined || task.folder === folder);
   const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
-  // An exact match, also of the printed name; else a match that ignores case and provider.
+  // An exact match, also of the printed name; otherwise a match that ignores case and the provider.
   const exact = there.filter((task) => task.name === name || printPath(task.name) === name);
   const found = exact.length > 0 ? exact : there.filter((task) => same(task.name, name) || same(bareName(task), name));
   const [only] = found;

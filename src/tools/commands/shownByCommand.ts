@@ -1,4 +1,4 @@
-// Finds which files named in a command line its output shows, whole or in part, by comparing texts.
+// Finds the files named in a command line that its output shows, whole or in part, by comparing texts.
 import { isAbsolute } from 'node:path';
 import { pathsIn } from '../../core/consent/commandLine.ts';
 import { linesShownIn } from '../../core/files/shownLines.ts';
@@ -30,7 +30,7 @@ export async function shownByCommand(
   return [...shown.values()];
 }
 
-/** Words that may be paths; after `cd` relative to that folder; for `HEAD:src/a.ts` the path in git. */
+/** Words that may be paths: after `cd` also relative to that folder, and for `HEAD:src/a.ts` also the path in git. */
 function candidatesIn(command: string): readonly string[] {
   const words = pathsIn(command, 'bash').paths.flatMap((word) => {
     const revision = /^[\w./~^@{}-]+:(?!\/)(.+)$/.exec(word)?.[1];

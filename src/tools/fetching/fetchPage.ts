@@ -93,7 +93,7 @@ async function choose(deps: FetchDeps, url: URL, allowed: boolean): Promise<Addr
   const addresses = await deps.lookup(host);
   const [first] = addresses;
   if (first === undefined) return `${url.hostname} has no address.`;
-  if (!allowed && addresses.some(({ address }) => isLocalAddress(address))) return barred(url, 'stands for');
+  if (!allowed && addresses.some(({ address }) => isLocalAddress(address))) return barred(url, 'resolves to');
   return first;
 }
 
@@ -104,7 +104,7 @@ function barred(url: URL, verb: string): string {
 function show({ url, status, headers, body, cut }: Got, start: number, most: number): ToolOutcome {
   const type = headers['content-type'] ?? '';
   const text = textOf(type, body);
-  if (text === undefined) return refuse(`${url.href} is no text (${type || 'unknown type'}, ${body.length} bytes).`);
+  if (text === undefined) return refuse(`${url.href} is not text (${type || 'unknown type'}, ${body.length} bytes).`);
   if (start > 0 && start >= text.length) return refuse(`start: there are only ${text.length} characters.`);
   const part = wholeCharacters(text.slice(start), most);
   const end = start + part.length;

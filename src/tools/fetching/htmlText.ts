@@ -2,7 +2,7 @@
 import { decodeEntities } from '../../base/entities.ts';
 import { withoutTrailing } from '../../base/text.ts';
 
-/** Elements whose content is not for reading. */
+/** Elements whose content is not readable text. */
 const SKIPPED = new Set([
   'script',
   'style',
@@ -71,7 +71,7 @@ function* tagsOf(html: string): Generator<Tag> {
       continue;
     }
     const head = /^<(\/?)([a-z][a-z0-9-]*)/i.exec(html.slice(start, start + 60));
-    // Searches the end only where a tag begins: otherwise a page of `<` only would take quadratic time.
+    // Searches for the end only where a tag begins: otherwise a page full of `<` would take quadratic time.
     if (head === null && html[start + 1] !== '!') {
       start = html.indexOf('<', start + 1);
       continue;
@@ -188,7 +188,7 @@ function attributeOf(attributes: string, wanted: string): string | undefined {
   return undefined;
 }
 
-/** Verbatim, with its quotes. */
+/** The value verbatim, with its quotes. */
 function valueAt(attributes: string, start: number): string {
   const quote = attributes[start];
   if (quote !== '"' && quote !== "'") return attributes.slice(start).split(/\s/, 1)[0] ?? '';

@@ -11,7 +11,7 @@ export interface Received {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
-  /** There was more. */
+  /** The body was longer. */
   readonly cut: boolean;
 }
 

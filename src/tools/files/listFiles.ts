@@ -5,7 +5,7 @@ import { type FilePath, type FolderEntry, type Workspace } from '../../core/port
 import { answer, defineTool, refuse } from '../defineTool.ts';
 
 const MOST = 500;
-const PASSED_OVER = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__', '.venv']);
+const SKIPPED = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__', '.venv']);
 
 export const listFilesTool = defineTool({
   name: 'list_files',
@@ -23,41 +23,41 @@ export const listFilesTool = defineTool({
     const roots = start === undefined ? workspace.folders : [start.value];
     const found = await walk(workspace, roots, signal);
     if (!found.ok) return refuse(found.reason);
-    const { names, passedOver, more } = found;
+    const { names, skipped, more } = found;
     const notes = [
       ...(names.length === 0 ? ['(empty)'] : names),
       ...(more ? [`(More than ${MOST}: list a folder below.)`] : []),
-      ...(passedOver.length > 0 ? [`(Not looked into: ${passedOver.join(', ')})`] : []),
+      ...(skipped.length > 0 ? [`(Not looked into: ${skipped.join(', ')})`] : []),
     ];
     return answer(notes.join('\n'));
   },
 });
 
-type Found = { ok: true; names: string[]; passedOver: string[]; more: boolean } | { ok: false; reason: string };
+type Found = { ok: true; names: string[]; skipped: string[]; more: boolean } | { ok: false; reason: string };
 
 /** Breadth first, so that near entries are listed even if the list is cut. */
 async function walk(workspace: Workspace, roots: readonly FilePath[], signal: AbortSignal): Promise<Found> {
   const names: string[] = [];
-  const passedOver: string[] = [];
+  const skipped: string[] = [];
   const queue = [...roots];
   for (let folder = queue.shift(); folder !== undefined && !signal.aborted; folder = queue.shift()) {
     const entries = await workspace.list(folder);
     if (!entries.ok) {
       if (roots.includes(folder)) return { ok: false, reason: describeFailure(entries.failure) };
-      passedOver.push(printName(`${folder.path}/`));
+      skipped.push(printName(`${folder.path}/`));
       continue;
     }
     for (const entry of [...entries.value].sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = folder.path === '' ? entry.name : `${folder.path}/${entry.name}`;
-      if (names.length >= MOST) return { ok: true, names, passedOver, more: true };
+      if (names.length >= MOST) return { ok: true, names, skipped, more: true };
       names.push(printEntry(path, entry.kind));
       if (entry.kind !== 'folder') continue;
-      const below = PASSED_OVER.has(entry.name) ? undefined : await workspace.resolve(path);
+      const below = SKIPPED.has(entry.name) ? undefined : await workspace.resolve(path);
       if (below?.ok === true) queue.push(below.value);
-      else passedOver.push(printName(`${path}/`));
+      else skipped.push(printName(`${path}/`));
     }
   }
-  return { ok: true, names, passedOver, more: false };
+  return { ok: true, names, skipped, more: false };
 }
 
 function printEntry(path: string, kind: FolderEntry['kind']): string {

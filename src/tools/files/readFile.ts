@@ -40,7 +40,8 @@ export const readFileTool = defineTool({
       ...(part.cut === undefined ? [] : [`(Line ${part.cut} is too long to show whole: search can look into it.)`]),
       ...(part.next === undefined ? [] : [`(It goes on: first_line ${part.next}.)`]),
     ];
-    // Later changes are reported even for lines that were not shown; replacing a file requires that all of it was seen.
+    // Later changes are reported even for lines that were not shown, but replacing the file requires that all were
+    // seen.
     const shown = part.whole ? {} : { part: { ranges: part.range, of: part.of } };
     return { ...answer(notes.join('\n')), seen: [{ file: file.value, bytes, ...shown }] };
   },
@@ -48,7 +49,7 @@ export const readFileTool = defineTool({
 
 interface Part {
   readonly text: string;
-  /** The complete lines; none if the only line is cut. */
+  /** The lines that are shown completely; empty if the only line is cut. */
   readonly range: [number, number][];
   readonly of: number;
   readonly whole: boolean;

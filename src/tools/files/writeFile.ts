@@ -1,4 +1,4 @@
-// The tool write_file: creates a file, or replaces one whose present content the model has read.
+// The tool write_file: creates a file, or replaces one whose current content the model has read.
 import * as z from 'zod';
 import { defineTool } from '../defineTool.ts';
 

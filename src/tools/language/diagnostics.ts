@@ -1,4 +1,4 @@
-// The tool diagnostics: lists the present problems of a file, a folder or the workspace, worst files first.
+// The tool diagnostics: lists the current problems of a file, a folder or the workspace, worst files first.
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
@@ -44,7 +44,7 @@ export function createDiagnosticsTool({ problems, reported }: DiagnosticsToolDep
         .filter(({ file }) => isFile || !hides(file.path))
         .map((one) => ({ ...one, problems: one.problems.filter((problem) => isBad(problem, severity)) }));
       const { text, whole } = printProblems(found, place?.value);
-      // With a higher severity not all problems were shown.
+      // With a higher severity, not all problems were shown.
       if (severity === 'info') await reported.shown(conversation, whole);
       return answer(text);
     },

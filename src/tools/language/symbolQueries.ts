@@ -11,7 +11,7 @@ import { renameSymbol } from './symbolRename.ts';
 const MOST_PLACES = 100;
 const MOST_SYMBOLS = 300;
 const LINE_LENGTH = 200;
-/** Occurrences of a name that are tried, since some may be in comments. */
+/** How many occurrences of a name are tried, since some may be in comments. */
 const MOST_TRIED = 8;
 
 export interface SymbolsArguments {
@@ -81,7 +81,7 @@ async function positionsOf(
   if (found.length > 0) return succeeded(found.slice(0, MOST_TRIED));
   const where =
     line === undefined ? file.path : `line ${line} of ${file.path}, which is: ${cut(lines[line - 1] ?? '')}`;
-  return failed('no_symbol', `symbol: ${symbol} does not stand in ${where}`);
+  return failed('no_symbol', `symbol: ${symbol} does not occur in ${where}`);
 }
 
 async function showPlaces(
@@ -105,7 +105,7 @@ async function showPlaces(
   return answer([`${head}:`, ...parts, ...(left > 0 ? [`(${left} more are not shown.)`] : [])].join('\n'));
 }
 
-/** For files outside the workspace only the location is shown. */
+/** Empty for files outside the workspace, so that only the location is shown. */
 async function linesOf(file: FilePath | undefined, { workspace }: ToolContext): Promise<string[]> {
   const content = file && (await workspace.read(file));
   if (file === undefined || content?.ok !== true) return [];

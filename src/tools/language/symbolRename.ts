@@ -31,14 +31,14 @@ export function renameSymbol(
     if (files.length === 0) return succeeded(refuse(`${symbol} cannot be renamed here. Nothing was changed.`));
     const barred = files.find((file) => isBarred(file, context));
     if (barred !== undefined) {
-      const why = `it also stands in ${printWholePath(barred.path)}, which may not be changed without asking`;
+      const why = `it also occurs in ${printWholePath(barred.path)}, which may not be changed without asking`;
       return succeeded(refuse(`${symbol} was not renamed: ${why}. Nothing was changed.`));
     }
     return applyRename(files, symbol, name, context);
   });
 }
 
-/** The user approved only the named file. */
+/** The user approved only the named file, so hidden, protected and outside files must not be changed. */
 function isBarred({ path, file }: FileReplacements, context: ToolContext): boolean {
   return file === undefined || context.hides(path) || whyProtected(path, false) !== undefined;
 }

@@ -8,13 +8,13 @@ import { type FoundLine, isCaseSensitive, type SearchEnd, type SearchQuery } fro
 export interface RipgrepCall {
   readonly program: string;
   readonly query: SearchQuery;
-  /** Globs are relative to it. */
+  /** Globs are relative to this folder. */
   readonly folder: string;
-  /** Relative to the folder, or the text of an unsaved buffer. */
+  /** A path relative to the folder, or the text of an unsaved buffer. */
   readonly target: { readonly path: string } | { readonly text: string };
 }
 
-/** Longer lines, as of files without line breaks, are skipped. */
+/** Longer lines of ripgrep's output, from files without line breaks, are skipped. */
 const LONGEST_MESSAGE = 4_000_000;
 const STDERR_KEPT = 2000;
 const MOST_IN_ONE_FILE = 100;
@@ -67,13 +67,13 @@ function argumentsFor({ query, target }: RipgrepCall): string[] {
     '--glob=!.git',
     `--regexp=${query.text}`,
     '--',
-    // A leading dash belongs to the name.
+    // With `./`, a leading dash is part of the name.
     'path' in target ? `./${target.path}` : '-',
   ];
 }
 
 function feed(child: ChildProcess, text: string): void {
-  // It may exit before it has read all input.
+  // The program may exit before it has read all input.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(text);
 }

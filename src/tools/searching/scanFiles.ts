@@ -14,7 +14,7 @@ import {
 const MOST_FILES = 20_000;
 const LARGEST_FILE = 1_000_000;
 const ONE_FILE_MILLISECONDS = 2000;
-const PASSED_OVER = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__', '.venv']);
+const SKIPPED = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__', '.venv']);
 
 export interface Scan {
   readonly workspace: Workspace;
@@ -37,7 +37,7 @@ export async function scanFiles(scan: Scan, take: TakeLine, signal: AbortSignal)
       const inside: readonly FolderEntry[] = entries.ok ? entries.value : [{ name: '', kind: 'file' }];
       for (const entry of [...inside].sort((a, b) => (a.name < b.name ? 1 : -1))) {
         const file = entry.name === '' ? next : below(next, entry.name);
-        if (entry.kind === 'folder' && !PASSED_OVER.has(entry.name)) queue.push(file);
+        if (entry.kind === 'folder' && !SKIPPED.has(entry.name)) queue.push(file);
         if (entry.kind !== 'file' || scan.hides(file.path) || !wanted(file.path)) continue;
         if (++files > MOST_FILES) return { type: 'limited', files: MOST_FILES };
         const end = await searchFile({ workspace: scan.workspace, file, matcher }, take, signal);

@@ -52,7 +52,7 @@ export function createSearchTool(deps: SearchDeps): Tool {
       const found = new FoundLines(context.progress);
       const places = new Map<string, string>();
       const end = await search({ deps, context, query, start: start?.value, places }, found.take);
-      // ripgrep opens files itself: matches behind links or in places that are not allowed are dropped.
+      // ripgrep opens files itself, so matches behind links or in files that must not be shown are dropped here.
       await found.keepOnly(async (path) => {
         const absolute = places.get(path);
         return absolute === undefined || context.workspace.mayShow({ path, absolute });
@@ -73,7 +73,7 @@ interface Search {
 
 async function search({ deps, context, query, start, places }: Search, take: TakeLine): Promise<SearchEnd> {
   const { workspace, signal } = context;
-  // A hidden place that the user allowed by name may be shown.
+  // If the user allowed a hidden path by name, everything below it may be shown.
   const hides = (path: string) => context.hides(path) && !(start !== undefined && context.hides(start.path));
   const roots = start === undefined ? workspace.folders : [start];
   const timeout = AbortSignal.timeout(LONGEST_MILLISECONDS);
@@ -94,7 +94,7 @@ interface Place {
   hides(path: string): boolean;
 }
 
-/** Buffers first: they are few, and their content replaces the disk's. */
+/** Searches buffers first: they are few, and their content replaces the files on disk. */
 async function searchRoots(program: string, place: Place, take: TakeLine, signal: AbortSignal): Promise<SearchEnd> {
   const { query, roots, hides, workspace, places } = place;
   const unsaved = new Map(workspace.unsaved().map((file) => [file.path, file]));

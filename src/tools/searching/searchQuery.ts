@@ -1,4 +1,4 @@
-// A search query and its bounded collection of found lines, shared by ripgrep and the scanner.
+// The search query and the bounded collection of found lines, shared by ripgrep and the scanner.
 import { printWholePath } from '../../base/printPath.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { compileGlob } from '../../core/files/globs.ts';
@@ -6,7 +6,7 @@ import { compileGlob } from '../../core/files/globs.ts';
 export interface SearchQuery {
   readonly text: string;
   readonly regex: boolean;
-  /** Undefined: case-sensitive only if the text has a capital letter. */
+  /** If undefined, case-sensitive only if the text has a capital letter. */
   readonly caseSensitive?: boolean | undefined;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -29,7 +29,7 @@ export type SearchEnd =
   | { readonly type: 'limited'; readonly files: number }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** Takes one line; returns false if no more are wanted. `path` as in FilePath. */
+/** Takes one line; returns false if no more lines are wanted. `path` as in FilePath. */
 export type TakeLine = (path: string, line: FoundLine) => boolean;
 
 const MOST_MATCHES = 200;
@@ -69,7 +69,7 @@ export class FoundLines {
     return !this.isFull;
   };
 
-  /** Drops matches in other files. */
+  /** Drops matches in files that are not wanted. */
   async keepOnly(isWanted: (path: string) => Promise<boolean>): Promise<void> {
     for (const path of [...this.#files.keys()]) {
       if (await isWanted(path)) continue;

@@ -5,9 +5,9 @@ import { sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as vscode from 'vscode';
-import { handBack, ordered } from './report.ts';
+import { writeResult, readOptions } from './report.ts';
 
-export interface ActivationOrder {
+export interface ActivationOptions {
   /** Ids of installed extensions, in the order in which they are activated. */
   readonly extensions: readonly string[];
 }
@@ -15,7 +15,7 @@ export interface ActivationOrder {
 export interface Activation {
   readonly id: string;
   readonly milliseconds: number;
-  /** Bytes of its own files, after it has had time to load more. */
+  /** Bytes of its own loaded files, after it has had time to load more. */
   readonly bytes: number;
 }
 
@@ -23,7 +23,7 @@ const SETTLED_MILLISECONDS = 1000;
 
 /** Called by VS Code. */
 export async function run(): Promise<void> {
-  const { extensions } = ordered() as ActivationOrder;
+  const { extensions } = readOptions() as ActivationOptions;
   const loaded = watchScripts();
   const results: Activation[] = [];
   for (const id of extensions) {
@@ -37,7 +37,7 @@ export async function run(): Promise<void> {
     const own = [...loaded].filter((file) => file.startsWith(extension.extensionPath + sep));
     results.push({ id, milliseconds, bytes: own.reduce((sum, file) => sum + statSync(file).size, 0) });
   }
-  handBack(results);
+  writeResult(results);
 }
 
 /** Records the file of every script that the engine compiles. */

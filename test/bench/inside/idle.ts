@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Listening, startScripted } from '../../support/vscode/listeningConversation.ts';
-import { handBack, ordered } from './report.ts';
+import { writeResult, readOptions } from './report.ts';
 
-export interface IdleOrder {
-  /** The files that a conversation has read; empty: without Earshot. */
+export interface IdleOptions {
+  /** The files that a conversation has read; empty to measure without Earshot. */
   readonly seen: readonly string[];
   readonly seconds: number;
 }
@@ -22,13 +22,13 @@ export interface IdleResult {
 }
 
 const IDLE_SECONDS = 5;
-/** CPU time within that many seconds that counts as idle. */
+/** Most CPU time within these seconds that counts as idle. */
 const IDLE_MILLISECONDS = 150;
 const MOST_WAITS = 60;
 
 /** Called by VS Code. */
 export async function run(): Promise<void> {
-  const { seen, seconds } = ordered() as IdleOrder;
+  const { seen, seconds } = readOptions() as IdleOptions;
   const end = seen.length === 0 ? undefined : await listen(seen);
   // Waits until the editor and its extensions have read the folder.
   for (let wait = 0; wait < MOST_WAITS && (await used(IDLE_SECONDS)) > IDLE_MILLISECONDS; wait += 1);
@@ -38,7 +38,7 @@ export async function run(): Promise<void> {
   const after = watcher === undefined ? undefined : readProcess(watcher);
   collectGarbage();
   const { rss, heapUsed } = process.memoryUsage();
-  handBack({
+  writeResult({
     milliseconds,
     megabytes: rss / 1024 / 1024,
     heldMegabytes: heapUsed / 1024 / 1024,
@@ -66,7 +66,7 @@ async function listen(seen: readonly string[]): Promise<() => Promise<void>> {
   };
 }
 
-/** CPU milliseconds that this process takes in so many seconds. */
+/** CPU milliseconds that this process uses in this many seconds. */
 async function used(seconds: number): Promise<number> {
   const before = process.cpuUsage();
   await pause(seconds * 1000);

@@ -1,27 +1,27 @@
-// Passes options to a measurement inside the extension host and its results back.
+// Passes options to a measurement inside the extension host, and its result back.
 import { writeFileSync } from 'node:fs';
 
-const ORDER = 'EARSHOT_BENCH';
+const VARIABLE = 'EARSHOT_BENCH';
 
-interface Order {
+interface Passed {
   readonly file: string;
   readonly values: unknown;
 }
 
-/** The environment that passes `values`; the results are written to `file`. */
-export function orderFor(file: string, values: unknown): NodeJS.ProcessEnv {
-  return { [ORDER]: JSON.stringify({ file, values } satisfies Order) };
+/** The environment that passes `values`; the result is written to `file`. */
+export function environmentFor(file: string, values: unknown): NodeJS.ProcessEnv {
+  return { [VARIABLE]: JSON.stringify({ file, values } satisfies Passed) };
 }
 
-/** The values passed to `orderFor`. */
-export function ordered(): unknown {
-  return order().values;
+/** The values that were passed to `environmentFor`. */
+export function readOptions(): unknown {
+  return readPassed().values;
 }
 
-export function handBack(result: unknown): void {
-  writeFileSync(order().file, JSON.stringify(result));
+export function writeResult(result: unknown): void {
+  writeFileSync(readPassed().file, JSON.stringify(result));
 }
 
-function order(): Order {
-  return JSON.parse(process.env[ORDER] ?? '') as Order;
+function readPassed(): Passed {
+  return JSON.parse(process.env[VARIABLE] ?? '') as Passed;
 }

@@ -6,9 +6,9 @@ import { type LogEvent } from '../../../src/protocol/event.ts';
 import { PRODUCER_NAMES } from '../../../src/protocol/settings.ts';
 import { call, inFolder, Listening, setting, startScripted } from '../../support/vscode/listeningConversation.ts';
 import { eventually } from '../../support/vscode/startedExtension.ts';
-import { handBack, ordered } from './report.ts';
+import { writeResult, readOptions } from './report.ts';
 
-export interface StormOrder {
+export interface StormOptions {
   /** Command that switches a copy of the repository outside the workspace to a given branch. */
   readonly elsewhere: string;
   readonly seen: readonly string[];
@@ -22,15 +22,15 @@ export interface StormOrder {
 export type Side = 'earshot' | 'disabled' | 'unwatched';
 
 export interface StormResult {
-  /** The longest stall of each round, which switches and switches back; the first round only warms up. */
+  /** The longest stall of each round, in which the branch is switched and switched back. Without the warm-up round. */
   readonly stalls: Readonly<Record<Side, readonly Stall[]>>;
   /** The blocks delivered with each checkout while producers ran. */
   readonly blocks: readonly (readonly Block[])[];
 }
 
 /**
- * In milliseconds. Wall time includes time in which the machine runs other processes; CPU time of the thread
- * is only what this thread does.
+ * In milliseconds. Wall time includes the time in which the machine runs other processes; CPU time is only that of this
+ * thread.
  */
 export interface Stall {
   readonly processor: number;
@@ -47,7 +47,7 @@ const SENTINEL = 'sentinel.txt';
 
 /** Called by VS Code. */
 export async function run(): Promise<void> {
-  const { elsewhere, seen, rounds } = ordered() as StormOrder;
+  const { elsewhere, seen, rounds } = readOptions() as StormOptions;
   const { earshot, server } = await startScripted();
   const opened = await earshot.create();
   if (!opened.ok) throw new Error(opened.failure.message);
@@ -60,7 +60,7 @@ export async function run(): Promise<void> {
   let carried: Block[] = [];
   const listening = log.onDidAppend(({ event }) => carried.push(...blocksOf(event)));
   for (let round = 0; round <= rounds; round += 1) {
-    // The order alternates, so that none always meets the warmer machine.
+    // The order alternates, so that no side always has warmer caches.
     for (let turn = 0; turn < SIDES.length; turn += 1) {
       const side = SIDES[(turn + round) % SIDES.length] ?? 'earshot';
       await become(side, agent, editor, seen[0] ?? '');
@@ -78,7 +78,7 @@ export async function run(): Promise<void> {
   }
   listening.dispose();
   editor.dispose();
-  handBack({ stalls, blocks } satisfies StormResult);
+  writeResult({ stalls, blocks } satisfies StormResult);
   await earshot.close(log.id);
   await server.stop();
 }
@@ -90,7 +90,7 @@ function blocksOf(event: LogEvent): Block[] {
     : [{ text: event.notifications.text, shown: event.notifications.shown.length }];
 }
 
-/** Waits until the watcher has reported everything, because its batches are throttled. */
+/** Measures until the watcher has reported everything, because its batches are throttled. */
 async function stallOf(agent: Listening, command: string, editor: EditorWatcher): Promise<Stall> {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

@@ -1,11 +1,11 @@
 // Prints errors: expected ones as a message with the next step, bugs with their stack trace.
 
 /**
- * A problem that was expected: shown as its message and the next step, never as a stack trace.
+ * An expected problem, shown as a message with the next step, never as a stack trace.
  */
 export class UserError extends Error {
   /**
-   * @param {string} message what went wrong, as a whole sentence
+   * @param {string} message what went wrong, as a complete sentence
    * @param {string} nextStep what the reader can do about it
    * @param {{ details?: string, exitCode?: number }} [more] details: lines of output that show the cause
    */
@@ -19,7 +19,7 @@ export class UserError extends Error {
 }
 
 /**
- * The text shown for whatever was thrown. A stack trace is for bugs only.
+ * The text to show for a thrown value. Only bugs have a stack trace.
  *
  * @param {unknown} error
  * @returns {string}

@@ -5,13 +5,13 @@ import { isEnding } from '../processes/lifetime.mjs';
  * @typedef {object} Reporter
  * @property {(text: string) => void} line prints one finished line
  * @property {<Result>(label: string, work: (say: (what: string) => void) => Promise<Result>, conclude?: (result: Result) => Conclusion) => Promise<Result>} step
- *   runs work under a line that shows what is happening and for how long, and how it ended
+ *   runs work under a line that shows what is happening, for how long, and how it ended
  */
 
 /**
  * @typedef {object} Conclusion
  * @property {boolean} passed
- * @property {string} text in a few words, beside the label
+ * @property {string} text a few words, shown after the label
  */
 
 const spinnerMilliseconds = 250;
@@ -19,7 +19,7 @@ const plainLineMilliseconds = 10_000;
 
 /**
  * On a terminal all running steps share one line that is rewritten in place; elsewhere a plain line is printed from
- * time to time, so that a log shows that something still happens.
+ * time to time, so that a log shows that the step is still running.
  *
  * @param {NodeJS.WriteStream} [stream]
  * @returns {Reporter}
@@ -62,7 +62,7 @@ export function createReporter(stream = process.stdout) {
       timer ??= setInterval(tick, inPlace ? spinnerMilliseconds : plainLineMilliseconds);
       let shown = '';
       const finish = (/** @type {string} */ text) => {
-        // The outcome of a step that is being ended for another reason is not reported.
+        // The outcome of a step that is stopped because the process ends is not reported.
         if (isEnding()) return;
         erase();
         running.delete(label);

@@ -1,4 +1,4 @@
-// Starts Chromium for tests: headless, without network requests of its own.
+// Starts Chromium for tests: headless, without background network requests.
 import { type Browser, chromium } from 'playwright-core';
 import { onEnd } from '../processes/lifetime.mjs';
 import { setUp } from '../setup.mjs';
@@ -6,7 +6,7 @@ import { setUp } from '../setup.mjs';
 const flags = ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'].concat(
   '--disable-component-update',
   '--disable-sync',
-  // Terminals would draw with a GPU that is emulated by the CPU, which costs more than the tests that use them.
+  // Otherwise terminals draw with a GPU that the CPU emulates, which takes longer than the tests themselves.
   '--disable-3d-apis',
 );
 
@@ -15,7 +15,7 @@ export async function launchChromium(options: { readonly headless?: boolean } = 
   const browser = await chromium.launch({
     executablePath,
     headless: options.headless ?? true,
-    // Chromium's sandbox does not work for root, nor in most containers; it only opens our own pages.
+    // Chromium's sandbox works neither for root nor in most containers, and only pages of the tests are opened.
     chromiumSandbox: false,
     args: flags,
     handleSIGINT: false,

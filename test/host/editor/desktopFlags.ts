@@ -1,4 +1,4 @@
-// Reads the command line of a desktop VS Code; flags without a meaning in a browser are ignored.
+// Reads the command line of a desktop VS Code; flags that have no meaning in a browser are ignored.
 import { resolve } from 'node:path';
 import { UserError } from '../console/errors.mjs';
 
@@ -19,7 +19,7 @@ export function readDesktopFlags(args: readonly string[]): DesktopFlags {
   const required = (name: string): string => {
     const value = path(name);
     if (value === undefined)
-      throw new UserError(`--${name}=PATH is missing.`, 'Give it; runTests of @vscode/test-electron does.');
+      throw new UserError(`--${name}=PATH is missing.`, 'Pass it, as runTests of @vscode/test-electron does.');
     return value;
   };
   const folder = args.find((arg) => !arg.startsWith('-'));

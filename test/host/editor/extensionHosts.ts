@@ -1,4 +1,4 @@
-// Tracks the extension hosts of a VS Code server, and how they ended, from its output.
+// Tracks the extension hosts of a VS Code server, and how they ended, by reading the server's output.
 
 export interface ExtensionHostExit {
   readonly pid: number;

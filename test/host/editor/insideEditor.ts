@@ -1,4 +1,4 @@
-// Runs a module inside a real extension host: starts our VS Code and a page, and returns the module's exit code.
+// Runs a module inside a real extension host: starts the installed VS Code and a page, and returns the exit code.
 import { format } from 'node:util';
 import type { Page } from 'playwright-core';
 import { launchChromium } from './browser.ts';
@@ -7,9 +7,9 @@ import { startVscodeServer, type VscodeServer, type VscodeServerOptions } from '
 
 const extensionHostWithinMilliseconds = 120_000;
 const longestRunMilliseconds = 20 * 60_000;
-/** After the extension host has ended by itself. */
+/** Longest wait for the exit code after the extension host has ended normally. */
 const exitCodeWithinMilliseconds = 10_000;
-/** Time for server output that was printed just before the exit code. */
+/** Time for server output printed just before the exit code to arrive. */
 const settleMilliseconds = 300;
 
 export interface InsideEditorOptions extends VscodeServerOptions {
@@ -20,7 +20,7 @@ export interface InsideEditorOptions extends VscodeServerOptions {
   readonly tests: string;
   /** Default: 20 minutes. */
   readonly longestMilliseconds?: number;
-  /** Gets the output of the window's console, including that of other extensions. Default: it is printed. */
+  /** Called with each line of the window's console, including those of other extensions. Default: prints it. */
   readonly log?: (line: string) => void;
 }
 
@@ -48,14 +48,14 @@ async function runTests(page: Page, url: string, log: (line: string) => void): P
 }
 
 /**
- * Rejects if no exit code can be expected any more. VS Code itself reports 0 after its extension host has crashed; only
- * one that ends by itself is followed by an exit code that means something.
+ * Rejects if no exit code can be expected any more. VS Code reports 0 even after its extension host has crashed; the
+ * exit code is meaningful only if the extension host ended normally.
  */
 function failure(page: Page, server: VscodeServer, longestMilliseconds: number): Promise<never> {
   return new Promise((_resolve, reject) => {
     const fail = (message: string) =>
       reject(
-        new UserError(message, 'The lines above show how far it came.', {
+        new UserError(message, 'The lines above show how far the tests got.', {
           details: server.recentOutput().slice(-2000),
         }),
       );
@@ -66,14 +66,14 @@ function failure(page: Page, server: VscodeServer, longestMilliseconds: number):
       if (!isRunning) fail(`No extension host was started within ${extensionHostWithinMilliseconds / 1000} s.`);
     }, extensionHostWithinMilliseconds).unref();
     setTimeout(
-      () => fail(`What runs inside did not end within ${longestMilliseconds / 60_000} minutes.`),
+      () => fail(`The tests did not end within ${longestMilliseconds / 60_000} minutes.`),
       longestMilliseconds,
     ).unref();
 
     server.onDidExitExtensionHost(({ how, clean }) => {
-      const tell = () => fail(`The extension host ended in the middle of the tests (${how}).`);
-      if (clean) setTimeout(tell, exitCodeWithinMilliseconds).unref();
-      else tell();
+      const failLate = () => fail(`The extension host ended in the middle of the tests (${how}).`);
+      if (clean) setTimeout(failLate, exitCodeWithinMilliseconds).unref();
+      else failLate();
     });
     server.ended.then(() => fail('The VS Code server ended in the middle of the tests.'), reject);
     page.on('crash', () => fail('The page crashed in the middle of the tests.'));

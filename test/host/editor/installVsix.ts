@@ -7,14 +7,14 @@ import { lastLines, runNode } from '../processes/runCommand.mjs';
 import { serverEnvironment } from './serverEnvironment.ts';
 import { setUp } from '../setup.mjs';
 
-/** @param dataDir of the server that will be started on it */
+/** @param dataDir the data folder of the server that will use the extension */
 export async function installVsix(file: string, dataDir: string): Promise<void> {
   const { node, vscode } = await setUp(['vscode']);
   const home = join(dataDir, 'home');
   await mkdir(home, { recursive: true });
   const args = ['--install-extension', file, '--accept-server-license-terms']
     .concat('--server-data-dir', dataDir, '--extensions-dir', join(dataDir, 'extensions'))
-    // It asks no gallery for anything.
+    // No network requests to a gallery.
     .concat('--telemetry-level', 'off');
   const logFile = join(dataDir, 'install.log');
   const env = serverEnvironment(process.env, { home, runtimeFolder: await newTemporaryFolder(), node }, {});

@@ -1,10 +1,10 @@
-// A reverse proxy as code-server has one: serves ports of this machine under /proxy/PORT/ of its own host, which it passes on.
+// A reverse proxy like that of code-server: serves ports of this machine under /proxy/PORT/ and keeps the Host header.
 import { createServer, request } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
 export interface PathProxy {
   readonly port: number;
-  /** The address of a port of this machine, with the slash at its end. */
+  /** The address of a port of this machine, with a slash at the end. */
   address(port: number | string, host?: string): string;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Starts and stops a VS Code server with Earshot and builds its addresses.
+// Starts and stops a VS Code server with Earshot, and builds its addresses.
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -23,15 +23,18 @@ export interface VscodeServerOptions {
   /** Holds the server's state, its log (server.log) and its own home folder. */
   readonly dataDir: string;
   readonly extensionsDir?: string;
-  /** The folder of an extension that is there as if it were installed. A server with one runs no tests and no extension under development. */
+  /**
+   * The folder of an extension that is linked as installed. Such a server runs no tests and no extension under
+   * development.
+   */
   readonly installed?: string;
-  /** Merged into our defaults; null restores the default of VS Code. */
+  /** Merged into the defaults of tests; null restores VS Code's default. */
   readonly settings?: Settings;
   /** Default: a free one. */
   readonly port?: number;
   /** Added to the environment of the server and its extension hosts; undefined removes a variable. */
   readonly env?: NodeJS.ProcessEnv;
-  /** true: folders are untrusted until the user trusts them. Default: every folder is trusted. */
+  /** If true, folders are untrusted until the user trusts them. Default: every folder is trusted. */
   readonly workspaceTrust?: boolean;
 }
 
@@ -72,12 +75,12 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   const flags = ['--host', host, '--port', String(options.port ?? 0), '--connection-token-file', tokenFile]
     .concat('--server-data-dir', dataDir, '--extensions-dir', extensionsDir)
     .concat('--accept-server-license-terms', '--telemetry-level', 'off')
-    // Only a driven workbench loads an extension under development, and it shows no messages but in the notification centre.
+    // Only a driven workbench loads an extension under development; it shows messages only in the notification centre.
     .concat(options.installed === undefined ? '--enable-smoke-test-driver' : [])
     .concat(options.workspaceTrust === true ? [] : '--disable-workspace-trust');
   const { child, end } = spawnNode(node, [join(vscode, 'out', 'server-main.js'), ...flags], {
     cwd: home,
-    // Without it VS Code names addresses that only the front end of code-server serves.
+    // Without VSCODE_PROXY_URI, VS Code would use addresses that only the front end of code-server serves.
     env: serverEnvironment(
       process.env,
       { home, runtimeFolder, node },
@@ -118,27 +121,30 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   }
 }
 
-/** Machine settings have lower precedence than changes made in the window or the folder. Open windows apply them at once. */
+/**
+ * Machine settings have lower precedence than changes made in the window or the folder. Open windows apply them at
+ * once.
+ */
 export async function writeMachineSettings(dataDir: string, settings: Settings): Promise<void> {
   const folder = join(dataDir, 'data', 'Machine');
   await mkdir(folder, { recursive: true });
   const text = `${JSON.stringify(mergeSettings(defaultSettings, settings), null, 2)}\n`;
-  // In place: VS Code watches the file itself and may miss its replacement.
+  // Written in place, since VS Code watches the file itself and may miss its replacement.
   await writeFile(join(folder, 'settings.json'), text);
 }
 
-/** Under a name without a version: VS Code remembers the folder, and a later version is found there too. */
+/** The link's name has no version: VS Code remembers the folder, and later versions must be found there too. */
 async function linkExtension(folder: string, extensionsDir: string): Promise<void> {
   const link = join(extensionsDir, 'earshot');
   await rm(link, { recursive: true, force: true });
   await symlink(folder, link, 'junction');
-  // Without its list VS Code looks for what is there, and does not use what it remembers of an older manifest.
+  // Without this list VS Code scans the folder instead of using what it remembers of an older manifest.
   await rm(join(extensionsDir, 'extensions.json'), { force: true });
 }
 
 /**
- * Without a token any web page the user visits could reach the server, and with it a shell. Browsers keep the token in a
- * cookie that does not know about ports, so all servers of one user must share theirs.
+ * Without a token, any web page that the user visits could reach the server, and with it a shell. Browsers keep the
+ * token in a cookie that is not bound to a port, so all servers of one user must share one token.
  */
 async function connectionToken(dataDir: string): Promise<{ token: string; tokenFile: string }> {
   for (const folder of [cacheFolder(), dataDir]) {
@@ -147,7 +153,7 @@ async function connectionToken(dataDir: string): Promise<{ token: string; tokenF
       await mkdir(folder, { recursive: true });
       await writeFile(tokenFile, randomBytes(16).toString('hex'), { flag: 'wx', mode: 0o600 });
     } catch {
-      // It is there already, or this folder cannot be written to.
+      // The file exists already, or this folder cannot be written to.
     }
     const token = (await readFile(tokenFile, 'utf8').catch(() => '')).trim();
     if (/^[0-9a-f]{32}$/.test(token)) return { token, tokenFile };
@@ -209,7 +215,7 @@ function listeningPort(output: Output, ended: Promise<void>): Promise<number> {
   });
 }
 
-/** The payload has what a desktop VS Code takes as flags. */
+/** The payload contains what a desktop VS Code gets as flags. */
 function pageUrl(port: number, token: string, folder: string | undefined, { extension, tests }: PageOptions): string {
   const remote = (path: string) => `vscode-remote://${host}:${port}${pathToFileURL(path).pathname}`;
   const payload = [

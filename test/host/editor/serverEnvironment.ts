@@ -1,7 +1,7 @@
-// The environment of a VS Code server: ours without variables of npm, a test runner or another editor.
+// The environment of a VS Code server: that of this process without variables of npm, test runners and editors.
 import { delimiter, dirname } from 'node:path';
 
-const notForTheServer =
+const excludedVariables =
   /^(npm_|INIT_CWD$|NODE_OPTIONS$|NODE_ENV$|NODE_PATH$|VITEST|TEST$|VSCODE_|ELECTRON_|XDG_(CONFIG|CACHE|DATA|STATE)_HOME$)/i;
 
 export interface ServerEnvironment {
@@ -9,7 +9,7 @@ export interface ServerEnvironment {
   readonly home: string;
   /** The folder for sockets. */
   readonly runtimeFolder: string;
-  /** First on the PATH of terminals and tasks. */
+  /** Its folder is the first one on the PATH of terminals and tasks. */
   readonly node: string;
 }
 
@@ -18,7 +18,7 @@ export function serverEnvironment(
   { home, runtimeFolder, node }: ServerEnvironment,
   extra: NodeJS.ProcessEnv = {},
 ): NodeJS.ProcessEnv {
-  const kept = Object.entries(inherited).filter(([name]) => !notForTheServer.test(name));
+  const kept = Object.entries(inherited).filter(([name]) => !excludedVariables.test(name));
   return {
     ...Object.fromEntries(kept),
     HOME: home,

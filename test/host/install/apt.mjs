@@ -1,4 +1,4 @@
-// Installs Debian's packages, where that is possible: as root, on Debian or a system made from it.
+// Installs Debian packages where that is possible: as root, on Debian or a system derived from it.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -18,10 +18,10 @@ export async function canUseApt() {
 /**
  * @param {readonly string[]} packages
  * @param {(what: string) => void} say
- * @returns {Promise<{ installed: boolean, logFile: string, output: string }>} `output`: its last lines
+ * @returns {Promise<{ installed: boolean, logFile: string, output: string }>} `output`: the last lines of apt's output
  */
 export function installPackages(packages, say) {
-  // One after the other: two would wait for each other's locks.
+  // One at a time, since two installations would wait for each other's locks.
   const result = installing.then(() => install(packages, say));
   installing = result.catch(() => undefined);
   return result;

@@ -1,4 +1,4 @@
-// The cache folder that all clones share; a folder in it is either complete or absent.
+// The cache folder that all clones share. A folder in it is either complete or absent.
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -28,7 +28,7 @@ export function cacheFolder(environment = process.env, platform = process.platfo
  */
 function userCacheFolder(environment, platform) {
   const named = environment['XDG_CACHE_HOME'];
-  // A relative one is invalid by its specification and is to be ignored.
+  // By its specification, a relative path is invalid and must be ignored.
   if (named !== undefined && isAbsolute(named)) return named;
   if (platform === 'win32') return environment['LOCALAPPDATA'] ?? join(homedir(), 'AppData', 'Local');
   if (platform === 'darwin') return join(homedir(), 'Library', 'Caches');
@@ -36,7 +36,7 @@ function userCacheFolder(environment, platform) {
 }
 
 /**
- * A new log file's path, in a folder that is there. Old logs are removed on the way.
+ * The path of a new log file, in an existing folder. Also removes old logs.
  *
  * @param {string} name
  * @returns {Promise<string>}
@@ -50,7 +50,7 @@ export async function newLogFile(name) {
 }
 
 /**
- * Makes sure that a folder is there and can be written to.
+ * Makes sure that a folder exists and is writable.
  *
  * @param {string} folder
  * @param {string} [nextStep]
@@ -69,15 +69,15 @@ export async function makeWritable(
 }
 
 /**
- * Returns once `target` is there. If it is missing, it is built in a folder beside it and renamed when finished, so a
- * broken-off build is never taken for a whole one. Two processes may build at the same time: the first to finish wins,
- * the other throws its own away. That costs the second one its time, and needs no lock that could be left behind.
+ * Returns once `target` exists. If it is missing, it is built in a temporary folder and then renamed, so that an
+ * interrupted build is never taken for a complete one. Two processes may build at the same time: the first to finish
+ * wins, and the other discards its own. That wastes time, but needs no lock that could be left behind.
  *
  * @param {string} target
- * @param {(partial: string) => Promise<string>} build fills the empty folder it is given; returns what of it to keep
+ * @param {(partial: string) => Promise<string>} build fills the empty folder; returns the path in it to keep
  * @param {{ isWhole?: () => Promise<boolean>, nursery?: string, nextStep?: string }} [options]
- *   isWhole: whether what is there now will do; nursery: the folder to build in, on the same disk as the target;
- *   nextStep: what to do if it cannot be written to
+ *   isWhole: whether the existing target is usable; nursery: the folder to build in, on the same disk as the target;
+ *   nextStep: what the user can do if it cannot be written to
  */
 export async function buildWhole(target, build, options = {}) {
   const { isWhole = async () => existsSync(target), nursery = dirname(target), nextStep } = options;
@@ -108,7 +108,7 @@ export async function buildWhole(target, build, options = {}) {
 }
 
 /**
- * The name says who is building, so that others can tell an abandoned folder from one that is being filled.
+ * The name contains the builder, so that others can tell an abandoned folder from one that is being filled.
  *
  * @param {string} nursery
  * @param {string} target
@@ -124,8 +124,8 @@ function thisMachine() {
 }
 
 /**
- * Removes what dead builders left behind. A cache may be shared between machines or containers, whose pids say nothing
- * here: theirs are removed only after a day.
+ * Removes folders of builders that have ended. A cache may be shared between machines or containers, whose pids cannot
+ * be checked here: their folders are removed only after a day.
  *
  * @param {string} folder
  */
@@ -138,14 +138,14 @@ export async function removeAbandoned(folder) {
     const path = join(folder, name);
     const age = Date.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now());
     const abandoned = machine === thisMachine() ? !alive.has(Number(pid)) : age > abandonedAfterMilliseconds;
-    // A killed builder's own children may still be writing there: then a later run succeeds.
+    // Children of a killed builder may still be writing there; a later run then removes the folder.
     if (abandoned) await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 }
 
 /**
- * A new folder for one run, removed when the process ends, or by a later run if this one is killed. Its path is kept
- * short, because sockets are put there.
+ * A new folder for one run, removed when the process ends, or by a later run if this one is killed. Its path is short,
+ * since it will contain sockets.
  *
  * @returns {Promise<string>}
  */

@@ -20,7 +20,7 @@ export async function provideDependencies(repository, report) {
   if (await fits()) return;
 
   await report.step('Dependencies', (say) =>
-    // Not in place: `npm ci` first removes node_modules, and an interrupted one leaves a partial folder that looks complete.
+    // Not in place: `npm ci` first removes node_modules, and if it is interrupted, the partial folder looks complete.
     buildWhole(
       target,
       async (partial) => {
@@ -44,8 +44,8 @@ export async function provideDependencies(repository, report) {
 }
 
 /**
- * npm keeps a record of what it really installed in node_modules/.package-lock.json, written last. Comparing it, and not
- * a stamp of ours, also accepts what a developer's own `npm install` made.
+ * npm records what it has installed in node_modules/.package-lock.json, which it writes last. Comparing this record,
+ * and not a stamp of this script, also accepts the result of a developer's own `npm install`.
  *
  * @param {string} repository
  * @returns {Promise<boolean>}

@@ -1,4 +1,5 @@
-// Provides the Node that runs VS Code and our TypeScript: the installed one if its version fits, otherwise one from the registry.
+// Provides the Node that runs VS Code and the TypeScript here: the installed one if its version fits, or the
+// registry's.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -61,7 +62,7 @@ async function checkThatItRuns(executable) {
   } catch (error) {
     throw new UserError(
       `Node ${registryVersion} from the npm registry does not run on this system (${String(error).split('\n')[0]}).`,
-      `Install Node ${wantedMajor} by your system’s own means and run the command with it.`,
+      `Install Node ${wantedMajor} with your system’s package manager and run the command with it.`,
     );
   }
 }

@@ -1,10 +1,10 @@
-// Calls npm with the user's npm and registry settings, without the environment of the npm that runs us.
+// Calls npm with the user's npm and registry settings, without the environment of the npm that runs this script.
 import { basename } from 'node:path';
 import { newLogFile } from './cache.mjs';
 import { UserError } from '../console/errors.mjs';
 import { lastLines, runCommand, runNode } from '../processes/runCommand.mjs';
 
-/** No installed package needs its install scripts, and none may run on the user's machine unasked. */
+/** No package needs its install scripts, and none may run on the user's machine without being asked for. */
 export const quietInstall = [
   '--ignore-scripts',
   '--no-audit',
@@ -28,7 +28,7 @@ export async function runNpm(args, { cwd, purpose }) {
   const { logFile } = options;
   const result =
     script === undefined
-      ? // On Windows it is a batch file.
+      ? // On Windows npm is a batch file.
         await runCommand('npm', args, { ...options, shell: process.platform === 'win32' })
       : await runNode(process.execPath, [script, ...args], options);
   if (result.exitCode === 0) return;
@@ -44,7 +44,7 @@ export async function runNpm(args, { cwd, purpose }) {
 
 /**
  * @param {NodeJS.ProcessEnv} [environment]
- * @returns {string | undefined} the npm that runs us, if it is one
+ * @returns {string | undefined} the npm that runs this script, if npm does
  */
 export function npmScript(environment = process.env) {
   const script = environment['npm_execpath'];
@@ -53,7 +53,7 @@ export function npmScript(environment = process.env) {
 }
 
 /**
- * The npm that runs our script describes our package in the environment, which an npm for another folder must not get.
+ * The npm that runs this script describes its package in the environment, which an npm for another folder must not get.
  *
  * @param {NodeJS.ProcessEnv} environment
  * @returns {NodeJS.ProcessEnv}
@@ -65,7 +65,7 @@ export function npmEnvironment(environment) {
 }
 
 /**
- * npm states the cause first and may go on with pages of advice.
+ * npm states the cause first, and pages of advice may follow.
  *
  * @param {string} output
  * @returns {string}
@@ -81,11 +81,11 @@ function causeIn(output) {
  */
 function nextStepFor(output) {
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network/i.test(output)) {
-    return 'The npm registry cannot be reached: connect to the network (or check npm’s proxy and registry settings) and run the command again; it goes on where it stopped.';
+    return 'The npm registry cannot be reached: connect to the network (or check npm’s proxy and registry settings) and run the command again; it continues where it stopped.';
   }
   if (/code EUSAGE/.test(output))
-    return 'package-lock.json does not fit package.json: run `npm install` and commit what it changes.';
+    return 'package-lock.json does not match package.json: run `npm install` and commit its changes.';
   if (/ENOSPC/.test(output)) return 'The disk is full: free about 1.5 GB and run the command again.';
   if (/EACCES|EPERM|EROFS/.test(output)) return 'A folder cannot be written to: the lines above name it.';
-  return 'Fix what the lines above name and run the command again.';
+  return 'Fix the problems named above and run the command again.';
 }

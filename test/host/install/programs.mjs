@@ -1,9 +1,9 @@
-// Installs programs that some tests of the hub run. Where one cannot be installed, its tests are skipped, by name.
+// Installs programs that some tests of the hub need. If one cannot be installed, it is named and its tests are skipped.
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { canUseApt, installPackages } from './apt.mjs';
 
-/** Debian's packages, and the program that shows each is there. */
+/** Debian packages, each with the program that shows that it is installed. */
 const programs = Object.entries({
   'nats-server': 'nats-server',
   'netcat-openbsd': 'nc.openbsd',
@@ -20,7 +20,7 @@ export async function providePrograms(report) {
   if (missing.length === 0) return;
   if (await canUseApt()) {
     await report.step('Programs for tests', async (say) => {
-      // One that cannot be had must not keep the others away.
+      // One by one: a package that is not available must not prevent the others.
       for (const name of missing) await installPackages([name], say);
     });
   }
@@ -30,7 +30,7 @@ export async function providePrograms(report) {
 }
 
 function missingPackages() {
-  // A user's PATH has no folders of servers.
+  // A user's PATH does not contain the folder of servers.
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'].filter((folder) => folder !== '');
   return programs
     .filter(([, program]) => !folders.some((folder) => existsSync(join(folder, program))))

@@ -13,8 +13,8 @@ const vscodeVersion = '1.139.1';
 const recipe = 1;
 
 /**
- * Native modules that would need a compiler, and plain JavaScript that does their work well enough for development.
- * What else is native comes prebuilt or is not used.
+ * Native modules that would need a compiler, and JavaScript that replaces them well enough for development. All other
+ * native modules are prebuilt or not used.
  */
 const standIns = { '@vscode/spdlog': 'spdlog.mjs', '@vscode/native-watchdog': 'nativeWatchdog.mjs' };
 
@@ -73,7 +73,7 @@ async function putStandIn(moduleFolder, file) {
 }
 
 /**
- * @param {string} folder whose entries are named by platform and architecture
+ * @param {string} folder a folder whose entries are named by platform and architecture
  */
 async function removeOtherPlatforms(folder) {
   for (const name of await readdir(folder).catch(() => [])) {

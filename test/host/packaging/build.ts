@@ -5,7 +5,7 @@ import { UserError } from '../console/errors.mjs';
 import { lastLines, runNode } from '../processes/runCommand.mjs';
 import { repository } from '../setup.mjs';
 
-/** @param flags of esbuild.mjs: none for what runs here, `--tests` for the suites, `--production` for what ships */
+/** @param flags of esbuild.mjs: none for development, `--tests` for the suites, `--production` for the package */
 export async function build(...flags: readonly string[]): Promise<void> {
   const output = join(repository, flags.length > 0 ? '.build' : 'dist');
   try {
@@ -23,7 +23,7 @@ export async function build(...flags: readonly string[]): Promise<void> {
     logFile,
   });
   if (result.exitCode === 0) return;
-  throw new UserError('Earshot could not be built.', `Correct what the lines above name. The whole log: ${logFile}`, {
+  throw new UserError('Earshot could not be built.', `Fix the errors above. The whole log: ${logFile}`, {
     // esbuild has printed the errors before it throws; its stack trace adds nothing.
     details: lastLines(result.output.split(/\n\S*esbuild\/lib\/main\.js:\d+\n/)[0] ?? '', 30),
   });

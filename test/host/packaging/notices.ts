@@ -11,7 +11,7 @@ const rule = '-'.repeat(80);
 const head = `Earshot contains the following third-party software, each under its own licence.
 `;
 
-/** Copied code that the bundler does not know of. */
+/** Copied code that is not in the bundler's metafile. */
 const icons = `Codicons (https://github.com/microsoft/vscode-codicons)
 Copyright (c) Microsoft Corporation. The icons are licensed under the Creative Commons Attribution 4.0 International
 licence: https://creativecommons.org/licenses/by/4.0/legalcode

@@ -33,7 +33,7 @@ export async function makeVsix(file: string, say: (what: string) => void): Promi
   const metafiles = JSON.parse(await readFile(join(repository, '.build', 'metafiles.json'), 'utf8')) as Metafile[];
   await writeFile(join(packagedFolder, 'ThirdPartyNotices.txt'), await collectNotices(repository, metafiles));
   const readme = await readFile(join(repository, 'README.md'), 'utf8');
-  // By the name that vsce gives it.
+  // vsce renames the file LICENSE to LICENSE.txt.
   await writeFile(join(packagedFolder, 'README.md'), readme.replaceAll('](LICENSE)', '](LICENSE.txt)'));
   await runVsce(file);
   return (await stat(file)).size;
@@ -43,13 +43,13 @@ async function runVsce(file: string): Promise<void> {
   const logFile = join(repository, '.build', 'vsce.log');
   const vsce = fileURLToPath(import.meta.resolve('@vscode/vsce/vsce'));
   const args = ['package', '--out', file]
-    // Everything that ships is in the bundles; without it vsce would pack node_modules.
+    // Everything is in the bundles; without this flag vsce would pack node_modules.
     .concat('--no-dependencies')
-    // A clone has no public address, and the README needs none: what it links to is in the package.
+    // A clone has no public address, and the README needs none, since its links lead to files in the package.
     .concat('--no-rewrite-relative-links', '--allow-missing-repository');
   const result = await runNode(process.execPath, [vsce, ...args], { cwd: packagedFolder, logFile });
   if (result.exitCode === 0) return;
-  throw new UserError(`${file} could not be made.`, `Correct what the lines above name. The whole log: ${logFile}`, {
+  throw new UserError(`${file} could not be built.`, `Fix the errors above. The whole log: ${logFile}`, {
     details: lastLines(result.output, 20),
   });
 }

@@ -1,7 +1,7 @@
-// Ends a Node program with the process that started it, even if that one is killed. Preloaded with --import.
+// Ends a Node program together with the process that started it, even if that is killed. Preloaded with --import.
 import { Socket } from 'node:net';
 
-// Removed at once: this file is also preloaded into programs that this one forks, which must not be bound.
+// Removed at once: this file is also preloaded into programs that this program forks, which must not be bound.
 const bond = process.env['EARSHOT_BOND'];
 delete process.env['EARSHOT_BOND'];
 
@@ -20,7 +20,7 @@ function killGroup() {
   process.kill(-process.pid, 'SIGKILL');
 }
 
-/** For a program that cleans up by itself. */
+/** For a program that cleans up on its own. */
 function askToEnd() {
   process.kill(process.pid, 'SIGTERM');
 }

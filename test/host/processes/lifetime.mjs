@@ -1,4 +1,4 @@
-// Runs a command to its end, by result, error or signal, and cleans up everything it started.
+// Runs a command until it ends by a result, an error or a signal, and cleans up everything that it started.
 import { constants } from 'node:os';
 import { describeError, UserError } from '../console/errors.mjs';
 
@@ -7,32 +7,32 @@ const cleanups = { processes: new Set(), folders: new Set() };
 let ending = false;
 
 /**
- * Registers what must be undone if the process ends before the returned function is called.
+ * Registers a clean-up that runs if the process ends before the returned function is called.
  *
  * @param {keyof typeof cleanups} what processes are ended first, since they may still write to the folders
  * @param {() => unknown} cleanup may be asynchronous
- * @returns {() => void} forgets the clean-up: its work is done
+ * @returns {() => void} cancels the clean-up, since it is not needed any more
  */
 export function onEnd(what, cleanup) {
   cleanups[what].add(cleanup);
   return () => void cleanups[what].delete(cleanup);
 }
 
-/** Whether the process is ending, so that failures of what is being ended need no report. */
+/** Whether the process is ending, so that failures of the parts being stopped are not reported. */
 export function isEnding() {
   return ending;
 }
 
 /**
- * Runs a command to its exit code. On SIGINT, SIGTERM or SIGHUP everything registered with onEnd is undone first; a
- * second signal changes nothing, because a terminal, npm and our own parent may each send one for a single Ctrl+C.
+ * Runs a command and exits with its exit code. On SIGINT, SIGTERM or SIGHUP all clean-ups of onEnd run first. A second
+ * signal changes nothing, because a terminal, npm and the parent process may each send one for a single Ctrl+C.
  *
  * @param {() => Promise<number>} command
  * @param {{ stoppedMessage?: string }} [options]
  * @returns {Promise<never>}
  */
 export async function runToExit(command, { stoppedMessage = 'Stopped.' } = {}) {
-  // Once the terminal is gone (SIGHUP), writing to it must not keep the clean-ups from running.
+  // Once the terminal is closed (SIGHUP), failed writes to it must not prevent the clean-ups.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
@@ -63,7 +63,8 @@ export async function runToExit(command, { stoppedMessage = 'Stopped.' } = {}) {
 }
 
 /**
- * The outcome of a command after a signal is not a result, because its parts are being ended. The signal's handler ends the process.
+ * After a signal, the outcome of a command is meaningless, because its parts are being stopped. The signal's handler
+ * ends the process.
  *
  * @returns {Promise<never>}
  */

@@ -1,4 +1,4 @@
-// Finds all processes that belong to one that we started, and ends them.
+// Finds all processes that belong to a started process, and ends them.
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -16,7 +16,7 @@ const killedWithinMilliseconds = 2000;
  */
 
 /**
- * Every live process of this machine; zombies are not alive. Linux is read from /proc, since small images have no ps.
+ * Every live process of this machine, without zombies. On Linux /proc is read, since small images have no ps.
  *
  * @returns {Promise<RunningProcess[]>}
  */
@@ -58,8 +58,8 @@ function asProcess([pid, parent, group, started]) {
 }
 
 /**
- * The root, its descendants, and the members of its group whose parents are gone. Shells in terminals have groups and
- * sessions of their own, orphans have another parent: neither relation alone finds all.
+ * The root, its descendants, and the members of its group whose parents have ended. Shells in terminals have their own
+ * groups and sessions, and orphans have another parent, so neither relation alone finds all.
  *
  * @param {RunningProcess[]} processes
  * @param {number} root
@@ -81,7 +81,7 @@ export function familyOf(processes, root) {
 }
 
 /**
- * Asks the whole family of a process to end, then makes it.
+ * Asks the whole family of a process to end, and then kills what is left.
  *
  * @param {number} root a process that leads its own group
  * @param {{ graceMilliseconds?: number }} [options]
@@ -125,6 +125,6 @@ function sendSignal(pid, signal) {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself in the meantime.
+    // The process has ended in the meantime.
   }
 }

@@ -1,4 +1,4 @@
-// Runs helper programs: in their own process group that ends with us, with their output in a log file.
+// Runs helper programs in their own process groups, which end with this process, and logs their output to a file.
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -10,8 +10,8 @@ import { endTree } from './processTree.mjs';
 const keptTailCharacters = 64_000;
 
 /**
- * Starts a program that leads its own process group, so that all it starts can be ended with it, and ends it when this
- * process ends.
+ * Starts a program that leads its own process group, so that everything it starts can be ended with it. It is ended
+ * when this process ends.
  *
  * @param {string} command
  * @param {readonly string[]} args
@@ -32,9 +32,9 @@ function spawnGroup(command, args, { graceMilliseconds, priority, ...options }) 
 const preload = new URL('boundProcess.mjs', import.meta.url).href;
 
 /**
- * What to add to the start of a Node program so that it ends with us even if we are killed.
+ * Options for starting a Node program so that it ends with this process even if this process is killed.
  *
- * @param {'group' | 'self'} bond whether it is killed with its whole group, or told to end
+ * @param {'group' | 'self'} bond whether it is killed with its whole group, or asked to end
  */
 export function bondOptions(bond) {
   return {
@@ -45,7 +45,7 @@ export function bondOptions(bond) {
 }
 
 /**
- * Starts a Node program that leads its own process group and is bound to us.
+ * Starts a Node program that leads its own process group and is bound to this process.
  *
  * @param {string} node
  * @param {readonly string[]} args
@@ -64,7 +64,7 @@ export function spawnNode(node, args, { output, env = process.env, ...options })
  * @typedef {object} CommandResult
  * @property {number | null} exitCode null if a signal ended it
  * @property {NodeJS.Signals | null} signal
- * @property {string} output the end of what it printed, both streams together
+ * @property {string} output the end of its output, both streams together
  * @property {Error | undefined} startError why it could not be started
  */
 
@@ -73,13 +73,13 @@ export function spawnNode(node, args, { output, env = process.env, ...options })
  * @property {string} [cwd]
  * @property {NodeJS.ProcessEnv} [env]
  * @property {string} logFile
- * @property {number} [graceMilliseconds] between asking it to end and killing it, if it comes to that
+ * @property {number} [graceMilliseconds] time between asking it to end and killing it
  * @property {boolean} [shell]
  * @property {number} [priority] as of `os.setPriority`
  */
 
 /**
- * Runs a program to its end without judging it.
+ * Runs a program to its end and returns how it ended.
  *
  * @param {string} command
  * @param {readonly string[]} args
@@ -92,7 +92,7 @@ export async function runCommand(command, args, { logFile, ...options }) {
 }
 
 /**
- * The same for a Node program, which is also bound to us.
+ * The same for a Node program, which is also bound to this process.
  *
  * @param {string} node
  * @param {readonly string[]} args

@@ -7,11 +7,11 @@ import { UserError } from '../console/errors.mjs';
 
 export const startHelp = `npm start [-- OPTIONS]: opens VS Code with Earshot in your browser.
 
-  --folder DIR      the folder to work on, whose state is kept; default: a copy of a small sample that is thrown away
+  --folder DIR      the folder to work on, whose state is kept; default: a temporary copy of a small sample
   --port N          the port to listen on; default: a free one
   --settings FILE   VS Code settings (JSON) on top of the defaults
-  --base-url URL    where the model is: the setting earshot.baseUrl
-  --model NAME      its name: the setting earshot.model
+  --base-url URL    address of the model's endpoint: the setting earshot.baseUrl
+  --model NAME      name of the model: the setting earshot.model
   --no-open         do not open the browser
   --help            this text
 
@@ -21,7 +21,7 @@ Ctrl+C ends it.`;
  * @typedef {object} StartOptions
  * @property {string | undefined} folder absolute
  * @property {number | undefined} port
- * @property {Record<string, unknown>} settings what the command line asks for, on top of the defaults
+ * @property {Record<string, unknown>} settings the settings from the command line, on top of the defaults
  * @property {boolean} open
  */
 
@@ -120,8 +120,8 @@ export function portProblem(port) {
  * @returns {Promise<string>}
  */
 async function readFolder(text) {
-  // npm runs us in the package's folder; the user's paths are relative to the folder they called npm in.
-  const path = fromWhereTheUserStands(text);
+  // npm runs this script in the package's folder; the user's paths are relative to the folder in which npm was called.
+  const path = relativeToCaller(text);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw usageError(`--folder ${text}: there is no such folder (${path}).`);
   if (!found.isDirectory()) throw usageError(`--folder ${text}: ${path} is not a folder.`);
@@ -133,7 +133,7 @@ async function readFolder(text) {
  * @returns {Promise<Record<string, unknown>>}
  */
 async function readSettings(text) {
-  const path = fromWhereTheUserStands(text);
+  const path = relativeToCaller(text);
   const content = await readFile(path, 'utf8').catch((error) => {
     throw usageError(`--settings ${text}: ${path} cannot be read (${errorCode(error)}).`);
   });
@@ -162,6 +162,6 @@ function readUrl(text) {
 }
 
 /** @param {string} path */
-function fromWhereTheUserStands(path) {
+function relativeToCaller(path) {
   return resolve(process.env['INIT_CWD'] ?? '.', path);
 }

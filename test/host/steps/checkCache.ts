@@ -1,4 +1,4 @@
-// Remembers in the cache folder which trees passed a check. Checks read many files at once, so only the whole tree is a sound key.
+// Remembers in the cache folder which trees passed a check. The key is the whole tree, since a check may read any file.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export async function markerOf(check: string): Promise<string | undefined> {
   const hash = createHash('sha256').update(`${process.version}\0`);
   for (const name of names.sort()) {
     hash.update(`${name}\0`);
-    // A deleted file is listed until that is staged.
+    // A deleted file is listed until the deletion is staged.
     hash.update(await readFile(join(repository, name)).catch(() => 'deleted'));
     hash.update('\0');
   }

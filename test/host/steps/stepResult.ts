@@ -39,7 +39,7 @@ interface VitestReport {
   }[];
 }
 
-/** Reads what vitest's JSON reporter wrote. */
+/** Reads the report of vitest's JSON reporter. */
 export function readVitestReport(text: string, relativeTo: string): StepResult {
   const report = JSON.parse(text) as VitestReport;
   const tests = report.testResults.flatMap((file) => file.assertionResults);
@@ -71,7 +71,7 @@ interface MochaReport {
   readonly failures: readonly Failure[];
 }
 
-/** Reads what the suites in the extension host wrote. */
+/** Reads the report of the suites in the extension host. */
 export function readMochaReport(text: string): StepResult {
   const { passed, skipped = 0, failures } = JSON.parse(text) as MochaReport;
   return {

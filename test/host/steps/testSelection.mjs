@@ -1,14 +1,14 @@
 // Selects the steps of `npm test` from its command line.
 import { UserError } from '../console/errors.mjs';
 
-export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last line counts what passed and failed.
+export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last line counts passed and failed tests.
 
-  (nothing)   all of the following but full and electron
+  (nothing)   all of the following except full and electron
   full        the same, with every random or repeated test run much more often
   checks      types, lint, format, unused code, build
-  unit        without an editor
-  vscode      in the extension host of the VS Code that set-up provides
-  browser     on its workbench, through Chromium
+  unit        tests without an editor
+  vscode      tests in the extension host of the installed VS Code
+  browser     tests of its workbench, through Chromium
   installed   packages Earshot, installs the package in that VS Code and uses it
   electron    the vscode suites in a desktop VS Code: downloaded, or the one that EARSHOT_VSCODE names`;
 
@@ -61,7 +61,7 @@ export function readTestSelection(args) {
 }
 
 /**
- * What the tests find in their environment for these words.
+ * The environment variables of the tests for these arguments.
  *
  * @param {readonly string[]} args
  * @returns {Record<string, string>}

@@ -1,4 +1,4 @@
-// The steps of `npm test`: what each runs and where its result is read from.
+// The steps of `npm test`: what each one runs, and where its result is read from.
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { constants } from 'node:os';
@@ -25,8 +25,8 @@ const resultsFolder = join(repository, '.build', 'test');
 const shownLines = 38;
 const LITTLE_LOWER = 2;
 /**
- * Both cores are busy until the last minute, so the longest step goes first: alone at the end it would leave a core idle. An editor
- * that waits for a core is late for a person; what only computes can wait.
+ * Steps with editors have a higher priority than those that only compute: an editor that waits for a core is too slow
+ * for the time limits of its tests, while computing steps can wait.
  */
 const priorities: Partial<Record<Step, number>> = {
   browser: LITTLE_LOWER,
@@ -43,7 +43,7 @@ const priorities: Partial<Record<Step, number>> = {
 interface TestStep {
   readonly label: string;
   run(): Promise<StepResult>;
-  /** Runs the files or suites of these failed tests again. Absent: a failure is final. */
+  /** Runs the files or suites of these failed tests again. If absent, a failure is final. */
   repeat?(titles: readonly string[]): Promise<StepResult>;
 }
 
@@ -87,7 +87,7 @@ function logFileOf(step: string): string {
   return join(resultsFolder, `${step}.log`);
 }
 
-/** Runs a program of one of our dependencies on this Node; its whole output goes to a file, the end of it is returned. */
+/** Runs a program of a dependency on this Node; its whole output goes to a file, and the end of it is returned. */
 async function runTool(
   step: Step,
   script: string,
@@ -99,7 +99,7 @@ async function runTool(
     cwd: repository,
     logFile: logFileOf(step),
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', ...env },
-    // The program that opened browsers and servers must close them.
+    // Time for the program to close the browsers and servers that it started.
     graceMilliseconds: 8000,
     ...(priorities[step] !== undefined && { priority: priorities[step] }),
   };
@@ -119,7 +119,7 @@ async function oncePerTree(name: string, run: () => Promise<StepResult>): Promis
   const marker = await markerOf(name);
   if (marker !== undefined && (await isMarked(marker))) return onePassed;
   const result = await run();
-  // A cache that cannot be written costs time, and no result.
+  // A cache that cannot be written only costs time.
   if (marker !== undefined && result.failures.length === 0) await mark(marker).catch(() => undefined);
   return result;
 }
@@ -127,11 +127,11 @@ async function oncePerTree(name: string, run: () => Promise<StepResult>): Promis
 async function checkTypes(): Promise<StepResult> {
   await restoreTypes();
   for (const project of await typeProjects()) {
-    // Not `tsc -b`: it skips a project whose own files are unchanged, whatever happened to the files that they import.
+    // Not `tsc -b`: it skips a project whose own files are unchanged, even if files that they import have changed.
     const result = await check('types', 'typescript/bin/tsc', ['-p', project]);
     if (result.failures.length > 0) return result;
   }
-  // A cache that cannot be written costs time, and no result.
+  // A cache that cannot be written only costs time.
   await saveTypes().catch(() => undefined);
   return onePassed;
 }
@@ -141,7 +141,7 @@ function explain(step: Step, { exitCode, signal, output, startError }: CommandRe
   return `${lastLines(output, shownLines)}\n(${ending}; the whole output: ${logFileOf(step)})`;
 }
 
-/** Every project in the tree; the one at the root only holds what they share. */
+/** Every project in the tree; the one at the root only contains shared options. */
 async function typeProjects(): Promise<string[]> {
   const found = await Promise.all(
     ['src', 'test'].map(async (top) => {
@@ -191,7 +191,7 @@ async function vscodeSuites(step: 'vscode' | 'electron', titles: readonly string
   return readReport(step, result, report, readMochaReport);
 }
 
-/** A run that broke off counts as failed even if every test it came to had passed. */
+/** An interrupted run counts as failed even if every test so far has passed. */
 async function readReport(
   step: Step,
   result: CommandResult,
@@ -205,7 +205,7 @@ async function readReport(
   return { ...oneFailed(label, explain(step, result)), passed: counted.passed, skipped: counted.skipped };
 }
 
-/** A desktop program needs a display; where there is none, the program that provides a virtual one. */
+/** The program that provides a virtual display for a desktop program; undefined if there is a real display. */
 function virtualDisplay(): string | undefined {
   const { DISPLAY, WAYLAND_DISPLAY, PATH = '' } = process.env;
   if (process.platform !== 'linux' || DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined) return undefined;

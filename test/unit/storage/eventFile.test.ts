@@ -76,7 +76,7 @@ test('a damaged line in the middle stays, is reported, and the rest opens', asyn
   const { seqs, nextSeq, damage, rest } = await openWith(line(1) + spoilt + line(3));
   expect({ seqs, nextSeq }).toEqual({ seqs: [1, 3], nextSeq: 4 });
   expect(damage).toEqual([
-    'Line 2 of this conversation’s log is damaged (its checksum does not fit) and was left out; the rest is here.',
+    'Line 2 of this conversation’s log is damaged (its checksum does not fit) and was left out; the rest is intact.',
   ]);
   expect(rest.startsWith(line(1) + spoilt + line(3))).toBe(true);
 });
@@ -85,14 +85,14 @@ test('complete damaged lines at the end are cut off, kept and reported', async (
   const spoilt = line(2).replace('title 2', 'title X');
   const { window, seqs, damage } = await openWith(line(1) + spoilt);
   expect({ seqs, torn: torn(window) }).toEqual({ seqs: [1], torn: [spoilt] });
-  expect(damage).toEqual(['The end of this conversation’s log is damaged and was cut off; the rest is here.']);
+  expect(damage).toEqual(['The end of this conversation’s log is damaged and was removed; the rest is intact.']);
 });
 
 test('a log with only damaged lines starts empty, and its bytes are kept', async () => {
   const bytes = 'one\ntwo\n{"v":1}\n';
   const { window, seqs, nextSeq, damage } = await openWith(bytes);
   expect({ seqs, nextSeq, torn: torn(window) }).toEqual({ seqs: [], nextSeq: 1, torn: [bytes] });
-  expect(damage).toEqual(['Nothing in this conversation’s log can be read any more, so it begins anew.']);
+  expect(damage).toEqual(['This conversation’s log cannot be read at all, so the conversation starts empty.']);
 });
 
 test('events of unknown types and newer versions are preserved and ignored, and their numbers are not reused', async () => {
@@ -106,8 +106,8 @@ test('an event whose number does not rise is skipped and reported; a gap is repo
   const { seqs, nextSeq, damage } = await openWith(line(1) + line(2) + line(2) + line(1) + line(5));
   expect({ seqs, nextSeq }).toEqual({ seqs: [1, 2, 5], nextSeq: 6 });
   expect(damage).toEqual([
-    'Line 3 of this conversation’s log is damaged (it has the number 2, which was used before: another program wrote here) and was left out; the rest is here.',
-    'Line 4 of this conversation’s log is damaged (it has the number 1, which was used before: another program wrote here) and was left out; the rest is here.',
+    'Line 3 of this conversation’s log is damaged (it has the number 2, which was used before: another program wrote here) and was left out; the rest is intact.',
+    'Line 4 of this conversation’s log is damaged (it has the number 1, which was used before: another program wrote here) and was left out; the rest is intact.',
     'Line 5 of this conversation’s log does not follow the one before: before it, events 3 to 4 are missing.',
   ]);
 });

@@ -71,7 +71,7 @@ test('a long text comes in parts; one too long to fetch is cut with a note; bina
   send('text/plain', gzipSync('a'.repeat(50_000_000)), { 'content-encoding': 'gzip' });
   expect((await fetched(base, { start: 1_999_000 })).content).toMatch(/\(The rest was too long to fetch\.\)$/);
   send('image/png', Buffer.from([0x89, 0x50]));
-  expect(await fetched(base)).toEqual({ content: `${base}/ is no text (image/png, 2 bytes).`, isError: true });
+  expect(await fetched(base)).toEqual({ content: `${base}/ is not text (image/png, 2 bytes).`, isError: true });
 });
 
 test('a broken response is reported as such, not as unreachable', async () => {
@@ -121,7 +121,7 @@ test('redirects are followed a few times, checked each time, and not to another 
 test('a name that resolves to a local address is refused; the address itself needs approval in every mode', async () => {
   names = { 'rebound.example': '127.0.0.1', 'mapped.example': '::ffff:10.1.2.3' };
   for (const name of Object.keys(names))
-    expect((await fetched(`http://${name}/`)).content).toContain('stands for an address');
+    expect((await fetched(`http://${name}/`)).content).toContain('resolves to an address');
   const { settings } = readSettings((name) => (name === 'approvals.mode' ? 'all' : undefined));
   const deps = {
     settings,

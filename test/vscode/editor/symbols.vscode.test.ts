@@ -1,4 +1,5 @@
-// The tool symbols with the real TypeScript server: definitions, references, outline, and a rename that keeps unsaved work.
+// The tool symbols with the real TypeScript server: definitions, references, outline, and a rename that keeps unsaved
+// work.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { effectOf } from '../../../src/core/consent/approvalPolicy.ts';
@@ -79,12 +80,12 @@ describe('symbols', () => {
     const hidden = await ask(rename, (path) => path.endsWith('user.ts'));
     assert.match(
       hidden.content,
-      /^fill was not renamed: it also stands in .*user\.ts, which may not be changed without asking\. Nothing was changed\.$/,
+      /^fill was not renamed: it also occurs in .*user\.ts, which may not be changed without asking\. Nothing was changed\.$/,
     );
     const wrong = await ask({ ...rename, symbol: 'nothing' });
     assert.match(
       wrong.content,
-      /^symbol: nothing does not stand in line 1 of .*cup\.ts, which is: export function fill/,
+      /^symbol: nothing does not occur in line 1 of .*cup\.ts, which is: export function fill/,
     );
     const word = await ask({ ...rename, symbol: 'full', line: 2 });
     assert.equal(word.isError, true, word.content);

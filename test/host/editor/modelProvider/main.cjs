@@ -1,4 +1,4 @@
-// An extension that provides a chat model whose answers are data, so that Earshot can be tried on VS Code's own models.
+// An extension that provides a chat model with scripted answers, to test Earshot with models of VS Code.
 const vscode = require('vscode');
 
 const TEA = {
@@ -17,7 +17,7 @@ exports.activate = (context) => {
   const provider = {
     onDidChangeLanguageModelChatInformation: changed.event,
     provideLanguageModelChatInformation: async () => state.models,
-    // A token a character: whoever asserts can count.
+    // One token per character, so that assertions can count tokens.
     provideTokenCount: async (_model, text) => {
       const plain = typeof text === 'string' ? text : JSON.stringify(text.content);
       state.counted.push(plain);

@@ -1,5 +1,5 @@
-// Replaces the native watchdog module, which would need a compiler, with nothing: VS Code itself checks for the parent
-// every second, and our stop ends the whole tree.
+// Replaces the native watchdog module, which would need a compiler, by an empty one: VS Code itself checks its parent
+// every second, and the test host ends the whole process tree.
 
 export function start() {}
 

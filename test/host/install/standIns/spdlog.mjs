@@ -1,5 +1,5 @@
-// Replaces VS Code's native log module, which would need a compiler: the same lines, levels and rotation,
-// written at once.
+// Replaces VS Code's native log module, which would need a compiler: the same lines, levels and rotation, written
+// synchronously.
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 
@@ -46,7 +46,7 @@ export class Logger {
       writeSync(this.descriptor, bytes);
       this.size += bytes.length;
     } catch {
-      // A log that cannot be written must not take the program down with it.
+      // A log that cannot be written must not crash the program.
     }
   }
 
