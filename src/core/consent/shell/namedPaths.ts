@@ -2,6 +2,7 @@
 import { expandBraces } from './braces.ts';
 import { readPosixScript } from './posixReader.ts';
 import { isPosix, type PosixShell, type SimpleCommand, shellSyntaxOf, type Word } from './script.ts';
+import { Variables } from './variables.ts';
 import { pathsInText } from './wordPaths.ts';
 
 export interface NamedPaths {
@@ -39,9 +40,6 @@ const READS_DATA = new Set([
   'gh',
   'diff',
 ]);
-/** These assign variables by rules that are not modelled here. */
-const ASSIGNS = new Set(['read', 'mapfile', 'readarray', 'getopts', 'eval', 'source', '.', 'let', 'unset']);
-const DECLARES = new Set(['export', 'declare', 'local', 'typeset', 'readonly']);
 /** Programs that belong to the system. */
 const SYSTEM_PROGRAM = /^(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/s?bin\/[^/]+$/;
 /** These variables can make the shell run another program than the named one. */
@@ -240,66 +238,6 @@ function textsOf(word: Word, known: Variables, loops: readonly string[]): Texts 
     }
   }
   return unknown === undefined ? { texts } : { texts: [...texts, ...alternatives], unknown };
-}
-
-/** Values of variables that the line itself assigns. */
-class Variables {
-  readonly #values = new Map<string, readonly string[] | undefined>();
-  /** Variables that certainly have one of their values. */
-  readonly #assigned = new Set<string>();
-  readonly #open: boolean;
-
-  constructor(commands: readonly SimpleCommand[]) {
-    this.#open = commands.some(({ words }) => ASSIGNS.has(literalOf(words[0]) ?? '') || isPrintfInto(words));
-    for (const { assignments, words } of commands) {
-      for (const { name, values } of assignments) this.#add(name, values);
-      if (!DECLARES.has(literalOf(words[0]) ?? '')) continue;
-      for (const word of words.slice(1)) {
-        const [part] = word;
-        const name = part?.type === 'text' ? /^([A-Za-z_]\w*)\+?=/.exec(part.text)?.[1] : undefined;
-        // Without an assignment there is no value to add.
-        if (name === undefined) continue;
-        const literal = literalOf(word);
-        this.#add(
-          name,
-          literal === undefined ? [word] : [[{ type: 'text', text: literal.slice(name.length + 1), quoted: true }]],
-        );
-      }
-    }
-  }
-
-  #add(name: string, values: readonly Word[]): void {
-    const literal = values.map(literalOf);
-    const before = this.#values.has(name) ? this.#values.get(name) : [];
-    const all = literal.every((one) => one !== undefined) ? literal : undefined;
-    const known = before !== undefined && all !== undefined && before.length + all.length <= MOST_VALUES;
-    this.#values.set(name, known ? [...before, ...all] : undefined);
-  }
-
-  passed({ assignments }: SimpleCommand): void {
-    for (const { name, unconditional } of assignments) if (unconditional) this.#assigned.add(name);
-  }
-
-  /** Undefined: the values are known only when the script runs. */
-  valuesOf(name: string, loops: readonly string[]): readonly string[] | undefined {
-    if (this.#open) return undefined;
-    if (!this.#values.has(name)) return name === 'HOME' ? ['~'] : name === 'PWD' ? ['.'] : undefined;
-    const values = this.#values.get(name);
-    if (values === undefined) return undefined;
-    if (this.#assigned.has(name) || loops.includes(name)) return values;
-    // It may still be unset, or have the value of an environment variable.
-    return /^[a-z][a-z0-9]*$/.test(name) ? ['', ...values] : undefined;
-  }
-}
-
-/** Undefined if part of it is known only when the script runs. */
-function literalOf(word: Word | undefined): string | undefined {
-  if (word === undefined || word.some((part) => part.type !== 'text')) return undefined;
-  return word.map((part) => (part.type === 'text' ? part.text : '')).join('');
-}
-
-function isPrintfInto(words: readonly Word[]): boolean {
-  return literalOf(words[0]) === 'printf' && literalOf(words[1])?.startsWith('-v') === true;
 }
 
 /** The indexes of words that are messages for people, such as commit messages: they name no files. */

@@ -105,6 +105,38 @@ test('every word that may be a path is checked, also in an ambiguous line', () =
   expect(paths('cat "/etc/passwd')).toContain('/etc/passwd');
 });
 
+describe('a variable that is changed in an unusual way hides no path: cat reads ../secret in each of these', () => {
+  test.each([
+    'x=a; n=x; declare "$n=."; cat $x$x/secret',
+    'x=a; d=declare; $d x=.; cat $x$x/secret',
+    'x=a; declare -n r=x; r=.; cat $x$x/secret',
+    'x=a; builtin declare x=.; cat $x$x/secret',
+    'x=a; command eval "x=."; cat $x$x/secret',
+    'x=a; command -p eval "x=."; cat $x$x/secret',
+    'x=a; builtin read x <<< .; cat $x$x/secret',
+    'x=a; export "x=."; cat $x$x/secret',
+    'x=; : ${x:=..}; cat ./$x/secret',
+    'x=; : "${x=..}"; cat ./$x/secret',
+    'x=; echo > ${x:=..}; cat ./$x/secret',
+    'x=a; builtin printf -v x ..; cat $x/secret',
+    'x=a; v=-v; printf $v x ..; cat $x/secret',
+    'x=a; trap "x=.." DEBUG; cat $x/secret',
+    'x=a; time read x <<< ..; cat $x/secret',
+    'x=a; ! read x <<< ..; cat $x/secret',
+    'x=a; if read x <<< ..; then cat $x/secret; fi',
+  ])('%s', (line) => {
+    const { paths, unclear } = pathsIn(line, 'bash');
+    if (!paths.some((path) => path.endsWith('../secret'))) expect(unclear).toBeDefined();
+  });
+
+  test.each(['export PATH; x=a; cat $x/b', 'declare -r x=a; cat $x/b', 'x=a; printf "%s" $x; cat $x/b'])(
+    'an ordinary declaration keeps the values known: %s',
+    (line) => {
+      expect(pathsIn(line, 'bash')).toEqual({ paths: expect.arrayContaining(['a/b']) as string[] });
+    },
+  );
+});
+
 test('a path in a comment is ignored', () => {
   expect(pathsIn('ls src # </summary> /etc', 'bash')).toEqual({ paths: ['src'] });
   expect(pathsIn('# /etc\nls src\n  # ~/x', 'sh')).toEqual({ paths: ['src'] });
