@@ -13,10 +13,10 @@ import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type Folded } from './conversation/projections/project.ts';
 import { endBesideTurns, isBetweenCycles, type Live, notOpen, viewLive } from './live.ts';
-import { type Subscription } from './notify/dispatcher.ts';
+import { Dispatcher } from './notify/dispatcher.ts';
+import { type Subscription } from './notify/outlet.ts';
 import { Producers } from './notify/producers.ts';
 import { dismiss } from './notify/queue.ts';
-import { Subscriptions } from './notify/publishing.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
 import { type Publisher, type QueuedMessage } from './ports/ports.ts';
 import { ConversationHooks } from './tools/hookMoments.ts';
@@ -30,7 +30,7 @@ const TASK_ENDED = 'task.ended' satisfies ShippedKind;
 
 export class Earshot implements Disposable, Publisher {
   readonly #ports: Services;
-  readonly #subscriptions: Subscriptions;
+  readonly #dispatcher: Dispatcher;
   readonly #turns: Turns;
   readonly #ownership: Ownership;
   readonly #live = new Map<string, Live>();
@@ -46,7 +46,7 @@ export class Earshot implements Disposable, Publisher {
 
   constructor(ports: Services) {
     this.#ports = ports;
-    this.#subscriptions = new Subscriptions({
+    this.#dispatcher = new Dispatcher({
       ids: ports.ids,
       repair: (id) => this.#repair(id),
       onlyOwn: (kind) => kind === TASK_ENDED && ports.settings()['notifications.tasks'] === 'own',
@@ -59,7 +59,9 @@ export class Earshot implements Disposable, Publisher {
     this.tools = this.#held.add(new ToolRegistry(ports.tools, report));
     this.#hooks = this.#held.add(new ConversationHooks(ports));
     this.#views = this.#held.add(new LiveViews(this.tools, report));
-    this.#turns = new Turns({ ports, registry: this.tools, changed, sample: (point) => this.producers.sample(point) });
+    const { seen, live } = this.#views;
+    this.producers = this.#held.add(new Producers({ ...ports, outlet: this.#dispatcher, seen, live }));
+    this.#turns = new Turns({ ports, registry: this.tools, changed, producers: this.producers });
     this.#ownership = new Ownership({
       ports,
       join: (live) => this.#subscribeOwned(live),
@@ -68,8 +70,6 @@ export class Earshot implements Disposable, Publisher {
       isOpen: (live) => this.#live.get(live.log.id) === live,
       close: (id) => this.close(id),
     });
-    const { seen, live } = this.#views;
-    this.producers = this.#held.add(new Producers({ ...ports, outlet: this.#subscriptions, seen, live }));
     const listening = ports.onDidChangeSettings?.(() => {
       this.producers.refresh();
       this.reconsider();
@@ -234,17 +234,17 @@ export class Earshot implements Disposable, Publisher {
   }
 
   publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown> {
-    return this.#subscriptions.publish(draft, to, sender);
+    return this.#dispatcher.publish(draft, to, sender);
   }
 
   /** The live conversations of this window for which the draft would be queued. */
   listeners(draft: NotificationDraft, to?: string): readonly string[] {
-    return this.#subscriptions.listeners(draft, { to });
+    return this.#dispatcher.listeners(draft, { to });
   }
 
   /** Adds subscriptions that do not follow from the log, such as a name on the hub or a server whose tools are on. */
   subscribe(conversation: string, subscription: Subscription): Disposable {
-    return this.#subscriptions.subscribe(conversation, subscription);
+    return this.#dispatcher.subscribe(conversation, subscription);
   }
 
   /** Subscribes the log of an outside agent and watches the files it has seen, until the result is disposed of. */
@@ -256,7 +256,7 @@ export class Earshot implements Disposable, Publisher {
   }
 
   withdraw(kind: NotificationDraft['kind'], subject: string, reason: string, to?: string): Promise<boolean> {
-    return this.#subscriptions.withdraw(kind, subject, reason, to);
+    return this.#dispatcher.withdraw(kind, subject, reason, to);
   }
 
   dispose(): void {
@@ -339,7 +339,7 @@ export class Earshot implements Disposable, Publisher {
 
   #subscribeLog(log: ConversationLog, edits: OwnEdits): DisposableStore {
     const held = new DisposableStore();
-    held.add(this.#subscriptions.join(log));
+    held.add(this.#dispatcher.join(log));
     held.add(this.#views.join(log, edits));
     return held;
   }

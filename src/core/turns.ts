@@ -22,8 +22,7 @@ export interface TurnsDeps {
   readonly ports: Services;
   readonly registry: ToolRegistry;
   changed(change: ConversationChange): void;
-  /** Compares state that is not watched, at a delivery point. */
-  sample: Sampling['sample'];
+  readonly producers: Sampling['producers'];
 }
 
 /** Whether a message started a turn, or is queued for the running one. */
@@ -205,7 +204,7 @@ export class Turns {
     const { ports } = this.#deps;
     const { log, edits, captures, handOver: frontend } = live;
     const { registry, model } = ofConversation(this.#deps, log);
-    const sampling = { used: this.#used, sample: this.#deps.sample };
+    const sampling = { used: this.#used, producers: this.#deps.producers };
     const instructions = this.#instructions.get(live) ?? new InstructionsInForce();
     this.#instructions.set(live, instructions);
     const shared = { sampling, instructions, refusals: this.#refusals, ...(captures && { captures }) };

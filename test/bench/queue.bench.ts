@@ -6,9 +6,8 @@ import { DisposableStore } from '../../src/base/disposable.ts';
 import { formatBlock } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { estimateTokens } from '../../src/core/conversation/tokens.ts';
-import { Dispatcher } from '../../src/core/notify/dispatcher.ts';
+import { Dispatcher, SubscriptionIndex } from '../../src/core/notify/dispatcher.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
-import { Subscriptions } from '../../src/core/notify/publishing.ts';
 import { realFileSystem } from '../../src/node/files/fileSystem.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
@@ -22,25 +21,26 @@ const { settings } = readSettings(() => undefined);
 
 // Publishing. Ten subscriptions match; all others are for other files, folders and extensions.
 const MATCHING = 10;
-function subscribed(count: number): Dispatcher {
-  const dispatcher = new Dispatcher();
+function subscribed(count: number): SubscriptionIndex {
+  const subscriptions = new SubscriptionIndex();
   const held = new DisposableStore();
   for (let index = 0; index < MATCHING; index += 1) {
     held.add(
-      dispatcher.subscribe(`match${index}`, { scope: index % 2 === 0 ? 'file:src/app.ts' : 'glob:src/**/*.ts' }),
+      subscriptions.subscribe(`match${index}`, { scope: index % 2 === 0 ? 'file:src/app.ts' : 'glob:src/**/*.ts' }),
     );
   }
   for (let index = 0; index < count - MATCHING; index += 1) {
     const scopes = [`file:src/f${index}.ts`, `glob:packages/p${index}/**/*.ts`, `glob:**/name${index}.ts`];
-    held.add(dispatcher.subscribe(`other${index}`, { scope: scopes[index % 3] ?? '' }));
+    held.add(subscriptions.subscribe(`other${index}`, { scope: scopes[index % 3] ?? '' }));
   }
-  return dispatcher;
+  return subscriptions;
 }
 
-function publishAll(dispatcher: Dispatcher): number {
+function publishAll(subscriptions: SubscriptionIndex): number {
   const published = 60_000;
   for (let index = 0; index < published; index += 1) {
-    if (dispatcher.listeners({ scopes: ['file:src/app.ts'] }).size !== MATCHING) throw new Error('not ten listeners');
+    if (subscriptions.listeners({ scopes: ['file:src/app.ts'] }).size !== MATCHING)
+      throw new Error('not ten listeners');
   }
   return published;
 }
@@ -111,7 +111,7 @@ const conversation = new ConversationLog({
   ids: realIds,
   logger: log,
 });
-const subscriptions = new Subscriptions({ ids: realIds, repair: () => conversation.repair() });
+const subscriptions = new Dispatcher({ ids: realIds, repair: () => conversation.repair() });
 const joined = subscriptions.join(conversation);
 const draft: NotificationDraft = {
   kind: { source: 'task', name: 'ended' },

@@ -132,7 +132,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a changed file is reported after one read',
-    file: 'src/producers/files/steadiness.ts',
+    file: 'src/producers/files/scheduledComparisons.ts',
     symbol: 'Steadiness.judge',
     find: 'if (wait > 0) {',
     replace: 'if (wait > DOUBTFUL_MILLISECONDS * 10) {',

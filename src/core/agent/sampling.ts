@@ -57,7 +57,7 @@ async function readSamples(
     ),
     contextWindow: ports.model().contextWindow,
   };
-  return sampling.sample(point);
+  return sampling.producers.sample(point);
 }
 
 /** Queues the notification of a sample, and withdraws the one it replaces. */

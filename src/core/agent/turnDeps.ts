@@ -3,7 +3,7 @@ import { type Failure } from '../../base/errors.ts';
 import { type EventOf } from '../../protocol/event.ts';
 import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
+import { type Producers } from '../notify/producers.ts';
 import { type InstructionsInForce } from '../prompt/prompting.ts';
 import { type Refusals } from '../prompt/refusals.ts';
 import { type UsedConfigs } from '../prompt/usedConfigs.ts';
@@ -31,5 +31,6 @@ export interface TurnDeps {
 
 export interface Sampling {
   readonly used: UsedConfigs;
-  sample(point: DeliveryPoint): Promise<readonly Sample[]>;
+  /** Their state that is not watched is compared at delivery points. */
+  readonly producers: Pick<Producers, 'sample'>;
 }

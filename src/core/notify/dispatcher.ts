@@ -1,19 +1,103 @@
-// Matches the scopes of a notification against the subscriptions of the listeners.
-import { type Disposable, toDisposable } from '../../base/disposable.ts';
-import { type NotificationDraft } from '../../protocol/notification.ts';
+// Dispatches notifications: matches their scopes against the subscriptions of live conversations, and queues each for
+// its subscribers.
+import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
+import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
+import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
+import { type ConversationLog } from '../conversation/log.ts';
 import { compileGlob, globKeyOf, keysFor } from '../files/globs.ts';
+import { type Ids } from '../ports/ports.ts';
+import { type Addressed, type Outlet, type Subscription } from './outlet.ts';
+import { OwnScopes } from './ownScopes.ts';
+import { enqueue, withdraw } from './queue.ts';
 
-/**
- * `scope` matches notifications with that scope, such as `file:src/a.ts`; one that begins with `glob:` matches every
- * file whose path matches. `mention` matches the scope `mention:<name>`. `all` matches everything.
- */
-export type Subscription = { readonly scope: string } | { readonly mention: string } | { readonly all: true };
+/** The scope of a plugin's notification for every live conversation. */
+export const PLUGINS_SCOPE = scopeOf('kind', 'plugin');
 
-/** `to`: the only listener that gets the notification. A sender never gets its own notification. */
-export interface Addressed {
-  readonly to?: string | undefined;
-  readonly sender?: string | undefined;
+/** The kinds that every live conversation gets, whatever their scopes. */
+const SCOPES_FOR_ALL: readonly string[] = [
+  ...SHIPPED_KINDS.filter((kind) => KINDS[kind].audience === 'live').map((kind) => scopeOf('kind', kind)),
+  PLUGINS_SCOPE,
+];
+
+export interface DispatcherDeps {
+  readonly ids: Ids;
+  /** Resolves once a log that could not be written is writable again; rejects while it is not. */
+  repair(conversation: string): Promise<void>;
+  /** Whether a kind goes only to conversations that subscribed to its scopes by their own acts. */
+  onlyOwn?(kind: string): boolean;
+  /** Whether repetitions of a kind are queued too. */
+  eachTime?(kind: string): boolean;
+}
+
+export class Dispatcher implements Outlet {
+  readonly #deps: DispatcherDeps;
+  readonly #index = new SubscriptionIndex();
+  readonly #logs = new Map<string, ConversationLog>();
+
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+  }
+
+  /** Subscribes the conversation until the result is disposed of. */
+  join(log: ConversationLog): Disposable {
+    const held = new DisposableStore();
+    this.#logs.set(log.id, log);
+    held.add(toDisposable(() => this.#logs.delete(log.id)));
+    for (const scope of [...SCOPES_FOR_ALL, scopeOf('conversation', log.id)])
+      held.add(this.subscribe(log.id, { scope }));
+    const own = held.add(new OwnScopes(log, (scope) => this.subscribe(log.id, { scope })));
+    held.add(log.onDidReset(() => own.refresh()));
+    held.add(log.onDidAppend(({ event }) => own.apply(event)));
+    return held;
+  }
+
+  /** For subscriptions that do not follow from the log, such as a name on the hub or a server whose tools are on. */
+  subscribe(conversation: string, subscription: Subscription): Disposable {
+    return this.#index.subscribe(conversation, subscription);
+  }
+
+  /** The conversations owned by this window for which the draft would be queued. */
+  listeners(draft: NotificationDraft, addressed: Addressed): readonly string[] {
+    const kind = printKind(draft.kind);
+    const scopes = [...(draft.scopes ?? [])];
+    if (this.#deps.onlyOwn?.(kind) !== true) scopes.push(scopeOf('kind', kind));
+    const found: string[] = [];
+    for (const id of this.#index.listeners({ scopes }, addressed)) {
+      if (this.#logs.get(id)?.owned === true) found.push(id);
+    }
+    return found;
+  }
+
+  publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown> {
+    const listeners = this.listeners(draft, { to, sender });
+    const [only] = listeners;
+    if (listeners.length === 1 && only !== undefined) return this.deliver(draft, only);
+    return Promise.all(listeners.map((id) => this.deliver(draft, id)));
+  }
+
+  deliver(draft: NotificationDraft, listener: string): Promise<unknown> {
+    const { ids, repair, eachTime } = this.#deps;
+    const log = this.#logs.get(listener);
+    if (log?.owned !== true) return Promise.resolve();
+    const queue = () => enqueue(log, ids, draft, draft.data !== undefined && eachTime?.(printKind(draft.kind)));
+    return log.isBroken ? repair(listener).then(queue) : queue();
+  }
+
+  isPending(kind: Kind, subject: string, listener: string): boolean {
+    return (this.#logs.get(listener)?.state.pending.idsOf(kind, subject).length ?? 0) > 0;
+  }
+
+  async withdraw(kind: Kind, subject: string, reason: string, to?: string): Promise<boolean> {
+    const logs = [...this.#logs.values()].filter((log) => log.owned && (to === undefined || log.id === to));
+    const withdrawn = await Promise.all(
+      logs.map(async (log) => {
+        if (log.isBroken) await this.#deps.repair(log.id);
+        return withdraw(log, kind, subject, reason);
+      }),
+    );
+    return withdrawn.includes(true);
+  }
 }
 
 /** The number of subscriptions that each listener has to one scope. */
@@ -28,7 +112,7 @@ interface Glob {
  * Indexed by scope and, for globs, by folder and ending, so that the cost of publishing depends on the number of
  * matches, not of subscriptions.
  */
-export class Dispatcher {
+export class SubscriptionIndex {
   readonly #byScope = new Map<string, Listeners>();
   readonly #globs = new Map<string, Map<string, Glob>>();
   readonly #toAll: Listeners = new Map();

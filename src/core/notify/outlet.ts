@@ -1,7 +1,18 @@
 // The port between a producer's throttle and the subscriptions: delivers everything at once.
 import { type Kind, type NotificationDraft } from '../../protocol/notification.ts';
 import { type Publisher } from '../ports/ports.ts';
-import { type Addressed } from './dispatcher.ts';
+
+/**
+ * `scope` matches notifications with that scope, such as `file:src/a.ts`; one that begins with `glob:` matches every
+ * file whose path matches. `mention` matches the scope `mention:<name>`. `all` matches everything.
+ */
+export type Subscription = { readonly scope: string } | { readonly mention: string } | { readonly all: true };
+
+/** `to`: the only listener that gets the notification. A sender never gets its own notification. */
+export interface Addressed {
+  readonly to?: string | undefined;
+  readonly sender?: string | undefined;
+}
 
 export interface Outlet extends Publisher {
   /** The conversations for which the draft would be queued. */

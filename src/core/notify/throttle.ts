@@ -3,7 +3,7 @@
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { type Clock, type Publisher } from '../ports/ports.ts';
-import { type Addressed } from './dispatcher.ts';
+import { type Addressed } from './outlet.ts';
 import { Excess } from './excess.ts';
 import { type Outlet } from './outlet.ts';
 

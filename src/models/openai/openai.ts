@@ -31,8 +31,9 @@ async function* stream(options: Learning, request: ModelRequest, signal: AbortSi
   for (let lessons = 0; ; lessons++) {
     let accepted = false;
     try {
-      const { requestChunks } = await import('./openaiClient.ts');
-      for await (const part of requestChunks(options, request, facts, signal)) {
+      const { sendRequest } = await import('./openaiRequest.ts');
+      const { readAnswer } = await import('./openaiAnswer.ts');
+      for await (const part of readAnswer(await sendRequest(options, request, facts, signal))) {
         if (!accepted && lessons > 0) await memory.learn(baseUrl, model, facts);
         accepted = true;
         yield part;
@@ -62,8 +63,7 @@ async function learn(
   const { readRefusal } = await import('../explain.ts');
   const { status, text, parameter } = readRefusal(error, 0);
   if (status !== 400 && status !== 422 && status !== 500) return undefined;
-  const { loadImages, printBody } = await import('./openaiRequest.ts');
-  const { MessagePrinter } = await import('./printMessages.ts');
+  const { loadImages, MessagePrinter, printBody } = await import('./openaiRequest.ts');
   const images = await loadImages(request);
   const print = (known: EndpointFacts) => printBody(options, request, known, images, new MessagePrinter());
   const refused = print(facts);

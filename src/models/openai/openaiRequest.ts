@@ -1,11 +1,19 @@
-// The body of a request: messages by profile, tools, images, and the model's options that the endpoint has not refused.
+// Prints a request and sends it with the openai package. No other file loads the package.
+import OpenAI from 'openai';
 import { type ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
+import { type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
+import { readStart } from '../../node/boundedBody.ts';
 import { type ModelOptions } from '../../protocol/settings.ts';
 import { type EndpointFacts, type EndpointMemory, type OptionalParameter } from '../endpointMemory.ts';
-import { endpointLabel } from '../profile.ts';
-import { type Images, toWireTools } from './openaiWire.ts';
-import { type MessagePrinter } from './printMessages.ts';
+import { endpointLabel, type EndpointProfile } from '../profile.ts';
+import { type Images, shapeMessages, systemMessage, toWireTools } from './openaiWire.ts';
+
+/** Limit of an error body: messages of endpoints are far shorter; more is a proxy's page or an attack. */
+const MOST_ERROR_BYTES = 64 * 1024;
+const SHOWN_OF_LONG_ERROR = 2000;
+/** How many conversations' bytes are kept; the least recently used one is dropped first. */
+const MOST_KEPT = 4;
 
 export interface OpenAiOptions {
   readonly baseUrl: string;
@@ -15,6 +23,34 @@ export interface OpenAiOptions {
   readonly memory?: EndpointMemory | Promise<EndpointMemory>;
   /** Undefined for an endpoint that needs none. */
   apiKey(): Promise<string | undefined>;
+}
+
+interface Known {
+  readonly key: string;
+  readonly client: OpenAI;
+  readonly printer: MessagePrinter;
+}
+
+const clients = new WeakMap<OpenAiOptions, Known>();
+
+/** Throws the package's errors. */
+export async function sendRequest(
+  options: OpenAiOptions,
+  request: ModelRequest,
+  facts: EndpointFacts,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { client, printer } = clientFor(options, (await options.apiKey()) ?? 'none');
+  const images = await loadImages(request);
+  return client
+    .post('/chat/completions', {
+      // Sent as bytes: the package would print the whole conversation again for each request.
+      body: printBody(options, request, facts, images, printer),
+      headers: { 'content-type': 'application/json' },
+      stream: true,
+      signal,
+    })
+    .asResponse();
 }
 
 /** Returns JSON in UTF-8. `printer` belongs to the model and reuses what earlier requests printed. */
@@ -62,4 +98,90 @@ export async function loadImages({ messages, image }: ModelRequest): Promise<Ima
     }
   }
   return images;
+}
+
+/** The printed beginning of a conversation, with which every later request starts. */
+interface Printed {
+  readonly profile: string;
+  readonly messages: readonly ModelMessage[];
+  /** Each message followed by a comma. */
+  readonly bytes: Buffer;
+}
+
+/** Messages never change, so the same object is always printed the same. */
+export class MessagePrinter {
+  #kept: readonly Printed[] = [];
+
+  /** The elements of a JSON array, each followed by a comma. */
+  print(request: ModelRequest, profile: EndpointProfile, images?: Images): Uint8Array[] {
+    const system = printElements([systemMessage(request, profile)]);
+    const { messages } = request;
+    const part = (from: number, to: number) =>
+      printElements(shapeMessages(messages.slice(from, to), profile, { images, isStart: from === 0 }));
+    // Messages with images are not kept: they are large, and printed differently once their bytes are gone.
+    if (messages.some(hasImages)) return [system, part(0, messages.length)];
+    const key = JSON.stringify(profile);
+    const known = this.#kept.find((one) => one.profile === key && beginsWith(messages, one.messages));
+    const from = known?.messages.length ?? 0;
+    const to = Math.max(lastCycle(messages), from);
+    const bytes = known === undefined ? part(from, to) : Buffer.concat([known.bytes, part(from, to)]);
+    const others = this.#kept.filter((one) => one !== known);
+    this.#kept = [{ profile: key, messages: messages.slice(0, to), bytes }, ...others].slice(0, MOST_KEPT);
+    return [system, bytes, part(to, messages.length)];
+  }
+}
+
+/**
+ * The index of the last cycle: an assistant message after a tool result. Nothing is merged across this point or
+ * inserted there, so both sides can be printed separately.
+ */
+function lastCycle(messages: readonly ModelMessage[]): number {
+  for (let index = messages.length - 1; index > 0; index -= 1) {
+    if (messages[index]?.role === 'assistant' && messages[index - 1]?.role === 'tool') return index;
+  }
+  return 0;
+}
+
+function printElements(messages: readonly object[]): Buffer {
+  return Buffer.from(messages.map((message) => `${JSON.stringify(message)},`).join(''));
+}
+
+function beginsWith(messages: readonly ModelMessage[], start: readonly ModelMessage[]): boolean {
+  // From the end: if the messages differ, they differ there first.
+  for (let index = start.length - 1; index >= 0; index -= 1) if (messages[index] !== start[index]) return false;
+  return true;
+}
+
+function hasImages(message: ModelMessage): boolean {
+  return message.role !== 'assistant' && message.images !== undefined;
+}
+
+/** One client for each model and key, reused by later requests. */
+function clientFor(options: OpenAiOptions, key: string): Known {
+  const known = clients.get(options);
+  if (known?.key === key) return known;
+  const client = new OpenAI({
+    baseURL: options.baseUrl,
+    // Local servers need no key, but the package requires one.
+    apiKey: key,
+    // The agent loop decides about retries and timeouts.
+    maxRetries: 0,
+    timeout: 24 * 60 * 60 * 1000,
+    logLevel: 'off',
+    // The global fetch follows VS Code's proxy settings.
+    fetch: async (...args) => withShortError(await globalThis.fetch(...args)),
+  });
+  const made = { key, client, printer: new MessagePrinter() };
+  clients.set(options, made);
+  return made;
+}
+
+/** Limits error bodies, which the package reads completely. */
+async function withShortError(response: Response): Promise<Response> {
+  if (response.ok || response.body === null) return response;
+  // If the connection breaks during the body, the status is still reported.
+  const { text, cut } = await readStart(response, MOST_ERROR_BYTES).catch(() => ({ text: '', cut: false }));
+  const shown = cut ? `${text.slice(0, SHOWN_OF_LONG_ERROR)}… (cut; more than ${MOST_ERROR_BYTES / 1024} KiB)` : text;
+  const { status, statusText, headers } = response;
+  return new Response(shown, { status, statusText, headers });
 }

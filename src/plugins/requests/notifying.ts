@@ -1,7 +1,7 @@
 // Notifications from a plugin: they have their own source, are throttled like those of producers, and are critical
 // only if the settings say so.
 import { type Disposable } from '../../base/disposable.ts';
-import { PLUGINS_SCOPE } from '../../core/notify/publishing.ts';
+import { PLUGINS_SCOPE } from '../../core/notify/dispatcher.ts';
 import { type Publisher } from '../../core/ports/ports.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type RequestOf } from '../../protocol/plugin.ts';

@@ -3,7 +3,7 @@ import { GONE } from '../../core/files/fileState.ts';
 import { type Clock, type SeenFile } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
-import { Steadiness } from './steadiness.ts';
+import { elapsed, Steadiness } from './scheduledComparisons.ts';
 
 /** A file that differs at every read is left out. */
 const MOST_READS = 3;
@@ -53,12 +53,6 @@ export async function readSeenHashes(deps: SeenHashesDeps, seen: readonly SeenFi
 /** The state that a conversation was shown or notified of last. */
 export function knownOf(view: SeenFile['by'][number] | undefined): string {
   return view?.announced ?? view?.hash ?? '';
-}
-
-export function elapsed(clock: Clock, milliseconds: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  clock.after(milliseconds, resolve);
-  return promise;
 }
 
 /** Stores the bytes as a snapshot, so that they can be shown. Undefined if the file cannot be read. */

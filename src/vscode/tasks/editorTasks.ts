@@ -7,7 +7,7 @@ import { describeError, failed, type Result, succeeded } from '../../base/errors
 import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
 import { TaskRun } from '../../producers/tasks/taskRun.ts';
 import { matchersOf } from './problemMatchers.ts';
-import { TaskOutputs } from './taskOutput.ts';
+import { TaskOutputs } from './taskOutputs.ts';
 
 export class EditorTasks implements Tasks, Disposable {
   readonly #clock: Clock;

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileGlob, globKeyOf } from '../../../../src/core/files/globs.ts';
-import { type Addressed, Dispatcher, type Subscription } from '../../../../src/core/notify/dispatcher.ts';
+import { SubscriptionIndex } from '../../../../src/core/notify/dispatcher.ts';
+import { type Addressed, type Subscription } from '../../../../src/core/notify/outlet.ts';
 import { runs } from '../../../support/runs.ts';
 
 const listener = fc.constantFrom('a', 'b', 'c', 'd');
@@ -68,7 +69,7 @@ test('for any subscriptions, scopes, senders and addressees the listeners equal 
       fc.array(fc.array(scope, { maxLength: 4 }), { minLength: 1, maxLength: 6 }),
       fc.record({ to: fc.option(listener, { nil: undefined }), sender: fc.option(listener, { nil: undefined }) }),
       (subscribed, published, addressed) => {
-        const dispatcher = new Dispatcher();
+        const dispatcher = new SubscriptionIndex();
         const held = subscribed.map(([who, one]) => dispatcher.subscribe(who, one));
         const compare = (left: typeof subscribed) => {
           const pairs = left.map(([who, one]) => [who, one] as const);
@@ -90,7 +91,7 @@ test('for any subscriptions, scopes, senders and addressees the listeners equal 
 });
 
 test('a glob for everything in a folder matches the folder itself', () => {
-  const dispatcher = new Dispatcher();
+  const dispatcher = new SubscriptionIndex();
   const held = dispatcher.subscribe('a', { scope: 'glob:src/**' });
   expect(dispatcher.listeners({ scopes: ['file:src'] })).toEqual(new Set(['a']));
   expect(dispatcher.listeners({ scopes: ['file:source'] })).toEqual(new Set());
@@ -109,7 +110,7 @@ test('globs are indexed by folder and file name ending', () => {
 });
 
 test('an overlong glob matches nothing', () => {
-  const dispatcher = new Dispatcher();
+  const dispatcher = new SubscriptionIndex();
   const held = dispatcher.subscribe('a', { scope: `glob:${'*/'.repeat(50_000)}` });
   expect(dispatcher.listeners({ scopes: ['file:x/y'] })).toEqual(new Set());
   held.dispose();

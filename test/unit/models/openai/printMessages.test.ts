@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Block, type ImageReference, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { toWireMessages } from '../../../../src/models/openai/openaiWire.ts';
-import { MessagePrinter } from '../../../../src/models/openai/printMessages.ts';
+import { MessagePrinter } from '../../../../src/models/openai/openaiRequest.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
 
 const PROFILES: readonly EndpointProfile[] = [

@@ -1,46 +1,15 @@
-// Sends a request with the openai package and yields the parts of its raw stream. No other file loads the package.
-import OpenAI from 'openai';
-import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
-import { describeBytes, discard, finishSoon, readStart, readWhole, TooLargeError } from '../../node/boundedBody.ts';
-import { type EndpointFacts } from '../endpointMemory.ts';
+// Reads the answer of an endpoint and yields its parts: of a stream, or of one JSON body.
+import { type ModelPart } from '../../core/ports/ports.ts';
+import { describeBytes, discard, finishSoon, readWhole, TooLargeError } from '../../node/boundedBody.ts';
 import { StreamBrokenError, StreamError } from '../explain.ts';
-import { loadImages, type OpenAiOptions, printBody } from './openaiRequest.ts';
 import { StreamAccumulator } from './openaiStream.ts';
-import { MessagePrinter } from './printMessages.ts';
 import { MOST_EVENT_BYTES, SseReader } from './sse.ts';
 
 /** Limit of one answer on the wire. A stream wraps each word in a few hundred bytes. */
 const MOST_STREAM_BYTES = 128 * 1024 * 1024;
-/** Limit of an error body: messages of endpoints are far shorter; more is a proxy's page or an attack. */
-const MOST_ERROR_BYTES = 64 * 1024;
-const SHOWN_OF_LONG_ERROR = 2000;
 
-interface Known {
-  readonly key: string;
-  readonly client: OpenAI;
-  readonly printer: MessagePrinter;
-}
-
-const clients = new WeakMap<OpenAiOptions, Known>();
-
-/** Throws the package's errors, a StreamError or a TooLargeError. Ends without `finished` if the stream was cut. */
-export async function* requestChunks(
-  options: OpenAiOptions,
-  request: ModelRequest,
-  facts: EndpointFacts,
-  signal: AbortSignal,
-): AsyncGenerator<ModelPart> {
-  const { client, printer } = clientFor(options, (await options.apiKey()) ?? 'none');
-  const images = await loadImages(request);
-  const response = await client
-    .post('/chat/completions', {
-      // Sent as bytes: the package would print the whole conversation again for each request.
-      body: printBody(options, request, facts, images, printer),
-      headers: { 'content-type': 'application/json' },
-      stream: true,
-      signal,
-    })
-    .asResponse();
+/** Throws a StreamError or a TooLargeError. Ends without `finished` if the stream was cut. */
+export async function* readAnswer(response: Response): AsyncGenerator<ModelPart> {
   const type = response.headers.get('content-type') ?? '';
   const accumulator = new StreamAccumulator();
   if (type.includes('application/json')) {
@@ -138,34 +107,4 @@ function errorIn(error: unknown): StreamError {
   const { message, code } = error as { message?: unknown; code?: unknown };
   const text = typeof message === 'string' ? message : JSON.stringify(error);
   return new StreamError('error', text, typeof code === 'number' ? code : undefined);
-}
-
-/** One client for each model and key, reused by later requests. */
-function clientFor(options: OpenAiOptions, key: string): Known {
-  const known = clients.get(options);
-  if (known?.key === key) return known;
-  const client = new OpenAI({
-    baseURL: options.baseUrl,
-    // Local servers need no key, but the package requires one.
-    apiKey: key,
-    // The agent loop decides about retries and timeouts.
-    maxRetries: 0,
-    timeout: 24 * 60 * 60 * 1000,
-    logLevel: 'off',
-    // The global fetch follows VS Code's proxy settings.
-    fetch: async (...args) => withShortError(await globalThis.fetch(...args)),
-  });
-  const made = { key, client, printer: new MessagePrinter() };
-  clients.set(options, made);
-  return made;
-}
-
-/** Limits error bodies, which the package reads completely. */
-async function withShortError(response: Response): Promise<Response> {
-  if (response.ok || response.body === null) return response;
-  // If the connection breaks during the body, the status is still reported.
-  const { text, cut } = await readStart(response, MOST_ERROR_BYTES).catch(() => ({ text: '', cut: false }));
-  const shown = cut ? `${text.slice(0, SHOWN_OF_LONG_ERROR)}… (cut; more than ${MOST_ERROR_BYTES / 1024} KiB)` : text;
-  const { status, statusText, headers } = response;
-  return new Response(shown, { status, statusText, headers });
 }
