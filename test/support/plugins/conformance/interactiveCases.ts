@@ -109,7 +109,7 @@ export const interactiveCases: readonly ConformanceCase[] = [
       });
       const inquiry = String(first.data['id']);
       const respond = { type: 'respond', sub_id: 's', respond: 'inquiry', inquiry_id: inquiry };
-      isError(await plugin.ask({ ...respond, answer: ['a.rs'] }), 'respond', /one text/);
+      isError(await plugin.ask({ ...respond, answer: ['a.rs'] }), 'respond', /answer: must be a string/);
       includes(await plugin.ask({ ...respond, answer: 'a.rs' }), { type: 'done' });
       includes((await resolved(plugin)).data, { inquiry_id: inquiry, answer: 'a.rs' });
       includes((await logged(plugin, 'inquiry_response')).data, { id: inquiry, answer: 'a.rs' });

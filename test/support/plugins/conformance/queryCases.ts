@@ -264,7 +264,7 @@ export const queryCases: readonly ConformanceCase[] = [
       const { id: none, matched } = await plugin.next('done');
       assert.deepEqual([none, matched], [undefined, live.matched]);
       isError(await plugin.ask({ ...notify, conversation: '01ARZ3NDEKTSV4RRFFQ69G5FAV' }), 'notify', /no such/);
-      isError(await plugin.ask({ ...notify, conversation: 'nowhere' }), 'notify', /no conversation/);
+      isError(await plugin.ask({ ...notify, conversation: 'nowhere' }), 'notify', /not the id of a conversation/);
     },
   },
 ];

@@ -142,7 +142,7 @@ describe('a plan', () => {
   test('does not call missing tools', async () => {
     const { text, calls } = await answer(after('run npm test'), ['read_file']);
     expect(calls).toEqual([]);
-    expect(text).toContain('`run_command`, which is not there');
+    expect(text).toContain('`run_command`, which is not available in this mode');
   });
 
   test('continues with what the user wrote meanwhile', async () => {

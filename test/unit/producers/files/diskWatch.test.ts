@@ -98,7 +98,7 @@ test('at the system’s limit the editor’s watcher takes over, with one warnin
   for (let times = 0; times < 3; times += 1) watcher.emit('error', noRoom);
   watched.add('b.txt', '/b.txt');
   expect(happened).toEqual(['add /a.txt', 'closed']);
-  expect(warned).toEqual([expect.stringContaining('the editor’s own watcher is relied on')]);
+  expect(warned).toEqual([expect.stringContaining('only the editor’s own watcher is used')]);
 });
 
 test('without another watcher, or for any other error, the producer fails', () => {
