@@ -74,7 +74,7 @@ async function whyNot(edits: readonly FileEdit[]) {
   for (const edit of edits) {
     const { absolute, path } = edit.file;
     const present = planned.has(absolute) ? planned.get(absolute) : await readOrNothing(edit.file);
-    if (!isSame(present, edit.from)) return failed(STALE, `${path} is no longer as it was.`);
+    if (!haveSameBytes(present, edit.from)) return failed(STALE, `${path} is no longer as it was.`);
     if (edit.type === 'move' && (await readOrNothing(edit.to)) !== undefined) {
       return failed(EXISTS, `${edit.to.path} exists already.`);
     }
@@ -122,6 +122,6 @@ async function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
   }
 }
 
-function isSame(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+function haveSameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
   return one === undefined || other === undefined ? one === other : Buffer.compare(one, other) === 0;
 }

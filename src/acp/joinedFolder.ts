@@ -247,7 +247,7 @@ export class JoinedFolder implements SessionFolder {
     const { frontend } = this.#deps.listener;
     const id = String(data['id']);
     const asked = new AbortController();
-    this.#asked.set(keyOf(conversation, id), asked);
+    this.#asked.set(questionKey(conversation, id), asked);
     const { signal } = asked;
     const sub = { sub_id: conversation };
     try {
@@ -266,13 +266,13 @@ export class JoinedFolder implements SessionFolder {
       // Answered in the window, or the window is gone.
       if (!signal.aborted) throw error;
     } finally {
-      this.#asked.delete(keyOf(conversation, id));
+      this.#asked.delete(questionKey(conversation, id));
     }
   }
 
   #resolved(conversation: string, data: WindowEvent['data']): void {
     const call = data['tool_call_id'];
-    this.#asked.get(keyOf(conversation, String(call ?? data['inquiry_id'])))?.abort();
+    this.#asked.get(questionKey(conversation, String(call ?? data['inquiry_id'])))?.abort();
     if (typeof call !== 'string' || (data['action'] !== 'approve' && data['action'] !== 'modify')) return;
     this.#deps.listener.frontend.render(conversation, { type: 'tool_started', call });
   }
@@ -290,7 +290,7 @@ export class JoinedFolder implements SessionFolder {
   }
 }
 
-function keyOf(session: string, id: string): string {
+function questionKey(session: string, id: string): string {
   return `${session} ${id}`;
 }
 

@@ -1,5 +1,4 @@
 // The hub on its own, for CI and other editors: node dist/hub.js --dir FOLDER.
-import type * as sqliteModule from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { describeError } from '../base/errors.ts';
 import { startHubServer } from '../hub/hubServer.ts';
@@ -11,6 +10,7 @@ import { tryKernelLock } from '../node/kernelLock.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { HUB_NAME } from '../protocol/hub.ts';
+import { loadSqlite } from '../node/sqlite.ts';
 
 const HELP = `node dist/hub.js --dir FOLDER [--port N] [--identity NAME[:ROLE[:MODULE]]]
                  [--server ADDRESS --name NAME [--machine MACHINE] [--credentials FILE]]
@@ -43,7 +43,7 @@ async function main(): Promise<number> {
       help: { type: 'boolean', short: 'h' },
     },
   });
-  if (values.help === true) return print(HELP);
+  if (values.help === true) return printLine(HELP);
   const join = readJoin(values);
   if (values['set-up'] === true) return setUp(join, values['max-bytes']);
   if (values['max-bytes'] !== undefined) throw new Error('--max-bytes: it is an option of --set-up only.');
@@ -54,7 +54,7 @@ async function main(): Promise<number> {
     files: realFileSystem,
     clock: realClock,
     tryLock: tryKernelLock,
-    sqlite: loadSqlite(),
+    sqlite: requireSqlite(),
     folder: await hubFolder(values.dir),
     version: '1',
     port,
@@ -65,7 +65,7 @@ async function main(): Promise<number> {
       void process.stderr.write(`${message}${error === undefined ? '' : `: ${describeError(error)}`}\n`),
   });
   if (server === undefined) throw new Error('Another process serves the hub of this folder. Connect to that one.');
-  print(JSON.stringify(server.address));
+  printLine(JSON.stringify(server.address));
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
@@ -92,17 +92,16 @@ async function setUp(join: JoinOptions | undefined, size: string | undefined): P
   if (maxBytes !== undefined && (!Number.isSafeInteger(maxBytes) || maxBytes < 1024 * 1024))
     throw new Error(`--max-bytes: ${size} is not a size. Use a number of bytes, at least 1048576.`);
   const { setUpStream } = await import('../hub/nats/setUp.ts');
-  return print(await setUpStream({ ...join, maxBytes }));
+  return printLine(await setUpStream({ ...join, maxBytes }));
 }
 
-function print(text: string): number {
+function printLine(text: string): number {
   process.stdout.write(`${text}\n`);
   return 0;
 }
 
-function loadSqlite(): typeof sqliteModule {
-  const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
-  const sqlite = ask?.('node:sqlite');
+function requireSqlite(): NonNullable<ReturnType<typeof loadSqlite>> {
+  const sqlite = loadSqlite();
   if (sqlite === undefined) throw new Error(`The hub needs Node 22.13 or later; this is ${process.versions.node}.`);
   return sqlite;
 }

@@ -1,6 +1,5 @@
 // An MCP server on stdio that lets another agent join the hub of a folder: node dist/hub-mcp.js --dir FOLDER.
 import { resolve } from 'node:path';
-import type * as sqliteModule from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describeError } from '../base/errors.ts';
@@ -14,6 +13,7 @@ import { tryKernelLock } from '../node/kernelLock.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { HUB_NAME } from '../protocol/hub.ts';
+import { loadSqlite } from '../node/sqlite.ts';
 
 const HELP = `node dist/hub-mcp.js [--dir FOLDER] [--name NAME] [--role ROLE] [--all]
 
@@ -94,11 +94,6 @@ function ended(): Promise<void> {
     process.stdin.once('close', resolve);
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
-}
-
-function loadSqlite(): typeof sqliteModule | undefined {
-  const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
-  return ask?.('node:sqlite');
 }
 
 main().then(

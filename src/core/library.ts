@@ -33,7 +33,7 @@ export class Library {
     if (short === '') return failed('no_title', 'The title is empty.', 'Write at least one character.');
     const live = this.#earshot.get(id);
     if (live !== undefined) {
-      return attempt(async () => {
+      return orStorageFailure(async () => {
         await live.log.append({ type: 'title_set', title: short });
       });
     }
@@ -102,7 +102,7 @@ export class Library {
   }
 
   #removeStored(id: string): Promise<Result<void>> {
-    return attempt(async () => {
+    return orStorageFailure(async () => {
       const { lock, store } = this.#ports;
       const held = await lock?.acquire(id);
       if (lock !== undefined && held === undefined) throw new FailureError(openElsewhere(await lock.owner(id)).failure);
@@ -131,7 +131,7 @@ export class Library {
   }
 }
 
-async function attempt(action: () => Promise<void>): Promise<Result<void>> {
+async function orStorageFailure(action: () => Promise<void>): Promise<Result<void>> {
   try {
     await action();
     return succeeded(undefined);

@@ -70,7 +70,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
       return 'No subagent was started: you may not start any (setting earshot.agents.depth).';
     }
     if (this.#countFor(this.#rootOf(parent)) >= MOST_SUBAGENTS) {
-      return `No subagent was started: ${MOST_SUBAGENTS} run already, which is the most. await one of them, or abort it.`;
+      return `No subagent was started: ${MOST_SUBAGENTS} run already, which is the most. Wait for one of them, or abort one.`;
     }
     const known = this.#toolsOf(live);
     const unknown = tools?.find((name) => !known.includes(name));

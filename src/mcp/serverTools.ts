@@ -45,7 +45,7 @@ export class ServerTools implements Disposable {
     const wanted = this.#wanted(servers);
     const onDemand = wanted.length > MOST_OFFERED;
     const keys = new Map(
-      wanted.map((one) => [one.name, keyOf(one, onDemand, this.#deps.trustsHints(one.server.name))]),
+      wanted.map((one) => [one.name, offerKey(one, onDemand, this.#deps.trustsHints(one.server.name))]),
     );
     for (const [name, { key, registered }] of this.#offered) {
       if (keys.get(name) === key) continue;
@@ -95,7 +95,7 @@ export class ServerTools implements Disposable {
   }
 }
 
-function keyOf(
+function offerKey(
   { server, tool }: { server: McpServer; tool: McpTool },
   onDemand: boolean,
   trustsHints: boolean,

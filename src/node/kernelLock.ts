@@ -1,6 +1,7 @@
 // Locks between processes that the kernel releases when the owner ends, even after a crash.
 import { closeSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import type * as sqliteModule from 'node:sqlite';
+import { loadSqlite } from './sqlite.ts';
 
 export interface KernelLock {
   release(): void;
@@ -18,12 +19,6 @@ export const tryKernelLock: TryLock = (path) => {
   const sqlite = loadSqlite();
   return sqlite === undefined ? tryPidFile(`${path}.pid`) : trySqlite(sqlite, path);
 };
-
-function loadSqlite(): typeof sqliteModule | undefined {
-  // Available without a flag since Node 22.13 and VS Code 1.101; `getBuiltinModule` does not throw.
-  const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
-  return ask?.('node:sqlite');
-}
 
 /** An open transaction that writes nothing, which uses SQLite's portable locking. */
 function trySqlite(sqlite: typeof sqliteModule, path: string): KernelLock | undefined {

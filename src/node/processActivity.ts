@@ -107,7 +107,7 @@ class ProcessActivity {
       const now = countersOf(pid);
       if (now === undefined) this.#threads.delete(pid);
       else this.#threads.set(pid, now);
-      ran ||= now === undefined || !isSame(before, now);
+      ran ||= now === undefined || !haveSameEntries(before, now);
     }
     return ran;
   }
@@ -170,7 +170,7 @@ function countersOf(pid: number): ReadonlyMap<string, string> | undefined {
   return counters;
 }
 
-function isSame(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
+function haveSameEntries(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
   return one.size === other.size && [...one].every(([thread, counters]) => other.get(thread) === counters);
 }
 

@@ -45,7 +45,7 @@ export function refuseToken(authorization: string | undefined, { token }: Access
 }
 
 function isKnownHost(host: string, { hosts }: AccessRules): boolean {
-  const name = nameOf(host);
+  const name = hostName(host);
   if (name === undefined) return false;
   return OWN_NAMES.has(name) || hosts.some((one) => isSameHost(one, host));
 }
@@ -60,11 +60,11 @@ function isOwnOrigin(origin: string, host: string, { hosts }: AccessRules): bool
 /** An allowed host without a port allows every port. */
 function isSameHost(allowed: string, host: string): boolean {
   const [one, other] = [allowed.toLowerCase(), host.toLowerCase()];
-  return one === other || one === nameOf(other);
+  return one === other || one === hostName(other);
 }
 
 /** The host without its port; undefined if it is not a host. */
-function nameOf(host: string): string | undefined {
+function hostName(host: string): string | undefined {
   return /^(\[[\da-f:]+\]|[\w.-]+)(?::\d{1,5})?$/.exec(host.toLowerCase())?.[1];
 }
 

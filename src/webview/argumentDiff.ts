@@ -6,12 +6,12 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Undefined for calls whose arguments contain no changes. The diff contains every change in them. */
 export function argumentDiff(name: string, values: Values): FileDiff[] | undefined {
-  const path = textOf(values['path']);
+  const path = textOrNothing(values['path']);
   if (name === 'apply_patch')
-    return textOf(values['input']) === undefined ? undefined : patchFiles(textOf(values['input']) ?? '');
+    return textOrNothing(values['input']) === undefined ? undefined : patchFiles(textOrNothing(values['input']) ?? '');
   if (path === undefined) return undefined;
   if (name === 'write_file') {
-    const content = textOf(values['content']);
+    const content = textOrNothing(values['content']);
     return content === undefined ? undefined : [fileOf(path, [hunkOf(linesOf(content, '+'))])];
   }
   if (name !== 'edit_file' || !Array.isArray(values['edits'])) return undefined;
@@ -21,7 +21,7 @@ export function argumentDiff(name: string, values: Values): FileDiff[] | undefin
 function editHunk(edit: unknown): DiffHunk[] {
   if (typeof edit !== 'object' || edit === null) return [];
   const { old_text: before, new_text: after, replace_all: all } = edit as Values;
-  const lines = [...linesOf(textOf(before) ?? '', '-'), ...linesOf(textOf(after) ?? '', '+')];
+  const lines = [...linesOf(textOrNothing(before) ?? '', '-'), ...linesOf(textOrNothing(after) ?? '', '+')];
   return [hunkOf(all === true ? [...lines, `\\${strings.diffEverywhere}`] : lines)];
 }
 
@@ -62,6 +62,6 @@ function linesOf(text: string, sign: string): string[] {
     .map((line) => sign + line);
 }
 
-function textOf(value: unknown): string | undefined {
+function textOrNothing(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -54,7 +54,7 @@ export function toolName(name: string): string {
 export function toolTitle(name: string, values: Arguments): string {
   const known = KNOWN.get(name);
   const subject = known === undefined ? firstText(values) : subjectOf(name, values, known.subject);
-  const byAction = ACTIONS.get(name)?.[textOf(values['action']) ?? ''];
+  const byAction = ACTIONS.get(name)?.[nonEmptyText(values['action']) ?? ''];
   const verb = stopsWatching(name, values) ? strings.verbs.unwatch : (byAction ?? known?.verb ?? toolName(name));
   return subject === undefined ? verb : `${verb} ${firstLine(subject)}`;
 }
@@ -68,22 +68,22 @@ const ACTIONS = new Map([
 export function titlePath(name: string, values: Arguments): string | undefined {
   if (KNOWN.get(name)?.subject !== 'path' || name === 'list_files' || name === 'delete_file' || name === 'move_file')
     return undefined;
-  return textOf(values['path']);
+  return nonEmptyText(values['path']);
 }
 
 function subjectOf(name: string, values: Arguments, key: string): string | undefined {
-  const argument = textOf(values[key]);
+  const argument = nonEmptyText(values[key]);
   switch (name) {
     case 'apply_patch':
       return patchedFiles(argument);
     case 'ask_user':
       return argument?.replaceAll('`', '');
     case 'move_file':
-      return [argument, textOf(values['to'])].filter((path) => path !== undefined).join(' → ') || undefined;
+      return [argument, nonEmptyText(values['to'])].filter((path) => path !== undefined).join(' → ') || undefined;
     case 'start_agent':
-      return argument ?? textOf(values['task']);
+      return argument ?? nonEmptyText(values['task']);
     case 'symbols':
-      return argument ?? textOf(values['path']);
+      return argument ?? nonEmptyText(values['path']);
     case 'watch':
       return listOf(values[stopsWatching(name, values) ? 'remove' : 'add']);
     default:
@@ -96,7 +96,7 @@ function stopsWatching(name: string, values: Arguments): boolean {
 }
 
 function listOf(value: unknown): string | undefined {
-  return Array.isArray(value) ? value.flatMap((one) => textOf(one) ?? []).join(', ') || undefined : undefined;
+  return Array.isArray(value) ? value.flatMap((one) => nonEmptyText(one) ?? []).join(', ') || undefined : undefined;
 }
 
 /** The first file named in the patch, and the number of others. */
@@ -109,16 +109,16 @@ function patchedFiles(patch: string | undefined): string | undefined {
 
 /** The command line, shown separately from the other arguments. */
 export function commandOf(name: string, values: Arguments): string | undefined {
-  return name === 'run_command' ? textOf(values['command']) : undefined;
+  return name === 'run_command' ? nonEmptyText(values['command']) : undefined;
 }
 
-function textOf(value: unknown): string | undefined {
+function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 function firstText(values: Arguments): string | undefined {
   return Object.values(values)
-    .map(textOf)
+    .map(nonEmptyText)
     .find((text) => text !== undefined && text.length <= 80);
 }
 

@@ -7,9 +7,8 @@ import { KINDS } from '../../src/protocol/kinds.ts';
 import { shippedTools } from '../support/shippedTools.ts';
 
 const core = resolve(import.meta.dirname, '../../src/core');
-/** Names of notification sources. In core, a tool name that equals one, such as diagnostics, means the source. */
+/** Names of notification sources; `diagnostics` is also a tool. */
 const sources = new Set(Object.keys(KINDS).map((kind) => kind.split('.')[0]));
-const names = shippedTools.names.filter((name) => !sources.has(name));
 
 /** The texts of a file's string literals and templates. */
 function textsIn(file: string, source: string): string[] {
@@ -24,12 +23,20 @@ function textsIn(file: string, source: string): string[] {
   return found;
 }
 
+/** A one-word name that is used as the name of a tool: `handle fetch has its output`, `diagnostics lists them`. */
+const USED_AS_TOOL = /(?:^|[.:;(,] ?|\n)(\w+) (?:list|lists|fetch|apply|abort|any|all|has|shows|answers|one of)\b/g;
+
 /**
- * A name of several words is found anywhere in a text; a name that is a plain word, such as search, only as the whole
- * text.
+ * A name of several words is found anywhere in a text; a name that is a plain word, such as search, as the whole text or
+ * where it is used as a name.
  */
 function namesIn(text: string): readonly string[] {
-  return names.filter((name) => (name.includes('_') ? text.split(/\W+/).includes(name) : text === name));
+  const asTool = [...text.matchAll(USED_AS_TOOL)].map(([, name]) => name);
+  return shippedTools.names.filter((name) => {
+    if (name.includes('_')) return text.split(/\W+/).includes(name);
+    // As a whole text, `diagnostics` is the source of notifications.
+    return asTool.includes(name) || (text === name && !sources.has(name));
+  });
 }
 
 test('no string of core contains the name of a shipped tool', () => {
@@ -47,6 +54,9 @@ test.each([
   ["event.name === 'todo'", ['todo']],
   ['`${text} (read_file has the rest)`', ['read_file']],
   ["'the list of what is to do: a todo'; { source: 'diagnostics' }", []],
+  ["'and 3 more: diagnostics lists them.'", ['diagnostics']],
+  ["'It was ended. handle fetch has its output.'", ['handle']],
+  ["'20 run already. await one of them.'", ['await']],
 ])('in %s the names %j are found', (source, expected) => {
   expect(textsIn('x.ts', source).flatMap(namesIn)).toEqual(expected);
 });

@@ -53,7 +53,7 @@ interface ReceivedAnswer {
 export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: AbortSignal): Promise<CycleOutcome> {
   const id = deps.ids.ulid();
   const received = await receive(deps, request, signal, id);
-  const ended = outcomeOf(received, signal);
+  const ended = callOutcome(received, signal);
   const succeeded = ended === 'succeeded';
   const wanted = succeeded && received.calls.length === 0 ? request.schema : undefined;
   const structured = wanted && (await import('../prompt/structured.ts')).readStructured(received.text, wanted);
@@ -180,7 +180,7 @@ function whatIsMissing(received: ReceivedAnswer, quietFor: number | undefined): 
   };
 }
 
-function outcomeOf(received: ReceivedAnswer, signal: AbortSignal): EventOf<'model_call'>['outcome'] {
+function callOutcome(received: ReceivedAnswer, signal: AbortSignal): EventOf<'model_call'>['outcome'] {
   if (signal.aborted) return 'aborted';
   return received.failed === undefined ? 'succeeded' : 'failed';
 }

@@ -75,7 +75,7 @@ export async function planPutBack(deps: PutBackDeps, path: string, steps: readon
   const executable = undone.executable ?? (kind === 'executable' && target !== undefined);
   const targetKind: EntryKind | undefined = undone.isLink ? 'link' : executable ? 'executable' : undefined;
   const put = { ...seen, ...(target && { target }), ...(targetKind && { targetKind }) };
-  return { ...put, outcome: outcomeOf(put, undone.merged) };
+  return { ...put, outcome: putBackOutcome(put, undone.merged) };
 }
 
 /**
@@ -93,10 +93,13 @@ export async function planReplace(
   const kept = here.value.kind === 'executable' && target !== undefined ? here.value.kind : undefined;
   const targetKind = wanted === undefined ? kept : wanted === 'plain' ? undefined : wanted;
   const put = { ...seenOf(path, here.value), ...(target && { target }), ...(targetKind && { targetKind }) };
-  return { ...put, outcome: target === undefined && here.value.unsaved ? 'clash' : outcomeOf(put, false) };
+  return { ...put, outcome: target === undefined && here.value.unsaved ? 'clash' : putBackOutcome(put, false) };
 }
 
-function outcomeOf({ present, target, presentKind, targetKind }: Omit<PutBack, 'outcome'>, merged: boolean): Outcome {
+function putBackOutcome(
+  { present, target, presentKind, targetKind }: Omit<PutBack, 'outcome'>,
+  merged: boolean,
+): Outcome {
   if (sameBytes(present, target) && presentKind === targetKind) return 'same';
   if (target === undefined) return 'deleted';
   if (present === undefined) return 'created';

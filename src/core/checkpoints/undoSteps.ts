@@ -48,12 +48,12 @@ export function undoSteps(present: Present | undefined, steps: readonly StepByte
     // The executable bit is undone independently of the bytes.
     if (step.beforeKind === 'executable') executable = true;
     else if (step.afterKind === 'executable' && before !== undefined) executable = false;
-    if (isSame(state, after)) {
+    if (isSameFile(state, after)) {
       state = before;
       continue;
     }
     // Somebody has already reverted the step.
-    if (isSame(state, before)) continue;
+    if (isSameFile(state, before)) continue;
     if (state === undefined || before === undefined || after === undefined) return { type: 'clash' };
     if (state.isLink || before.isLink || after.isLink) return { type: 'clash' };
     const without = withoutStep(state.bytes, after.bytes, before.bytes);
@@ -70,7 +70,7 @@ function sideOf(bytes: Uint8Array | undefined, kind: EntryKind | undefined): Pre
   return bytes && { bytes, isLink: kind === 'link' };
 }
 
-function isSame(one: Present | undefined, other: Present | undefined): boolean {
+function isSameFile(one: Present | undefined, other: Present | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.isLink === other.isLink && sameBytes(one.bytes, other.bytes);
 }

@@ -43,7 +43,7 @@ function todoList(items: readonly TodoItem[]): string {
 function handleList({ handles }: Projections): string {
   const names = handles.all.filter(({ ended }) => !ended).map(({ name }) => name);
   if (names.length === 0) return '';
-  return `Your running handles, as last reported: ${names.join(', ')}. handle list shows their current state.`;
+  return `Your running handles, as last reported: ${names.join(', ')}. List the handles for their current state.`;
 }
 
 function listed<T>(head: string, items: readonly T[], most: number, toLine: (item: T) => string): string {

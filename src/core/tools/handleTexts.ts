@@ -145,12 +145,12 @@ async function describeHandleChange(handle: Handle, name: string): Promise<strin
   const isAgent = handle.process.agent !== undefined;
   const who = `The ${isAgent ? 'subagent' : 'background command'} “${name}” (${command})`;
   if (handle.prompt !== undefined) {
-    const rest = `: it has printed nothing for some seconds after\n${handle.prompt.line}\nhandle apply answers it.`;
+    const rest = `: it has printed nothing for some seconds after\n${handle.prompt.line}\nApply input to the handle to answer it.`;
     return shorten(`${who} seems to wait for input${rest}`, MESSAGE);
   }
   const head =
     handle.process.status.lost === true && !isAgent
-      ? `${who} ${describeHandleState(handle)}. What was left of it was ended; how far it came is not known. handle fetch has its output.`
+      ? `${who} ${describeHandleState(handle)}. What was left of it was ended; how far it came is not known. Fetch the handle for its output.`
       : `${who} ${describeHandleState(handle)}.`;
   const most = isAgent ? SUBAGENT_MESSAGE : MESSAGE;
   return shorten(`${head}${await describeLastOutput(handle, most - head.length)}`, most);

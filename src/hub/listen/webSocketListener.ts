@@ -35,7 +35,7 @@ export async function listenOnWebSocket(deps: WebSocketListenerDeps): Promise<We
   const server = createServer((_, response) => response.writeHead(404).end());
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const status = sockets.clients.size >= MOST_CONNECTIONS ? 503 : judge(request, deps);
-    if (status !== undefined) return refuse(socket, status);
+    if (status !== undefined) return refuseUpgrade(socket, status);
     sockets.handleUpgrade(request, socket, head, (client) => serve(client, deps));
   });
   const port = await listenOnFreePort(server, deps.port);
@@ -61,15 +61,15 @@ function judge(request: IncomingMessage, { token, allowedOrigins }: WebSocketLis
   if (url?.pathname !== PATH) return 404;
   if (origin !== undefined && !allowedOrigins.includes(origin)) return 403;
   const given = authorization.startsWith('Bearer ') ? authorization.slice(7) : (url.searchParams.get('token') ?? '');
-  return isSame(given, token) ? undefined : 401;
+  return isSameToken(given, token) ? undefined : 401;
 }
 
-function isSame(given: string, token: string): boolean {
+function isSameToken(given: string, token: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(token)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function refuse(socket: Duplex, status: number): void {
+function refuseUpgrade(socket: Duplex, status: number): void {
   const reasons: Readonly<Record<number, string>> = {
     401: 'Unauthorized',
     403: 'Forbidden',

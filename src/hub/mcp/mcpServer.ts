@@ -52,7 +52,7 @@ export function createHubMcpServer({ mailbox, name: given, clientName, version }
       if (to.length === 0 && files.length === 0 && replyTo === undefined) {
         return reply('to, files or reply_to: one of them is needed, otherwise nobody is notified.', true);
       }
-      return print(await mailbox.send(own(), { content, to, files, replyTo }, signal));
+      return toToolResult(await mailbox.send(own(), { content, to, files, replyTo }, signal));
     },
   );
   mcp.registerTool(
@@ -66,7 +66,10 @@ export function createHubMcpServer({ mailbox, name: given, clientName, version }
       }),
     },
     async ({ id, start = 0 }) =>
-      print(await (id === undefined ? mailbox.check(own()) : mailbox.read(own(), id, start)), 'No unread messages.'),
+      toToolResult(
+        await (id === undefined ? mailbox.check(own()) : mailbox.read(own(), id, start)),
+        'No unread messages.',
+      ),
   );
   mcp.registerTool(
     'wait_for_message',
@@ -75,7 +78,7 @@ export function createHubMcpServer({ mailbox, name: given, clientName, version }
       inputSchema: z.strictObject({ timeout_seconds: z.number().min(0).max(LONGEST_WAIT).optional() }),
     },
     async ({ timeout_seconds: seconds = DEFAULT_WAIT }, { mcpReq: { signal } }) =>
-      print(await mailbox.wait(own(), seconds, signal), `No message came within ${seconds} s.`),
+      toToolResult(await mailbox.wait(own(), seconds, signal), `No message came within ${seconds} s.`),
   );
   mcp.registerTool(
     'list_agents',
@@ -83,12 +86,12 @@ export function createHubMcpServer({ mailbox, name: given, clientName, version }
       description: 'Lists the agents that send_message can reach, connected ones first, and your own name among them.',
       inputSchema: z.strictObject({}),
     },
-    async () => print(await mailbox.list(own())),
+    async () => toToolResult(await mailbox.list(own())),
   );
   return mcp;
 }
 
-function print(result: Result<string, HubCode>, nothing = '') {
+function toToolResult(result: Result<string, HubCode>, nothing = '') {
   const { text, isError } = printResult(result);
   return reply(text === '' ? nothing : text, isError);
 }

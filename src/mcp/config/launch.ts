@@ -113,7 +113,7 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
   const command = await replaceVariables(config.command, deps);
   const program = await findProgram(command, folder, env);
   if (program === undefined) {
-    refuse(`The program “${command}” was not found.`, 'Install it, or correct the command.');
+    refuseLaunch(`The program “${command}” was not found.`, 'Install it, or correct the command.');
   }
   return { type: 'stdio', program, args, folder, env, ...(envFile !== undefined && { envFile }) };
 }
@@ -139,19 +139,20 @@ async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<Http
     return { type: 'http', url, socket: unix['socket'], ...rest };
   }
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
-    refuse(`“${config.url}” is not the address of a server.`, 'Use http, https or unix.');
+    refuseLaunch(`“${config.url}” is not the address of a server.`, 'Use http, https or unix.');
   }
   return { type: 'http', url: new URL(address), ...rest };
 }
 
 /** Checked here because the error of a request would show the user and the model the value, which may be a secret. */
 function checkHeader(name: string, value: string): void {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) refuse(`“${name}” is not a header name.`, 'Correct the configuration.');
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    refuseLaunch(`“${name}” is not a header name.`, 'Correct the configuration.');
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value.trim())) refuseValue(`header ${name}`);
 }
 
 function refuseValue(what: string): never {
-  return refuse(
+  return refuseLaunch(
     `The value of the ${what} has a character that is not allowed there, such as a line break.`,
     'Correct the configuration, or the input or variable that it names.',
   );
@@ -200,7 +201,7 @@ async function readEnvFile(path: string): Promise<Record<string, string>> {
     return parseEnv(await readRegularFile(path)) as Record<string, string>;
   } catch (error) {
     if (error instanceof FailureError) throw error;
-    return refuse(`The envFile ${path} cannot be read.`, 'Correct the configuration.');
+    return refuseLaunch(`The envFile ${path} cannot be read.`, 'Correct the configuration.');
   }
 }
 
@@ -209,10 +210,10 @@ async function readRegularFile(path: string): Promise<string> {
   // Does not wait for the writer if it is a pipe.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    if (!(await file.stat()).isFile()) refuse(`The envFile ${path} is not a file.`, 'Correct the configuration.');
+    if (!(await file.stat()).isFile()) refuseLaunch(`The envFile ${path} is not a file.`, 'Correct the configuration.');
     const { bytesRead, buffer } = await file.read(Buffer.alloc(MOST_ENV_FILE + 1), 0, MOST_ENV_FILE + 1, 0);
     if (bytesRead > MOST_ENV_FILE)
-      refuse(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
+      refuseLaunch(`The file ${path} is too large for an envFile.`, 'Correct the configuration.');
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();
@@ -223,6 +224,6 @@ function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
-function refuse(message: string, nextStep: string): never {
+function refuseLaunch(message: string, nextStep: string): never {
   throw new FailureError(failed('not_started', message, nextStep).failure);
 }

@@ -42,16 +42,16 @@ async function valueOf(variable: string, deps: VariableDeps): Promise<string> {
     case 'cwd':
     case 'workspaceFolder':
     case 'workspaceRoot':
-      return folderOf(argument, deps) ?? refuse(variable, 'no such folder is open');
+      return folderOf(argument, deps) ?? refuseVariable(variable, 'no such folder is open');
     case 'workspaceFolderBasename':
-      return folderOf(argument, deps)?.split(/[\\/]/).at(-1) ?? refuse(variable, 'no such folder is open');
+      return folderOf(argument, deps)?.split(/[\\/]/).at(-1) ?? refuseVariable(variable, 'no such folder is open');
     case 'env':
       // As in VS Code, a variable that is not set is empty.
       return deps.environment[argument] ?? '';
     case 'config':
-      return deps.setting(argument) ?? refuse(variable, 'there is no such setting');
+      return deps.setting(argument) ?? refuseVariable(variable, 'there is no such setting');
     case 'input':
-      return (await deps.input(argument)) ?? refuse(variable, 'no value was given for this input');
+      return (await deps.input(argument)) ?? refuseVariable(variable, 'no value was given for this input');
     default:
       return environmentValue(variable, deps);
   }
@@ -60,15 +60,15 @@ async function valueOf(variable: string, deps: VariableDeps): Promise<string> {
 /** Replaces `${NAME}` and `${NAME:-default}`, as `.mcp.json` files use them. */
 function environmentValue(variable: string, { environment }: VariableDeps): string {
   const [, name = '', preset] = /^([A-Za-z_]\w{0,200})(?::-(.*))?$/s.exec(variable) ?? [];
-  if (name === '') return refuse(variable, 'this variable is not known');
-  return environment[name] ?? preset ?? refuse(variable, `the environment has no ${name}`);
+  if (name === '') return refuseVariable(variable, 'this variable is not known');
+  return environment[name] ?? preset ?? refuseVariable(variable, `the environment has no ${name}`);
 }
 
 function folderOf(name: string, { folder, folders }: VariableDeps): string | undefined {
   return name === '' ? folder : folders.find((one) => one.name === name)?.absolute;
 }
 
-function refuse(variable: string, why: string): never {
+function refuseVariable(variable: string, why: string): never {
   throw new FailureError(
     failed('setting', `\${${variable}} cannot be replaced: ${why}.`, 'Correct the configuration.').failure,
   );

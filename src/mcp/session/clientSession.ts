@@ -91,7 +91,7 @@ export class ClientSession implements McpSession {
       if (!this.#over) listener.resourceUpdated(params.uri);
     });
     this.client.setNotificationHandler('notifications/message', ({ params }) => {
-      deps.log(`[${params.level}] ${textOf(params.data)}`);
+      deps.log(`[${params.level}] ${logText(params.data)}`);
     });
     this.client.fallbackNotificationHandler = async ({ method, params }) => {
       const sent = method === CHANNEL ? channelSchema.safeParse(params) : undefined;
@@ -300,6 +300,6 @@ function soon(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 500));
 }
 
-function textOf(data: unknown): string {
+function logText(data: unknown): string {
   return (typeof data === 'string' ? data : JSON.stringify(data)).slice(0, 2000);
 }

@@ -58,7 +58,7 @@ function search(query: string, all: readonly SearchedTool[]): ToolOutcome {
       isError: false,
     };
   }
-  const lines = found.map(({ name, description }) => `${name}: ${firstLine(description)}`);
+  const lines = found.map(({ name, description }) => `${name}: ${shortDescription(description)}`);
   const rest = ranked.length - found.length;
   const more = rest > 0 ? [`(${rest} more match: search with more words.)`] : [];
   return {
@@ -81,7 +81,7 @@ function describeServers(servers: readonly string[], all: readonly SearchedTool[
     .join(', ');
 }
 
-function firstLine(text: string): string {
+function shortDescription(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? '';
   return line.length > MOST_LINE ? `${line.slice(0, MOST_LINE)}…` : line;
 }

@@ -54,10 +54,13 @@ async function followAsHandle(
     await handle.stop('cancelled by the user');
     return { ...refuse('Cancelled by the user.'), handles: [handle.shown(handle.name)] };
   }
-  return outcomeOf(process, handle);
+  return describeTaskOutcome(process, handle);
 }
 
-async function outcomeOf(process: TaskProcess, handle: Handle & { readonly name: string }): Promise<ToolOutcome> {
+async function describeTaskOutcome(
+  process: TaskProcess,
+  handle: Handle & { readonly name: string },
+): Promise<ToolOutcome> {
   const { size, end } = process.status;
   const handles = [handle.shown(handle.name, size)];
   if (process.result !== undefined) return { ...resultOutcome(process.result), handles };

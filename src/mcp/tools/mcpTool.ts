@@ -81,7 +81,7 @@ async function runMcpTool(
       if (await server.reconnected(signal)) end = await call();
     }
     if (end.type === 'task') return await followTask({ tool: name, server, reference: end.reference }, context);
-    return outcomeOf(end, name, server);
+    return toToolOutcome(end, name, server);
   } finally {
     ended = Date.now();
   }
@@ -91,7 +91,11 @@ function mayRepeat({ annotations }: McpTool): boolean {
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }
 
-function outcomeOf(end: Exclude<CallEnd, { type: 'task' }>, name: string, { name: server }: McpServer): ToolOutcome {
+function toToolOutcome(
+  end: Exclude<CallEnd, { type: 'task' }>,
+  name: string,
+  { name: server }: McpServer,
+): ToolOutcome {
   switch (end.type) {
     case 'result':
       return resultOutcome(end.content);

@@ -32,7 +32,7 @@ export function notUnderstood(): string {
 }
 
 export function reportRead(path: string, result: string): string {
-  const lines = countLines(result);
+  const lines = describeLineCount(result);
   return `That is \`${path}\`, ${lines}. I will be notified if it changes.`;
 }
 
@@ -46,7 +46,7 @@ export function reportRun(what: string, result: string): string {
   return `${verdict} ${what}\n\n${fence(result)}`;
 }
 
-function countLines(text: string): string {
+function describeLineCount(text: string): string {
   // A final line break does not start another line.
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
   return `${lines} ${lines === 1 ? 'line' : 'lines'}`;

@@ -76,8 +76,8 @@ export class StreamAccumulator {
     if (this.#calls.length > MOST_CALLS) {
       throw new TooLargeError(`it has more than ${MOST_CALLS.toLocaleString('en')} tool calls`);
     }
-    const reasoning = textOf(delta?.reasoning_content) || textOf(delta?.reasoning);
-    const text = textOf(delta?.content) || textOf(delta?.refusal);
+    const reasoning = textInContent(delta?.reasoning_content) || textInContent(delta?.reasoning);
+    const text = textInContent(delta?.content) || textInContent(delta?.refusal);
     const parts: ModelPart[] = [];
     if (reasoning !== '') parts.push({ type: 'reasoning', text: reasoning });
     if (text !== '') parts.push({ type: 'text', text });
@@ -100,8 +100,8 @@ export class StreamAccumulator {
   }
 
   #grow(delta: LooseCall): ModelPart {
-    const id = textOf(delta.id);
-    const name = textOf(delta.function?.name);
+    const id = textInContent(delta.id);
+    const name = textInContent(delta.function?.name);
     const text = argumentsText(delta.function?.arguments);
     const index = typeof delta.index === 'number' ? delta.index : undefined;
     const known = this.#find(index, id, name);
@@ -134,7 +134,7 @@ export class StreamAccumulator {
 
 function checked(call: LooseCall): LooseCall {
   const { id, function: called } = call;
-  if ([id, called?.name].some((name) => textOf(name).length > LONGEST_NAME)) {
+  if ([id, called?.name].some((name) => textInContent(name).length > LONGEST_NAME)) {
     throw new TooLargeError(
       `the id or name of a tool call is longer than ${LONGEST_NAME.toLocaleString('en')} characters`,
     );
@@ -155,12 +155,12 @@ function startsAnother(known: GrowingCall, id: string, name: string): boolean {
 }
 
 /** Content may be a list of parts, as from Mistral's reasoning models; only text is used. */
-function textOf(value: unknown, depth = 0): string {
+function textInContent(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value) || depth > DEEPEST_PARTS) return '';
   return value
     .map((part: unknown) =>
-      typeof part === 'object' && part !== null && 'text' in part ? textOf(part.text, depth + 1) : '',
+      typeof part === 'object' && part !== null && 'text' in part ? textInContent(part.text, depth + 1) : '',
     )
     .join('');
 }

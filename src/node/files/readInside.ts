@@ -38,7 +38,7 @@ const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 export async function readJudged(folders: readonly Place[], file: Place, how: JudgedRead): Promise<Result<Content>> {
   // Most requested files do not exist: one check is enough for them.
   if ((await isMissing(file.absolute)) && (await how.instead?.({})) === undefined) {
-    return { ok: false, failure: notFound(nameOf(file)) };
+    return { ok: false, failure: notFound(nameInFolder(file)) };
   }
   let result: Result<Content> = moved(file.path);
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -48,7 +48,7 @@ export async function readJudged(folders: readonly Place[], file: Place, how: Ju
     if (refused !== undefined) return { ok: false, failure: refused };
     const instead = await how.instead?.(located.value);
     if (instead !== undefined) return succeeded(instead);
-    result = await readLocated(nameOf(file), located.value.absolute, how.atMost);
+    result = await readLocated(nameInFolder(file), located.value.absolute, how.atMost);
     if (result.ok || result.failure.code !== MOVED) return result;
   }
   return result;
@@ -69,7 +69,7 @@ export async function locate(folders: readonly Place[], file: Place): Promise<Re
       ...(real !== undefined && real !== path && { real }),
     });
   } catch (error) {
-    return { ok: false, failure: explain(nameOf(file), error) };
+    return { ok: false, failure: explain(nameInFolder(file), error) };
   }
 }
 
@@ -159,7 +159,7 @@ async function readAtMost(handle: FileHandle, atMost: number): Promise<Uint8Arra
   return parts.length === 1 && parts[0] !== undefined ? parts[0] : bytes;
 }
 
-function nameOf(file: Place): string {
+function nameInFolder(file: Place): string {
   return file.path === '' ? 'The folder' : file.path;
 }
 

@@ -36,12 +36,12 @@ export async function viewOf(file: ToolFile, folder: string): Promise<SeenFields
 }
 
 function shownPart({ first = 1, lines = LINES_SHOWN }: ToolFile, bytes: Uint8Array): SeenFields['part'] {
-  const of = countLines(bytes);
+  const of = countLinesInBytes(bytes);
   const last = Math.min(of, first + lines - 1);
   return first <= 1 && last >= of ? undefined : { first, last: Math.max(first, last), of };
 }
 
-function countLines(bytes: Uint8Array): number {
+function countLinesInBytes(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count += 1;
   return bytes.length === 0 || bytes.at(-1) === NEWLINE ? count : count + 1;

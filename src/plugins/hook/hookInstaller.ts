@@ -100,7 +100,7 @@ export class HookInstaller {
       return failed('stale', `${file} was changed meanwhile.`, 'Try again.');
     }
     if (before === after) return succeeded(undefined);
-    return attempt(file, () => (after === '' ? rm(file, { force: true }) : writeInPlace(file, after)));
+    return orWriteFailure(file, () => (after === '' ? rm(file, { force: true }) : writeInPlace(file, after)));
   }
 
   /** Copies the program to the place that the hooks run it from. */
@@ -108,7 +108,9 @@ export class HookInstaller {
     const bytes = await readFile(this.#deps.program);
     const copy = this.#copy;
     const before = await readFile(copy).catch(() => undefined);
-    return before?.equals(bytes) === true ? succeeded(undefined) : attempt(copy, () => writeInPlace(copy, bytes));
+    return before?.equals(bytes) === true
+      ? succeeded(undefined)
+      : orWriteFailure(copy, () => writeInPlace(copy, bytes));
   }
 
   /** Updates the copy after an update of the extension, if there is one. */
@@ -146,7 +148,7 @@ async function readText(file: string): Promise<string | undefined> {
 }
 
 /** A failure asks the user to fix the file. */
-async function attempt(file: string, write: () => Promise<void>): Promise<Result<void>> {
+async function orWriteFailure(file: string, write: () => Promise<void>): Promise<Result<void>> {
   try {
     await write();
     return succeeded(undefined);

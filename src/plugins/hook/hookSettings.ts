@@ -26,7 +26,7 @@ type ArrayNode = Extract<JsoncNode, { type: 'array' }>;
 
 /** The text with the hook; unchanged if it has the hook already. A failure says what is wrong with the text. */
 export function withHook(text: string, { events, command, grouped }: HookEntries): Result<string> {
-  return attempt(() => {
+  return orUnreadable(() => {
     const hook = { type: 'command', command, timeout: SECONDS };
     const entry = (event: string) =>
       grouped ? { ...(event === 'PostToolUse' && { matcher: '*' }), hooks: [hook] } : hook;
@@ -46,7 +46,7 @@ export function withHook(text: string, { events, command, grouped }: HookEntries
 
 /** The text without the hook, and without lists and objects that become empty. */
 export function withoutHook(text: string): Result<string> {
-  return attempt(() => {
+  return orUnreadable(() => {
     if (text.trim() === '' || !text.includes(MARK)) return text;
     let changed = text;
     for (const event of Object.keys(objectOf(jsoncValue(hooksOf(changed) ?? EMPTY)))) {
@@ -72,7 +72,7 @@ export function hasHook(text: string): boolean {
 
 const EMPTY: JsoncNode = { type: 'object', start: 0, end: 0, members: [] };
 
-function attempt(change: () => string): Result<string> {
+function orUnreadable(change: () => string): Result<string> {
   try {
     return succeeded(change());
   } catch (error) {

@@ -36,7 +36,7 @@ export class CommandWatch implements Disposable {
     let wanted = await foldersOf(paths);
     this.#apply(wanted);
     // A folder of a path may have been created before its parent was watched.
-    for (let again = await foldersOf(paths); !isSame(wanted, again); again = await foldersOf(paths)) {
+    for (let again = await foldersOf(paths); !isSameCommand(wanted, again); again = await foldersOf(paths)) {
       wanted = again;
       this.#apply(wanted);
     }
@@ -106,7 +106,7 @@ async function nearestFolder(path: string): Promise<string> {
   return parent === path ? path : nearestFolder(parent);
 }
 
-function isSame(
+function isSameCommand(
   one: ReadonlyMap<string, ReadonlySet<string>>,
   other: ReadonlyMap<string, ReadonlySet<string>>,
 ): boolean {

@@ -1,6 +1,7 @@
 // The connection of the MCP server to the window of its folder: attaches when needed, and again after the window has
 // restarted.
 import { describeError } from '../../base/errors.ts';
+import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { attachListener, type ListenerClient, ListenerRefused } from '../client/listenerClient.ts';
 import { viewOf } from '../hook/hookFiles.ts';
 import { withRoot } from '../hook/runHook.ts';
@@ -69,9 +70,9 @@ export class WindowLink {
         throw new ListenerRefused(`files: ${path} cannot be read, or is too large to be followed.`);
       await window.request('seen', view);
     }
-    const scopes = (globs: readonly string[]) => globs.map((glob) => `glob:${glob}`);
+    const scopes = (globs: readonly string[]) => globs.map((glob) => scopeOf('glob', glob));
     const watching = await window.request('watch', { scopes: scopes(add), remove: scopes(remove) });
-    return watching.scopes.map((scope) => scope.replace(/^glob:/, ''));
+    return watching.scopes.map((scope) => nameInScope('glob', scope) ?? scope);
   }
 
   async read(args: Readonly<Record<string, unknown>>): Promise<string> {

@@ -119,7 +119,7 @@ export class Questions implements AttachedFrontend, Disposable {
     const isCall = answered.type === 'approval';
     const { conversation } = answered.request;
     const open = this.#open.get(
-      isCall ? keyOf(conversation, answered.request.call.id) : keyOf(conversation, answered.request.id),
+      isCall ? questionKey(conversation, answered.request.call.id) : questionKey(conversation, answered.request.id),
     );
     if (open === undefined) return;
     this.#close(
@@ -184,7 +184,7 @@ export class Questions implements AttachedFrontend, Disposable {
   ): void {
     const { clock } = this.#deps;
     const open: OpenQuestion = { ...question, asked: new Set(), offered: false, settle, since: clock.now() };
-    const key = keyOf(open.conversation, open.id);
+    const key = questionKey(open.conversation, open.id);
     this.#open.set(key, open);
     this.#answered.delete(key);
     const aborted = () => {
@@ -212,7 +212,7 @@ export class Questions implements AttachedFrontend, Disposable {
   #close(open: OpenQuestion, given: Given | undefined): void {
     const { conversation, id, asked, respond, seq } = open;
     open.timer?.dispose();
-    const key = keyOf(conversation, id);
+    const key = questionKey(conversation, id);
     this.#open.delete(key);
     const by = given?.answer.by ?? 'cancelled';
     this.#answered.set(key, by);
@@ -274,7 +274,7 @@ export class Questions implements AttachedFrontend, Disposable {
 
   async #check(open: OpenQuestion): Promise<void> {
     const { clock, settings, views } = this.#deps;
-    const isOpen = () => this.#open.get(keyOf(open.conversation, open.id)) === open;
+    const isOpen = () => this.#open.get(questionKey(open.conversation, open.id)) === open;
     const concernsPlugins = open.offered || this.#deps.isQueried(open.conversation);
     const waitsForPerson = !concernsPlugins || (await views.isShown(open.conversation));
     if (!isOpen()) return;
@@ -300,6 +300,6 @@ export class Questions implements AttachedFrontend, Disposable {
   }
 }
 
-function keyOf(conversation: string, id: string): string {
+function questionKey(conversation: string, id: string): string {
   return `${conversation} ${id}`;
 }

@@ -255,12 +255,12 @@ class DiagnosticsWatch implements Disposable {
 
   async #reportFile(conversation: string, recipient: Recipient, { file, problems }: Observation): Promise<void> {
     const last = this.#reports.get(conversation, fileScope(file.path));
-    if (last !== undefined && isSame(compareProblems({ problems: last, sure: true }, problems))) return;
+    if (last !== undefined && isUnchanged(compareProblems({ problems: last, sure: true }, problems))) return;
     // A problem quotes the file, and its path may meanwhile lead outside the workspace.
     if (!(await this.#deps.workspace.mayShow(file))) return;
     const known = await this.#withdraw(conversation, recipient, file.path);
     const delta = recipient.known.compare(file.path, known, problems);
-    if (isSame(delta)) {
+    if (isUnchanged(delta)) {
       recipient.known.set(file.path, problems, known.sure);
       return;
     }
@@ -332,6 +332,6 @@ class DiagnosticsWatch implements Disposable {
   }
 }
 
-function isSame({ introduced, resolved }: ProblemDelta): boolean {
+function isUnchanged({ introduced, resolved }: ProblemDelta): boolean {
   return introduced.length + resolved.length === 0;
 }

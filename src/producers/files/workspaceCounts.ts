@@ -95,7 +95,7 @@ export class WorkspaceCounts {
     for (const [path, touches] of this.#touched) {
       const later = touches.filter(({ at }) => at > since);
       const byOthers = later.findIndex(({ at }) => gate?.isDuringOperation(at) !== true);
-      const type = outcomeOf(byOthers === -1 ? later : later.slice(byOthers));
+      const type = netChange(byOthers === -1 ? later : later.slice(byOthers));
       if (type === undefined || own.has(path) || isSeen(path) || matchesAny(watched, path)) continue;
       const excluded =
         folders.has(path) ||
@@ -126,7 +126,7 @@ export class WorkspaceCounts {
 }
 
 /** Undefined if nothing happened, or if the file was created and deleted. */
-function outcomeOf(touches: readonly Touch[]): FileTouch['type'] | undefined {
+function netChange(touches: readonly Touch[]): FileTouch['type'] | undefined {
   const [first, last] = [touches[0], touches.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const [wasThere, isThere] = [first.type !== 'created', last.type !== 'deleted'];

@@ -81,7 +81,7 @@ export class GitRepository implements Disposable {
   async passed(): Promise<Passed> {
     if (this.#settling === undefined) {
       const now = await readGitState(this.#deps.folder);
-      if ((!now.locked || this.#staleLock) && isSame(this.#state, now)) return 'free';
+      if ((!now.locked || this.#staleLock) && isSameState(this.#state, now)) return 'free';
       this.#noteActivity(true);
     }
     const settling = this.#settling;
@@ -136,7 +136,7 @@ export class GitRepository implements Disposable {
       return;
     }
     this.#staleLock = after.locked;
-    if (isSame(before, after)) {
+    if (isSameState(before, after)) {
       // With a stale lock, git did not touch the files that changed meanwhile.
       if (this.#staleLock) settling.worked = false;
       this.#settle(settling);
@@ -193,7 +193,7 @@ export class GitRepository implements Disposable {
   }
 }
 
-function isSame(before: GitState, after: GitState): boolean {
+function isSameState(before: GitState, after: GitState): boolean {
   return (
     before.branch === after.branch &&
     before.commit === after.commit &&

@@ -5,6 +5,7 @@ import { type Clock, type Logger, type Producer, type Publisher } from '../../co
 import { type LiveConversations } from '../../core/ports/producers.ts';
 import { type TaskEnd, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
 import { type Level, type NotificationDraft } from '../../protocol/notification.ts';
+import { scopeOf } from '../../protocol/scopes.ts';
 import { ReportOnce } from '../reportOnce.ts';
 
 const KIND = { source: 'task', name: 'ended' } as const;
@@ -122,7 +123,7 @@ function roundKey(conversation: string, end: TaskEnd): string {
 }
 
 function taskSubject(end: TaskEnd): string {
-  return `task:${taskName(end)}`;
+  return scopeOf('task', taskName(end));
 }
 
 function taskName({ task: { name, folder } }: TaskEnd): string {
@@ -145,7 +146,7 @@ function describeTaskEnd(end: TaskEnd): Omit<NotificationDraft, 'at'> {
     level: levelOf(end),
     message: lines.join('\n'),
     subject: taskSubject(end),
-    scopes: [...new Set(calledNames(end.task.name))].map((one) => `task:${one}`),
+    scopes: [...new Set(calledNames(end.task.name))].map((one) => scopeOf('task', one)),
     origin: 'process',
     // Every failure is reported; a repeated success is not.
     ...(succeeded(end) && { data: { state: 'succeeded' } }),
@@ -174,13 +175,13 @@ function listProblems(problems: readonly TaskProblem[]): string[] {
     .slice(0, PROBLEMS_SHOWN)
     .map(
       ({ path, line, column, severity, message }) =>
-        `${printPath(path)}:${line}:${column} ${severity}: ${oneLine(message)}`,
+        `${printPath(path)}:${line}:${column} ${severity}: ${firstLineOf(message)}`,
     );
   const more = problems.length - shown.length;
   return ['Problems reported while it ran:', ...shown, ...(more > 0 ? [`and ${more} more`] : [])];
 }
 
-function oneLine(text: string): string {
+function firstLineOf(text: string): string {
   const line = text.split('\n', 1)[0] ?? '';
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }

@@ -56,7 +56,7 @@ export function createDiskEntries(folders: () => readonly FilePath[]): DiskEntri
       attempt(path, async () => {
         const absolute = await placeOf(path);
         const present = await look(path);
-        if (absolute === undefined || !isSame(present, from)) throw new StaleError(`${path} has changed.`);
+        if (absolute === undefined || !isSameEntry(present, from)) throw new StaleError(`${path} has changed.`);
         await put(absolute, present === 'other' ? undefined : present, to);
       }),
   };
@@ -100,7 +100,7 @@ function modeOf(mode: number, kind: DiskEntry['kind']): number {
   return kind === 'executable' ? plain | ((plain & 0o444) >> 2) : plain;
 }
 
-function isSame(one: DiskEntry | 'other' | undefined, other: DiskEntry | undefined): boolean {
+function isSameEntry(one: DiskEntry | 'other' | undefined, other: DiskEntry | undefined): boolean {
   if (one === 'other' || one === undefined || other === undefined) return one === other;
   return (one.kind === 'link') === (other.kind === 'link') && Buffer.compare(one.bytes, other.bytes) === 0;
 }

@@ -15,10 +15,14 @@ interface TextEdit {
 }
 
 export function editFile(path: string, edits: readonly TextEdit[], context: ToolContext): Promise<ToolOutcome> {
-  return retryWhileStale(() => attempt(path, edits, context));
+  return retryWhileStale(() => editChecked(path, edits, context));
 }
 
-async function attempt(path: string, edits: readonly TextEdit[], context: ToolContext): Promise<Result<ToolOutcome>> {
+async function editChecked(
+  path: string,
+  edits: readonly TextEdit[],
+  context: ToolContext,
+): Promise<Result<ToolOutcome>> {
   const opened = await openExisting(path, context);
   if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
   const { file, bytes, text, seen } = opened.value;

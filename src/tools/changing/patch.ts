@@ -29,10 +29,10 @@ export async function applyPatch(input: string, context: ToolContext): Promise<T
   const twice = paths.find((path, index) => paths.indexOf(path) !== index);
   if (twice !== undefined)
     return refuse(`input: the patch names ${twice} twice. Nothing was changed. Put its hunks together.`);
-  return retryWhileStale(() => attempt(parsed.value, context));
+  return retryWhileStale(() => patchChecked(parsed.value, context));
 }
 
-async function attempt(patches: readonly FilePatch[], context: ToolContext): Promise<Result<ToolOutcome>> {
+async function patchChecked(patches: readonly FilePatch[], context: ToolContext): Promise<Result<ToolOutcome>> {
   const planned: Planned[] = [];
   for (const patch of patches) {
     const plan = await planFile(patch, context);

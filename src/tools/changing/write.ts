@@ -9,10 +9,10 @@ import { openForChange, refuseUnseen, retryWhileStale } from './opened.ts';
 import { editOutcome } from './result.ts';
 
 export function writeFile(path: string, content: string, context: ToolContext): Promise<ToolOutcome> {
-  return retryWhileStale(() => attempt(path, content, context));
+  return retryWhileStale(() => writeChecked(path, content, context));
 }
 
-async function attempt(path: string, content: string, context: ToolContext): Promise<Result<ToolOutcome>> {
+async function writeChecked(path: string, content: string, context: ToolContext): Promise<Result<ToolOutcome>> {
   const taken = await openForChange(path, context);
   if (!taken.ok) return succeeded(refuse(describeFailure(taken.failure)));
   const present = taken.value;

@@ -70,7 +70,7 @@ async function wait(handles: ConversationHandles, wanted: Wait, context: ToolCon
       : limit.aborted
         ? [`(The ${wanted.seconds} s are over.)`]
         : [];
-  return outcomeOf(found, reason);
+  return describeWaited(found, reason);
 }
 
 interface Found {
@@ -82,7 +82,7 @@ function isEnough({ all }: Wait): (found: Found) => boolean {
   return ({ handle }) => handle?.state === 'waiting' || (!all && handle?.hasEnded === true);
 }
 
-async function outcomeOf(found: readonly Found[], reason: readonly string[]): Promise<ToolOutcome> {
+async function describeWaited(found: readonly Found[], reason: readonly string[]): Promise<ToolOutcome> {
   const lines = await Promise.all(
     found.map(async ({ name, handle }) => {
       if (handle === undefined) return `${name}: not started yet.`;

@@ -26,11 +26,11 @@ export async function newOutput({ process }: Handle, since: number, head = 0): P
   const size = await completeEnd(process, from, printed);
   const most = (head + TAIL) * BYTES_PER_CHARACTER;
   if (size - from <= most) {
-    const text = await textOf(process, from, size);
+    const text = await readOutput(process, from, size);
     if (text.length <= head + TAIL) return { text, from: since, through: size, cut: from > since, pieces: [text] };
   }
-  const begin = head === 0 ? '' : (await textOf(process, from, from + head * BYTES_PER_CHARACTER)).slice(0, head);
-  const end = lastLines(await textOf(process, Math.max(from, size - TAIL * BYTES_PER_CHARACTER), size), TAIL);
+  const begin = head === 0 ? '' : (await readOutput(process, from, from + head * BYTES_PER_CHARACTER)).slice(0, head);
+  const end = lastLines(await readOutput(process, Math.max(from, size - TAIL * BYTES_PER_CHARACTER), size), TAIL);
   const gap = '… (left out here) …\n';
   const text = begin === '' ? end : `${begin}\n${gap}${end}`;
   // The last line of the beginning may be incomplete.
@@ -61,7 +61,7 @@ async function completeEnd(process: Handle['process'], from: number, to: number)
   return begin + completeLength(bytes);
 }
 
-async function textOf(process: Handle['process'], from: number, to: number): Promise<string> {
+async function readOutput(process: Handle['process'], from: number, to: number): Promise<string> {
   const { bytes } = await process.read(from, to - from);
   return plainText(decodePiece(bytes));
 }

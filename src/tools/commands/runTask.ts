@@ -46,7 +46,7 @@ export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; rea
       const started = await tasks.run(task, { conversation, onOutput: progress });
       if (!started.ok) return refuse(describeFailure(started.failure));
       const seconds = wanted.timeout_secs ?? DEFAULT_SECONDS;
-      return outcomeOf(await waitFor(clock, started.value, seconds, signal), started.value, task, seconds);
+      return describeTaskResult(await waitFor(clock, started.value, seconds, signal), started.value, task, seconds);
     },
   });
 }
@@ -108,7 +108,7 @@ function waitFor(clock: Clock, running: RunningTask, seconds: number, signal: Ab
   });
 }
 
-function outcomeOf(waited: Waited, running: RunningTask, task: TaskInfo, seconds: number): ToolOutcome {
+function describeTaskResult(waited: Waited, running: RunningTask, task: TaskInfo, seconds: number): ToolOutcome {
   const name = printPath(task.name);
   const output = running.output();
   const outcome = (isError: boolean, ...lines: string[]): ToolOutcome => ({

@@ -103,7 +103,7 @@ function barred(url: URL, verb: string): string {
 
 function show({ url, status, headers, body, cut }: Got, start: number, most: number): ToolOutcome {
   const type = headers['content-type'] ?? '';
-  const text = textOf(type, body);
+  const text = decodePage(type, body);
   if (text === undefined) return refuse(`${url.href} is not text (${type || 'unknown type'}, ${body.length} bytes).`);
   if (start > 0 && start >= text.length) return refuse(`start: there are only ${text.length} characters.`);
   const part = wholeCharacters(text.slice(start), most);
@@ -118,7 +118,7 @@ function show({ url, status, headers, body, cut }: Got, start: number, most: num
 }
 
 /** Undefined if it is not text. */
-function textOf(type: string, body: Uint8Array): string | undefined {
+function decodePage(type: string, body: Uint8Array): string | undefined {
   const isHtml = /html/i.test(type) || (type === '' && /^\s*<(!doctype|html)/i.test(latin(body.subarray(0, 200))));
   const known = isHtml || type === '' || /^text\/|json|xml|javascript|ecmascript|yaml|toml|x-sh|x-www-form/i.test(type);
   if (!known || body.subarray(0, 8192).includes(0)) return undefined;

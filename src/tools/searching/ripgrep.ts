@@ -112,8 +112,8 @@ interface Message {
 function readMessage(line: string): { path: string; line: FoundLine } | undefined {
   if (!line.startsWith('{"type":"match"') && !line.startsWith('{"type":"context"')) return undefined;
   const { type, data } = JSON.parse(line) as Message;
-  const text = textOf(data.lines);
-  const path = textOf(data.path)
+  const text = decodeMatch(data.lines);
+  const path = decodeMatch(data.path)
     .replace(/^\.[\\/]/, '')
     .replaceAll('\\', process.platform === 'win32' ? '/' : '\\');
   const number = data.line_number ?? 1;
@@ -125,6 +125,6 @@ function readMessage(line: string): { path: string; line: FoundLine } | undefine
   return { path, line: { number, text, at } };
 }
 
-function textOf(value: Bytes | undefined): string {
+function decodeMatch(value: Bytes | undefined): string {
   return value?.text ?? Buffer.from(value?.bytes ?? '', 'base64').toString('utf8');
 }

@@ -52,8 +52,8 @@ export class Attention implements Disposable {
 
   #requestsChanged(): void {
     const open = this.#deps.frontend.openRequests;
-    const fresh = open.filter((request) => !this.#notified.has(keyOf(request)));
-    this.#notified = new Set(open.map(keyOf));
+    const fresh = open.filter((request) => !this.#notified.has(requestKey(request)));
+    this.#notified = new Set(open.map(requestKey));
     this.#updateBadge();
     for (const request of fresh) {
       const { subagent } = this.#deps.earshot.get(request.conversation)?.log.state.summary ?? {};
@@ -107,7 +107,7 @@ export class Attention implements Disposable {
   }
 }
 
-function keyOf({ conversation, type, id }: OpenRequest): string {
+function requestKey({ conversation, type, id }: OpenRequest): string {
   return `${conversation} ${type} ${id}`;
 }
 

@@ -1,5 +1,4 @@
 // Composes the hub: when this window joins it, and the tools that use it.
-import type * as sqliteModule from 'node:sqlite';
 import * as vscode from 'vscode';
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
@@ -13,6 +12,7 @@ import { showHubState } from '../hub/showHubState.ts';
 import { type HubOptions, WindowHub } from '../hub/windowHub.ts';
 import { COMMANDS } from '../ids.ts';
 import { type Window } from './window.ts';
+import { loadSqlite } from '../../node/sqlite.ts';
 
 export function composeHub({ context, settings, held, logger, report }: Window, workspace: Workspace) {
   const warn = (message: string, error?: unknown) => {
@@ -99,11 +99,6 @@ function withoutFolder({ folders }: Workspace, path: string): string {
 function readIdentity(text: string): { name: string; role: string; module: string } | undefined {
   const [name = '', role = '', module = ''] = text.split(':');
   return name === '' ? undefined : { name, role, module };
-}
-
-function loadSqlite(): typeof sqliteModule | undefined {
-  const ask = process.getBuiltinModule as typeof process.getBuiltinModule | undefined;
-  return ask?.('node:sqlite');
 }
 
 function versionOf(context: vscode.ExtensionContext): string {

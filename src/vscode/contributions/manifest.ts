@@ -34,21 +34,21 @@ export function withContributions(text: string): string {
     },
     contributes: extractTexts(contributions()).contributions,
   };
-  return print(generated);
+  return printJson(generated);
 }
 
 /** The content of package.nls.json: the texts that package.json refers to by key. */
 export function contributedTexts(): string {
-  return print(extractTexts(contributions()).texts);
+  return printJson(extractTexts(contributions()).texts);
 }
 
 /** The content of package.nls.de.json. `german` has the translations by English text; a missing one stays English. */
 export function translatedTexts(german: Readonly<Record<string, string>>): string {
   const { texts } = extractTexts(contributions());
-  return print(Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, german[text] ?? text])));
+  return printJson(Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, german[text] ?? text])));
 }
 
-function print(json: object): string {
+function printJson(json: object): string {
   return `${JSON.stringify(json, undefined, 2)}\n`;
 }
 

@@ -122,7 +122,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
         content: text,
         mentions,
         scopes: files.map((value) => ({ type: 'file', value })),
-        ...(thread === null ? { title: title === '' ? firstLine(text) : title } : { thread }),
+        ...(thread === null ? { title: title === '' ? shortFirstLine(text) : title } : { thread }),
       });
     } catch (error) {
       this.#post({ type: 'not_sent', text, problem: describeError(error) });
@@ -196,7 +196,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   }
 }
 
-function firstLine(text: string): string {
+function shortFirstLine(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? '';
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }

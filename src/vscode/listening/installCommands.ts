@@ -34,7 +34,7 @@ export class InstallCommands implements Disposable {
     const change = target && (await this.#change(installer, target, 'install'));
     if (target === undefined || change === undefined) return;
     await this.#deps.approveListen(target.agent);
-    const done = isSame(change)
+    const done = changesNothing(change)
       ? vscode.l10n.t('Notifications for {0} are installed already.', AGENT_NAMES[target.agent])
       : vscode.l10n.t('{0} gets notifications starting with its next session.', AGENT_NAMES[target.agent]);
     void vscode.window.showInformationMessage(done);
@@ -83,7 +83,7 @@ export class InstallCommands implements Disposable {
       return undefined;
     }
     const change = planned.value;
-    if (!isSame(change) && !(await this.#confirm(change))) return undefined;
+    if (!changesNothing(change) && !(await this.#confirm(change))) return undefined;
     // The program is copied first, so that no settings file names a missing program.
     const copied = action === 'install' ? await installer.copyProgram() : succeeded(undefined);
     const applied = copied.ok ? await installer.apply(change) : copied;
@@ -119,7 +119,7 @@ async function closePreviews(): Promise<void> {
   await vscode.window.tabGroups.close(tabs.filter(isPreview), true);
 }
 
-function isSame({ before, after }: HookChange): boolean {
+function changesNothing({ before, after }: HookChange): boolean {
   return before === after;
 }
 

@@ -10,7 +10,7 @@ const ANOTHER = 'or choose another model with Earshot: Choose Model.';
 
 /** `label` is the model's display name; `characters` is the length of the answer that had arrived. */
 export function explainLanguageModel(error: unknown, label: string, characters: number): FailedPart {
-  const reason = textOf(error);
+  const reason = errorText(error);
   switch (error instanceof vscode.LanguageModelError ? error.code : '') {
     case vscode.LanguageModelError.NoPermissions.name:
       return failed({
@@ -87,7 +87,7 @@ function failed(failure: Failure): FailedPart {
 }
 
 /** The innermost cause is the most specific. */
-function textOf(error: unknown): string {
+function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? textOf(error.cause) : error.message || error.name;
+  return error.cause instanceof Error ? errorText(error.cause) : error.message || error.name;
 }

@@ -77,7 +77,7 @@ export class WebChatController {
       : [
           reach === 'refused' ? refusedText(external) : servedText(external),
           copying(vscode.l10n.t('Copy Link'), external),
-          ...(isSame(local, external) ? [] : [copying(vscode.l10n.t('Copy Local Link'), local)]),
+          ...(isSameAddress(local, external) ? [] : [copying(vscode.l10n.t('Copy Local Link'), local)]),
         ];
     const show = reach === 'refused' || isMissing ? 'showWarningMessage' : 'showInformationMessage';
     const chosen = await vscode.window[show](text, ...links);
@@ -172,7 +172,7 @@ function withoutSlash(address: vscode.Uri): string {
   return address.toString(true).replace(/\/$/, '');
 }
 
-function isSame(one: vscode.Uri, other: vscode.Uri): boolean {
+function isSameAddress(one: vscode.Uri, other: vscode.Uri): boolean {
   return one.toString() === other.toString();
 }
 

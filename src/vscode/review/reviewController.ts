@@ -204,7 +204,7 @@ export class ReviewController implements Disposable {
     const uri = await this.#uriOf(path);
     const file = await (await this.#review(list)).file(path);
     if (uri === undefined || file === undefined) return this.#showNoChanges();
-    const at = new vscode.Position(Math.max(0, (line ?? firstLine(file)) - 1), 0);
+    const at = new vscode.Position(Math.max(0, (line ?? firstChangedLine(file)) - 1), 0);
     const now = file.onDiskOnly ? nowUri(uri, path, list) : uri;
     const right = file.kind === 'deleted' ? goneUri(uri) : now;
     const options: vscode.TextDocumentShowOptions = { preview: true, selection: new vscode.Range(at, at) };
@@ -301,7 +301,7 @@ function titleOf({ path, kind }: ReviewedFile, list: ChangeList): string {
   return `${name} (${states[kind]})`;
 }
 
-function firstLine({ hunks }: ReviewedFile): number {
+function firstChangedLine({ hunks }: ReviewedFile): number {
   return (hunks?.[0]?.start ?? 0) + 1;
 }
 

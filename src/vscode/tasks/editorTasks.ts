@@ -55,9 +55,9 @@ export class EditorTasks implements Tasks, Disposable {
   async run(info: TaskInfo, options: Parameters<Tasks['run']>[1]): Promise<Result<RunningTask>> {
     const fetched = await fetchTasks();
     if (!fetched.ok) return fetched;
-    const task = fetched.value.find((one) => isSame(describeTask(one), info));
+    const task = fetched.value.find((one) => isSameTask(describeTask(one), info));
     if (task === undefined) return failed('not_found', `There is no task “${info.name}” any more.`);
-    if (vscode.tasks.taskExecutions.some((execution) => isSame(describeTask(execution.task), info))) {
+    if (vscode.tasks.taskExecutions.some((execution) => isSameTask(describeTask(execution.task), info))) {
       return failed(
         'running',
         `The task “${info.name}” is running already.`,
@@ -123,7 +123,7 @@ function describeTask({ name, source, scope, detail, isBackground }: vscode.Task
   };
 }
 
-function isSame(a: TaskInfo, b: TaskInfo): boolean {
+function isSameTask(a: TaskInfo, b: TaskInfo): boolean {
   return a.name === b.name && a.folder === b.folder;
 }
 

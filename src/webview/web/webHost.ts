@@ -107,7 +107,7 @@ export function createWebHost(): PageHost {
   return {
     offers,
     standsAlone: true,
-    status: () => (status === 'connected' || status === 'connecting' ? undefined : describe(status)),
+    status: () => (status === 'connected' || status === 'connecting' ? undefined : describeConnection(status)),
     listen: (onMessage, onChange) => {
       receive = onMessage;
       changed = onChange;
@@ -158,7 +158,7 @@ function pageIds(): { readonly page: string; readonly previous: string } {
   return { page, previous };
 }
 
-function describe(status: 'lost' | 'refused'): Obstacle {
+function describeConnection(status: 'lost' | 'refused'): Obstacle {
   return status === 'lost'
     ? { level: 'warning', text: strings.lost, nextStep: strings.lostNext }
     : { level: 'error', text: strings.refused, nextStep: strings.refusedNext };

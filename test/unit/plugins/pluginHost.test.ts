@@ -293,7 +293,9 @@ test('the typed client attaches to a window: requests resolve or reject, events 
       if (data.type === 'query_complete') completed();
     },
     run: async (own) => {
-      await expect(own.request('read_events', { conversation: 'nowhere' })).rejects.toThrow('not the id of a conversation');
+      await expect(own.request('read_events', { conversation: 'nowhere' })).rejects.toThrow(
+        'not the id of a conversation',
+      );
       const { seq } = await own.request('subscribe', { sub_id: 's', conversation: id });
       expect(seq).toBe(1);
       await own.request('query', { conversation: id, content: 'Hello.' });

@@ -145,7 +145,7 @@ export class Changes {
     const turn = this.#turns.at(-1);
     if (turn === undefined || turn.request !== '') return;
     turn.request = event.event_id;
-    turn.title = oneLine(event.source === 'user' ? event.content : 'Automated event');
+    turn.title = shortTitle(event.source === 'user' ? event.content : 'Automated event');
     this.#byRequest.set(event.event_id, turn);
   }
 
@@ -259,7 +259,7 @@ function isNothing({ before, after, beforeKind, afterKind }: Step): boolean {
   return before === after && beforeKind === afterKind;
 }
 
-function oneLine(text: string): string {
+function shortTitle(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > TITLE_LENGTH ? `${wholeCharacters(line, TITLE_LENGTH - 1)}…` : line;
 }

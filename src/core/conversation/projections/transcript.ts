@@ -268,7 +268,7 @@ function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
     total: carried.shown.length + carried.merged.length + carried.counted.length,
     worst,
     labels: shown.map(labelNotification),
-    reason: firstLine(shown.find(({ level }) => level === worst)?.message ?? ''),
+    reason: shortReason(shown.find(({ level }) => level === worst)?.message ?? ''),
     tokens: estimateTokens(carried.text),
     receipt: 'carried',
     texts: carried.user_text.length,
@@ -277,7 +277,7 @@ function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
 
 const LONGEST_REASON = 200;
 
-function firstLine(message: string): string {
+function shortReason(message: string): string {
   const line = (message.split('\n', 1)[0] ?? '').replace(/:$/, '');
   return line.length > LONGEST_REASON ? `${wholeCharacters(line, LONGEST_REASON)}…` : line;
 }

@@ -96,7 +96,7 @@ export class UsageTotal {
    */
   contextTokens(messages: () => readonly ModelMessage[], overhead: () => string): number {
     if (this.#estimated === undefined && this.#counted === undefined) {
-      this.#estimated = messages().reduce((sum, message) => sum + estimateTokens(textOf(message)), 0);
+      this.#estimated = messages().reduce((sum, message) => sum + estimateTokens(messageText(message)), 0);
       this.#input = new Estimate();
       this.#output = new Estimate();
     }
@@ -170,7 +170,7 @@ function add(a: Tokens, b: Tokens): Tokens {
   return { input: a.input + b.input, output: a.output + b.output, cached: a.cached + b.cached };
 }
 
-function textOf(message: ModelMessage): string {
+function messageText(message: ModelMessage): string {
   if (message.role !== 'assistant') return `${message.content}\n${message.block?.text ?? ''}`;
   return [message.content, ...message.calls.map((call) => `${call.name} ${call.arguments}`)].join('\n');
 }

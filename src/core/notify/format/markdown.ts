@@ -27,7 +27,7 @@ export const formatMarkdown: Format = ({ plan, texts, key, now }) => {
         ? []
         : [`**${TITLES[level]}:**`, ...entries.map((entry) => mask(printEntry(entry, now))), ''];
     }),
-    ...(more === '' ? [] : [mask(`And ${oneLine(more)}`), '']),
+    ...(more === '' ? [] : [mask(`And ${onOneMarkdownLine(more)}`), '']),
     '---',
   ].join('\n');
 };
@@ -36,8 +36,8 @@ function printEntry(entry: Entry, now: number): string {
   const origin = unsaidOrigin(entry);
   const first = timeIfOld(entry.first, now);
   const times = entry.count > 1 ? `${entry.count} times${first === undefined ? '' : ` since ${first}`}` : undefined;
-  const head = details(origin === undefined ? undefined : oneLine(origin), timeIfOld(entry.at, now), times);
-  return `- \`${oneLine(entry.source)}.${oneLine(entry.name)}\`${head}:\n${quote(entry.message)}`;
+  const head = details(origin === undefined ? undefined : onOneMarkdownLine(origin), timeIfOld(entry.at, now), times);
+  return `- \`${onOneMarkdownLine(entry.source)}.${onOneMarkdownLine(entry.name)}\`${head}:\n${quote(entry.message)}`;
 }
 
 /** ` (plugin, 12:03:04)`; empty if there are no details. */
@@ -54,6 +54,6 @@ function quote(text: string): string {
     .join('\n');
 }
 
-function oneLine(text: string): string {
+function onOneMarkdownLine(text: string): string {
   return legal(text).replace(/[\s\u0085`]+/g, ' ');
 }

@@ -68,7 +68,7 @@ function listProblems(problems: readonly Problem[]): string[] {
   const lines = worstFirst(problems)
     .slice(0, MOST_LISTED)
     .map((problem) => `  ${printProblem(problem)}`);
-  return [...lines, ...(left > 0 ? [`  and ${left} more: diagnostics lists them.`] : [])];
+  return [...lines, ...(left > 0 ? [`  and ${left} more: read the diagnostics of the file.`] : [])];
 }
 
 function describeIntroduced(path: string, { introduced, left, sure, after }: ProblemDelta): string {
@@ -133,7 +133,7 @@ function describeOthers(more: MoreErrors): string {
   const rest = more.length > names.length ? ', …' : '';
   const files = names.map(([path, errors]) => `${path} (${errors})`).join(', ');
   const where = more.length === 1 ? '1 other file' : `${more.length} other files`;
-  return `${count} new ${count === 1 ? 'error' : 'errors'} in ${where}: ${files}${rest}. diagnostics lists them.`;
+  return `${count} new ${count === 1 ? 'error' : 'errors'} in ${where}: ${files}${rest}. The diagnostics of the workspace list them.`;
 }
 
 export interface Settled {

@@ -170,7 +170,11 @@ export const baseCases: readonly ConformanceCase[] = [
       includes(answer, { message: 'Green.' });
       for (const event of read.data)
         assert.ok(!('v' in event) && !('crc' in event) && 'event_id' in event && 'timestamp' in event);
-      isError(await plugin.ask({ type: 'read_events', conversation: 'nowhere' }), 'read_events', /not the id of a conversation/);
+      isError(
+        await plugin.ask({ type: 'read_events', conversation: 'nowhere' }),
+        'read_events',
+        /not the id of a conversation/,
+      );
       isError(
         await plugin.ask({ type: 'read_events', conversation: '01ARZ3NDEKTSV4RRFFQ69G5FAV' }),
         'read_events',

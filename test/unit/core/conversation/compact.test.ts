@@ -165,6 +165,6 @@ test('running handles are listed, ended ones are not', () => {
   const drafts = [started, turnStarted, request('Go.'), handle('server'), handle('build')];
   const ended = { handles: [{ name: 'build', state: 'stopped' }] };
   expect(textOf([...drafts, call('a'), succeededCall, { ...result('a'), ...ended } as EventDraft])).toContain(
-    'Your running handles, as last reported: server. handle list shows their current state.',
+    'Your running handles, as last reported: server. List the handles for their current state.',
   );
 });
