@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formCases } from '../support/growth/formCases.ts';
+import { commandLineCases } from '../support/growth/commandLineCases.ts';
 import { hostCases } from '../support/growth/hostCases.ts';
 import { superlinear } from '../support/growth/measure.ts';
 import { modelCases } from '../support/growth/modelCases.ts';
@@ -11,15 +12,21 @@ import { pageCases } from '../support/growth/pageCases.ts';
 import { attacksOn, regExpsIn } from '../support/growth/regExpAttacks.ts';
 import { runs } from '../support/runs.ts';
 
-describe.each(Object.entries({ ...hostCases, ...outsideAgentCases, ...formCases, ...modelCases, ...pageCases }))(
-  '%s',
-  (_area, cases) => {
-    test.each(Object.entries(cases))('%s takes linear time', async (_name, { prepare, size }) => {
-      // Half the size in `npm test`: quadratic work is still detected, and the suite is limited by the processor.
-      expect(await superlinear(prepare, runs(Math.ceil(size / 2), size))).toBeUndefined();
-    });
-  },
-);
+describe.each(
+  Object.entries({
+    ...hostCases,
+    ...commandLineCases,
+    ...outsideAgentCases,
+    ...formCases,
+    ...modelCases,
+    ...pageCases,
+  }),
+)('%s', (_area, cases) => {
+  test.each(Object.entries(cases))('%s takes linear time', async (_name, { prepare, size }) => {
+    // Half the size in `npm test`: quadratic work is still detected, and the suite is limited by the processor.
+    expect(await superlinear(prepare, runs(Math.ceil(size / 2), size))).toBeUndefined();
+  });
+});
 
 test('every regular expression takes linear time on repetitions of texts that it matches', async () => {
   const found = regExpsIn(resolve(import.meta.dirname, '../..'));

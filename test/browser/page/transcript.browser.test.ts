@@ -1,31 +1,10 @@
 // The transcript and the composer, on the page alone: actions, groups, links, diffs in a narrow panel, pickers, keys, hostile content.
 import { expect, test } from 'vitest';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
-import { type PageAlone } from '../../support/page/chatPage.ts';
+import { answer, request, tool } from '../../support/page/items.ts';
 import { usePages } from '../../support/page/pageAlone.ts';
 
 const open = usePages();
-
-type Tool = Extract<TranscriptItem, { type: 'tool' }>;
-const tool = (id: string, more: Partial<Tool> = {}): Tool => ({
-  type: 'tool',
-  id,
-  name: 'read_file',
-  arguments: { path: `src/${id}.ts` },
-  state: 'done',
-  output: 'text',
-  ...more,
-});
-const request = (id: string, text: string): TranscriptItem => ({ type: 'request', id, source: 'user', text });
-const answer = (id: string, text: string): TranscriptItem => ({
-  type: 'answer',
-  id,
-  text,
-  reasoning: '',
-  streaming: false,
-  truncated: false,
-});
-const composerOf = ({ page }: PageAlone) => page.getByRole('textbox', { name: 'Message to Earshot' });
 
 test('many calls are one row, a failure is collapsed to its first line, a stopped call is shown as not run', async () => {
   const alone = await open();
@@ -53,6 +32,20 @@ test('many calls are one row, a failure is collapsed to its first line, a stoppe
   await page.getByText('Not run').waitFor();
   await alone.pictures('cards');
   expect(await alone.violations()).toEqual([]);
+});
+
+test('a call of a followed conversation is shown as open in the other window, and is not moved to the background', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const running = tool('r', { name: 'run_command', arguments: { command: 'npm test' }, state: 'running', output: '' });
+  await alone.show({ title: 'x', running: true }, [request('1', 'Go'), running]);
+  const card = page.getByRole('region', { name: 'Run npm test' });
+  await card.getByText('Running', { exact: true }).waitFor();
+  await card.getByRole('button', { name: 'Move to background' }).waitFor();
+  await alone.show({ title: 'x', canSend: false, followed: true }, [request('1', 'Go'), running]);
+  await card.getByText('Open in the other window').waitFor();
+  expect(await card.getByRole('button', { name: 'Move to background' }).count()).toBe(0);
+  await alone.pictures('followed-call');
 });
 
 test('a subagent that needs the user says so on its card and in the list, with a title for its last call', async () => {
@@ -183,118 +176,6 @@ test('a diff at 300 px has one number and at least 28 characters in a row', asyn
   await page.getByRole('button', { name: 'Open diff: src/menu.ts' }).click();
   expect(await alone.waitFor('open_diff')).toMatchObject({ call: 'w', path: 'src/menu.ts' });
   await alone.pictures('diff');
-});
-
-test('Up and Down walk the history, Escape stops, IME composition never sends, the send key is a setting', async () => {
-  const alone = await open();
-  await alone.show({ title: 'x', running: true }, [request('1', 'first'), answer('a', 'x'), request('2', 'second')]);
-  const composer = composerOf(alone);
-  await composer.focus();
-  await composer.press('ArrowUp');
-  expect(await composer.inputValue()).toBe('second');
-  await composer.press('ArrowUp');
-  expect(await composer.inputValue()).toBe('first');
-  await composer.press('ArrowDown');
-  await composer.press('ArrowDown');
-  expect(await composer.inputValue()).toBe('');
-  await composer.press('Escape');
-  await alone.waitFor('stop');
-  await composer.fill('日本');
-  await composer.evaluate((field) => {
-    field.dispatchEvent(
-      new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }),
-    );
-    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Process', bubbles: true, cancelable: true }));
-  });
-  await composer.press('Enter');
-  expect(await alone.waitFor('send')).toMatchObject({ text: '日本' });
-  expect(alone.posted.filter(({ type }) => type === 'send')).toEqual([]);
-  await alone.change({
-    type: 'head',
-    head: { controls: { mode: 'agent', approvals: 'reads', sendKey: 'modifierEnter', currency: 'USD' } },
-  });
-  await alone.drawn();
-  await composer.fill('one');
-  await composer.press('Enter');
-  await composer.press('Control+Enter');
-  expect(await alone.waitFor('send')).toMatchObject({ text: 'one\n' });
-});
-
-test('queued messages are edited, moved up and sent now', async () => {
-  const alone = await open();
-  const queued = [
-    { id: 'q1', text: 'first thought', attachments: [] },
-    { id: 'q2', text: 'second thought', attachments: [] },
-  ];
-  await alone.show({ title: 'x', running: true, queued }, [request('1', 'Go')]);
-  const { page } = alone;
-  await page.getByRole('button', { name: 'Move up: second thought' }).click();
-  expect(await alone.waitFor('raise_queued')).toMatchObject({ id: 'q2' });
-  await page.getByRole('button', { name: 'Send now: first thought' }).click();
-  expect(await alone.waitFor('send_queued')).toMatchObject({ id: 'q1' });
-  await page.getByRole('button', { name: 'Remove from queue: first thought' }).click();
-  expect(await alone.waitFor('take_back')).toMatchObject({ id: 'q1' });
-  await alone.pictures('queued', [250, 300]);
-  expect(await alone.violations()).toEqual([]);
-});
-
-test('@ and / offer entries that are chosen with the keyboard', async () => {
-  const alone = await open();
-  await alone.show({ title: 'x' });
-  const { page } = alone;
-  const composer = composerOf(alone);
-  await composer.pressSequentially('look at @me');
-  await expect
-    .poll(() => alone.posted.findLast(({ type }) => type === 'complete'))
-    .toMatchObject({ trigger: '@', query: 'me' });
-  const items = [
-    { source: 'files', id: 'src/menu.ts', label: 'menu.ts', detail: 'src', icon: 'file' as const },
-    { source: 'files', id: 'src/m\u202e.ts', label: 'm\u202e.ts', detail: 'src', icon: 'file' as const },
-  ];
-  await alone.send({ type: 'completions', trigger: '@', query: 'me', items: items.slice(0, 1) });
-  await page.getByRole('option', { name: 'menu.ts src' }).waitFor();
-  await alone.picture('readme-picker');
-  await alone.send({ type: 'completions', trigger: '@', query: 'me', items });
-  await page.getByRole('option', { name: 'menu.ts src' }).waitFor();
-  await alone.pictures('picker');
-  expect(await alone.violations()).toEqual([]);
-  await composer.press('ArrowDown');
-  expect(await composer.getAttribute('aria-activedescendant')).toBe('composer-picker-1');
-  await composer.press('ArrowUp');
-  await composer.press('Enter');
-  expect(await alone.waitFor('choose_completion')).toMatchObject({ source: 'files', id: 'src/menu.ts' });
-  expect(await composer.inputValue()).toBe('look at ');
-  await composer.fill('');
-  await composer.pressSequentially('/re');
-  await expect
-    .poll(() => alone.posted.findLast(({ type }) => type === 'complete'))
-    .toMatchObject({ trigger: '/', query: 're' });
-  const prompt = {
-    source: 'prompts',
-    id: 'review',
-    label: '/review',
-    detail: 'Review',
-    icon: 'file' as const,
-    insert: '/review ',
-  };
-  await alone.send({ type: 'completions', trigger: '/', query: 're', items: [prompt] });
-  await page.getByRole('option').waitFor();
-  // Text typed before and after the next frame stays in order.
-  await composer.evaluate(async (field: HTMLTextAreaElement) => {
-    const type = (text: string) => {
-      field.setRangeText(text, field.selectionStart, field.selectionEnd, 'end');
-      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
-    };
-    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
-    await new Promise((resolve) => setTimeout(resolve));
-    type('a');
-    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    type('b');
-  });
-  expect(await composer.inputValue()).toBe('/review ab');
-  // A path in the middle of a sentence is not a command.
-  await composer.fill('see a/b');
-  await page.getByRole('listbox').waitFor({ state: 'detached' });
 });
 
 test('find jumps between matches, and an error has a button for the next step', async () => {

@@ -1,14 +1,11 @@
 // Growth cases: every function of the extension host that takes outside text, with adversarial texts.
 import { decodeBytes } from '../../../src/base/encodings.ts';
-import { parseJsonc } from '../../../src/base/json/jsonc.ts';
 import { LineSplitter } from '../../../src/base/lines.ts';
 import { parseIgnoreRules } from '../../../src/base/patterns/ignoreRules.ts';
-import { printCommandLine, printPath } from '../../../src/base/printPath.ts';
-import { maskSecrets } from '../../../src/base/secrets/maskSecrets.ts';
+import { printPath } from '../../../src/base/printPath.ts';
 import { completeLength, PlainTextStream, plainText, withoutEscapes } from '../../../src/base/terminalText.ts';
 import { fenceAround, withoutTrailing } from '../../../src/base/text.ts';
 import { isLocalAddress, isLocalHost } from '../../../src/core/consent/addresses.ts';
-import { isAllowed, parseCommand, pathsIn } from '../../../src/core/consent/commandLine.ts';
 import { parseIgnore } from '../../../src/core/consent/ignoreFile.ts';
 import { whyProtected } from '../../../src/core/consent/protectedFiles.ts';
 import { withAttachments } from '../../../src/core/conversation/attachments.ts';
@@ -21,8 +18,6 @@ import { describeMessage, describeUnread } from '../../../src/core/tools/message
 import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
 import { readStructured } from '../../../src/core/prompt/structured.ts';
-import { contentText } from '../../../src/mcp/tools/contentText.ts';
-import { nameTool } from '../../../src/mcp/tools/toolNames.ts';
 import { explain, isOverflow } from '../../../src/models/explain.ts';
 import { resolveInside } from '../../../src/node/files/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';
@@ -34,7 +29,6 @@ import { readEvents } from '../../../src/storage/readEvents.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { FoundLines, wantsPath } from '../../../src/tools/searching/searchQuery.ts';
 import { matchScore } from '../../../src/vscode/completions/completions.ts';
-import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
 import { toAgentName } from '../../../src/hub/agents/agentNames.ts';
 import { type HubMessage } from '../../../src/protocol/hub.ts';
 import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
@@ -116,96 +110,6 @@ function messageOf(content: string): HubMessage {
   const more = { thread_id: null, scopes: [], refs: [], created_at: '', version: 1, deleted: false, is_read: false };
   return { message_id: 'msg_1', author, body: { format: 'plain', content }, cursor: 'c1', ...more };
 }
-
-/** The parsers of command lines, measured with the syntax of bash only. */
-const parse: (line: string, syntax: 'bash') => readonly string[] | undefined = parseCommand;
-const named: (line: string, syntax: 'bash') => unknown = pathsIn;
-const allowed: (words: readonly string[], entries: readonly string[], syntax: 'bash') => boolean = isAllowed;
-const LINES = [
-  (size: number) => `a${' '.repeat(size)}b`,
-  ' ',
-  'a ',
-  '"',
-  "'",
-  '-',
-  '-a=',
-  '-/',
-  '\\',
-  '$(',
-  '(',
-  '|',
-  '; ',
-  '# a\n',
-  'a=',
-  '~',
-  '<<a\n',
-  '`',
-  '${',
-];
-
-const commandLines: GrowthCases = {
-  ...over('parseCommand', (line) => parse(line, 'bash'), LINES),
-  ...over('pathsIn', (line) => named(line, 'bash'), LINES),
-  ...over('isAllowed', (line) => allowed(['ls'], [line, `${line}*`], 'bash'), LINES),
-  ...over('parseJsonc', (text) => tryParse(text), ['/', '//', '/*', '// a\n', ',', ', ', '"', '\\', '", ', '[,']),
-  ...over(
-    'contentText',
-    (text) =>
-      contentText([
-        { type: 'text', text },
-        { type: 'resource_link', uri: text },
-      ]),
-    [' ', 'a ', '\n'],
-  ),
-  ...over('nameTool', (text) => nameTool('s', text, new Set()), ['_', 'é', 'a-']),
-  ...over('maskSecrets', maskSecrets, [
-    ...[
-      'token',
-      'token=',
-      'pass=/',
-      'pass: ',
-      'token="',
-      "token='",
-      'a://',
-      'a://b@',
-      'a:',
-      '-u ',
-      'curl -u a',
-      '--token ',
-      'Bearer ',
-    ],
-    ...[
-      '-----BEGIN ',
-      '-----BEGIN PRIVATE KEY-----',
-      'eyJ',
-      'sk-',
-      '\\"',
-      'token\\"',
-      '"',
-      ' ',
-      'a',
-      'token ',
-      '\n',
-      'auth:1',
-      '=',
-      'pwd==',
-      'Cookie: ',
-    ],
-  ]),
-  ...over('printCommandLine', printCommandLine, [
-    (size: number) => `a${' '.repeat(size)}b`,
-    ' ',
-    '\n',
-    ' \n',
-    '`',
-    'a',
-  ]),
-  ...over('printedByLastCommand', (said) => printedByLastCommand(said, 'a', 1), [
-    'It exited with code: ',
-    '\n',
-    'It has the following output:\n',
-  ]),
-};
 
 const output: GrowthCases = {
   ...over('plainText', plainText, [
@@ -388,12 +292,4 @@ const plugins: GrowthCases = {
   ),
 };
 
-export const hostCases = { paths, commandLines, output, pagesAndAnswers, logs, plugins };
-
-function tryParse(text: string): unknown {
-  try {
-    return parseJsonc(text);
-  } catch {
-    return undefined;
-  }
-}
+export const hostCases = { paths, output, pagesAndAnswers, logs, plugins };

@@ -1,0 +1,109 @@
+// Growth cases: functions that parse or print command lines, configuration and names, with adversarial texts.
+import { parseJsonc } from '../../../src/base/json/jsonc.ts';
+import { printCommandLine } from '../../../src/base/printPath.ts';
+import { maskSecrets } from '../../../src/base/secrets/maskSecrets.ts';
+import { isAllowed, parseCommand, pathsIn } from '../../../src/core/consent/commandLine.ts';
+import { contentText } from '../../../src/mcp/tools/contentText.ts';
+import { nameTool } from '../../../src/mcp/tools/toolNames.ts';
+import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
+import { type GrowthCases, over } from './cases.ts';
+
+/** The parsers of command lines, measured with the syntax of bash only. */
+const parse: (line: string, syntax: 'bash') => readonly string[] | undefined = parseCommand;
+const named: (line: string, syntax: 'bash') => unknown = pathsIn;
+const allowed: (words: readonly string[], entries: readonly string[], syntax: 'bash') => boolean = isAllowed;
+const LINES = [
+  (size: number) => `a${' '.repeat(size)}b`,
+  ' ',
+  'a ',
+  '"',
+  "'",
+  '-',
+  '-a=',
+  '-/',
+  '\\',
+  '$(',
+  '(',
+  '|',
+  '; ',
+  '# a\n',
+  'a=',
+  '~',
+  '<<a\n',
+  '`',
+  '${',
+];
+
+const commandLines: GrowthCases = {
+  ...over('parseCommand', (line) => parse(line, 'bash'), LINES),
+  ...over('pathsIn', (line) => named(line, 'bash'), LINES),
+  ...over('isAllowed', (line) => allowed(['ls'], [line, `${line}*`], 'bash'), LINES),
+  ...over('parseJsonc', (text) => tryParse(text), ['/', '//', '/*', '// a\n', ',', ', ', '"', '\\', '", ', '[,']),
+  ...over(
+    'contentText',
+    (text) =>
+      contentText([
+        { type: 'text', text },
+        { type: 'resource_link', uri: text },
+      ]),
+    [' ', 'a ', '\n'],
+  ),
+  ...over('nameTool', (text) => nameTool('s', text, new Set()), ['_', 'é', 'a-']),
+  ...over('maskSecrets', maskSecrets, [
+    ...[
+      'token',
+      'token=',
+      'pass=/',
+      'pass: ',
+      'token="',
+      "token='",
+      'a://',
+      'a://b@',
+      'a:',
+      '-u ',
+      'curl -u a',
+      '--token ',
+      'Bearer ',
+    ],
+    ...[
+      '-----BEGIN ',
+      '-----BEGIN PRIVATE KEY-----',
+      'eyJ',
+      'sk-',
+      '\\"',
+      'token\\"',
+      '"',
+      ' ',
+      'a',
+      'token ',
+      '\n',
+      'auth:1',
+      '=',
+      'pwd==',
+      'Cookie: ',
+    ],
+  ]),
+  ...over('printCommandLine', printCommandLine, [
+    (size: number) => `a${' '.repeat(size)}b`,
+    ' ',
+    '\n',
+    ' \n',
+    '`',
+    'a',
+  ]),
+  ...over('printedByLastCommand', (said) => printedByLastCommand(said, 'a', 1), [
+    'It exited with code: ',
+    '\n',
+    'It has the following output:\n',
+  ]),
+};
+
+export const commandLineCases = { commandLines };
+
+function tryParse(text: string): unknown {
+  try {
+    return parseJsonc(text);
+  } catch {
+    return undefined;
+  }
+}
