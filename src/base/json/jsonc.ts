@@ -35,9 +35,13 @@ function endOfString(text: string, start: number): number {
 
 function commentAt(text: string, at: number): number {
   if (text[at] !== '/') return at;
-  const end =
-    text[at + 1] === '/' ? text.indexOf('\n', at) : text[at + 1] === '*' ? text.indexOf('*/', at + 2) + 2 : at;
-  return end === -1 || end === 1 ? text.length : end;
+  if (text[at + 1] === '/') return endOr(text.indexOf('\n', at), 0, text.length);
+  return text[at + 1] === '*' ? endOr(text.indexOf('*/', at + 2), 2, text.length) : at;
+}
+
+/** The end of what was found at this index; `otherwise` if it was not found. */
+function endOr(index: number, length: number, otherwise: number): number {
+  return index === -1 ? otherwise : index + length;
 }
 
 /** Comments are already removed, so only blanks can be between the comma and the bracket. */

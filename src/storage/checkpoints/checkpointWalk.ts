@@ -4,7 +4,7 @@ import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type IgnoreRules, parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
+import { type IgnoreRules, type IgnoreVerdict, parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { decodeName, diskPath } from '../../node/files/rawNames.ts';
 import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';
@@ -125,10 +125,16 @@ export async function cleanWalks(storage: string, trees: ReadonlySet<string>): P
   }
 }
 
+interface Walked {
+  readonly path: string;
+  /** The rules of the .gitignore files in the folder and above, each with its folder, the outermost first. */
+  readonly rules: readonly { readonly base: string; readonly rule: IgnoreRules }[];
+}
+
 async function walk(root: string, signal: AbortSignal): Promise<{ files: string[]; ignored: string[] }> {
   const files: string[] = [];
   const ignored: string[] = [];
-  const folders: { path: string; rules: readonly { base: string; rule: IgnoreRules }[] }[] = [{ path: '', rules: [] }];
+  const folders: Walked[] = [{ path: '', rules: [] }];
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
     signal.throwIfAborted();
     if (files.length > MOST_FILES) throw new Error(`there are more than ${MOST_FILES} files, and git is not installed`);
@@ -143,7 +149,7 @@ async function walk(root: string, signal: AbortSignal): Promise<{ files: string[
       const path = `${base}${name}`;
       const isFolder = entry.isDirectory();
       if (NEVER.has(name) || (!isFolder && !entry.isFile() && !entry.isSymbolicLink())) continue;
-      if (rules.some(({ base: of, rule }) => ignores(rule, path.slice(of.length), isFolder))) {
+      if (isIgnored(rules, path, isFolder)) {
         if (!isFolder) ignored.push(path);
         continue;
       }
@@ -154,8 +160,14 @@ async function walk(root: string, signal: AbortSignal): Promise<{ files: string[
   return { files, ignored };
 }
 
-function ignores(rules: IgnoreRules, path: string, isFolder: boolean): boolean {
-  const walk = rules.start();
-  const names = path.split('/');
-  return names.some((name, index) => walk.step(name, isFolder || index < names.length - 1) === 'ignored');
+/** The nearest .gitignore with a rule for the path decides; no folder above the path is ignored. */
+function isIgnored(rules: Walked['rules'], path: string, isFolder: boolean): boolean {
+  for (const { base, rule } of rules.toReversed()) {
+    const walk = rule.start();
+    const names = path.slice(base.length).split('/');
+    let verdict: IgnoreVerdict;
+    for (const [index, name] of names.entries()) verdict = walk.step(name, isFolder || index < names.length - 1);
+    if (verdict !== undefined) return verdict === 'ignored';
+  }
+  return false;
 }

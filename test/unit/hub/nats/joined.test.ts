@@ -67,8 +67,17 @@ describe.skipIf(!hasNatsServer)('hubs joined by nats-server', () => {
         { body: { content: 'answer' } },
         { deleted: true },
       ]);
+      expect(await get(author, question)).toMatchObject({ thread_id: thread });
+      const admin = await server.connectAsAdmin();
+      const manager = await jetstreamManager(admin);
+      const count = async () => (await manager.streams.info('EAR_team')).state.messages;
+      await until(async () => (await healthOf(reader)).not_sent === 0);
+      const before = await count();
       await reader.call('message.markRead', { message_ids: [question] });
-      expect(await get(author, question)).toMatchObject({ is_read: true, thread_id: thread });
+      expect(await get(reader, question)).toMatchObject({ is_read: true });
+      await until(async () => (await healthOf(reader)).not_sent === 0);
+      expect(await count()).toBe(before);
+      await admin.close();
       await expect(author.call('message.edit', { message_id: gone, content: 'x' })).rejects.toThrow('only the author');
     }));
 

@@ -157,6 +157,16 @@ describe.each(['a repository', 'no repository', 'no git'])('in %s', (kind) => {
     ]);
   });
 
+  test('the nearest .gitignore decides whether a file is ignored', async () => {
+    await put('.gitignore', '*.log\n');
+    await put('kept/.gitignore', '!*.log\n');
+    const [kept, large] = [await take(), 'x'.repeat(2 * 1024 * 1024)];
+    await put('kept/large.log', large);
+    await put('large.log', large);
+    const after = await take();
+    expect((await compare(kept.name, after.name)).map((line) => line.split(':')[0])).toEqual(['kept/large.log']);
+  });
+
   test('unreadable and too large files are counted, and never treated as created or deleted', async () => {
     await put('huge.bin', '');
     await truncate(join(folder, 'huge.bin'), 101 * 1024 * 1024);
