@@ -9,6 +9,7 @@ import {
   type HostReplies,
   LONGEST_LINE,
   type QueryCompleteData,
+  queryCompleteSchema,
   type RequestFields,
 } from '../protocol/plugin.ts';
 import { readSettings } from '../protocol/settings.ts';
@@ -171,7 +172,7 @@ export class JoinedFolder implements SessionFolder {
     else if (event.partial !== undefined) this.#showPiece(event);
     else if (seq !== undefined) this.#log(event);
     else if (data.type === 'resolved') this.#resolved(conversation, data);
-    else if (data.type === 'query_complete') this.#complete(data as unknown as QueryCompleteData);
+    else if (data.type === 'query_complete') this.#queryComplete(data);
   }
 
   /** The connection has ended. */
@@ -198,6 +199,12 @@ export class JoinedFolder implements SessionFolder {
     const ended = this.#ended.get(turn);
     this.#ended.delete(turn);
     return ended === undefined ? new Promise((resolve) => this.#waiting.set(turn, resolve)) : Promise.resolve(ended);
+  }
+
+  #queryComplete(data: WindowEvent['data']): void {
+    const end = queryCompleteSchema.safeParse(data);
+    if (end.success) this.#complete(end.data);
+    else this.#deps.warn('The window of VS Code sent an end of a turn that cannot be read.');
   }
 
   #complete(end: QueryCompleteData): void {

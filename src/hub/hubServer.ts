@@ -37,6 +37,8 @@ export interface HubServerDeps {
 
 export interface HubServer {
   readonly address: HubAddress;
+  /** Whether others can find it: its folder or its socket may have been deleted, or another hub may be there. */
+  isReachable(): Promise<boolean>;
   /** Resolves once everything is on disk, nothing listens any more, and the lock is released. */
   close(): Promise<void>;
 }
@@ -69,8 +71,13 @@ export async function startHubServer(deps: HubServerDeps): Promise<HubServer | u
     const web = await listenOnWebSocket({ port, token, allowedOrigins, clock, connect, report: deps.report });
     opened.push(web);
     const address: HubAddress = { version: 1, pid: process.pid, socket, web_socket: web.url, token };
-    await files.writeWhole(join(folder, ADDRESS_FILE), Buffer.from(`${JSON.stringify(address)}\n`));
-    return { address, close };
+    const addressFile = join(folder, ADDRESS_FILE);
+    await files.writeWhole(addressFile, Buffer.from(`${JSON.stringify(address)}\n`));
+    // On Windows a pipe is no file.
+    const identity = async () => (process.platform === 'win32' ? '' : (await files.stat(socket))?.identity);
+    const own = await identity();
+    const isReachable = async () => (await files.stat(addressFile)) !== undefined && (await identity()) === own;
+    return { address, isReachable, close };
   } catch (error) {
     await close();
     throw error;

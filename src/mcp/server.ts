@@ -124,24 +124,13 @@ export class McpServer implements Disposable {
 
   /** Resolves once its connection is closed and its process has ended. */
   async stop(): Promise<void> {
-    this.#stopTimers();
-    this.#attempt?.abort();
-    this.#attempt = undefined;
-    const session = this.#session;
-    this.#session = undefined;
-    this.#wasReady = false;
-    this.#instructions = undefined;
-    this.#failures = 0;
     this.#setTools([]);
-    this.#become('off');
-    await session?.close();
+    await this.#close();
   }
 
+  /** Keeps the tools while it starts, so that a restart alone does not count as a change of its tools. */
   async restart(): Promise<void> {
-    const tools = this.#tools;
-    await this.stop();
-    // Kept while it starts, so that a restart alone does not count as a change of its tools.
-    this.#tools = tools;
+    await this.#close();
     await this.start();
   }
 
@@ -192,6 +181,19 @@ export class McpServer implements Disposable {
     this.#session?.kill();
     this.#session = undefined;
     this.#emitter.dispose();
+  }
+
+  async #close(): Promise<void> {
+    this.#stopTimers();
+    this.#attempt?.abort();
+    this.#attempt = undefined;
+    const session = this.#session;
+    this.#session = undefined;
+    this.#wasReady = false;
+    this.#instructions = undefined;
+    this.#failures = 0;
+    this.#become('off');
+    await session?.close();
   }
 
   #stopTimers(): void {

@@ -317,15 +317,17 @@ export interface ResolvedData {
   readonly by: string;
 }
 
-export interface QueryCompleteData {
-  readonly type: 'query_complete';
-  readonly turn: string;
-  readonly outcome: 'done' | 'stopped' | 'error';
+export const queryCompleteSchema = z.object({
+  type: z.literal('query_complete'),
+  turn: z.string(),
+  /** An outcome that the reader does not know counts as an error, so that nobody waits forever. */
+  outcome: z.enum(['done', 'stopped', 'error']).catch('error'),
   /** The answer, if a schema was given. */
-  readonly data?: unknown;
+  data: z.unknown().optional(),
   /** Why the turn failed or was stopped. */
-  readonly message?: string;
-}
+  message: z.string().optional(),
+});
+export type QueryCompleteData = z.infer<typeof queryCompleteSchema>;
 
 /** No system can start a program with a NUL character in an argument. */
 const withoutNul = z.string().refine((text) => !text.includes('\0'), 'it has a NUL character');

@@ -43,8 +43,7 @@ export class FollowedConversation {
   #answer: OpenAnswer | undefined;
   #lastSeq = 0;
   #running = false;
-  #target: number | undefined;
-  readonly #caughtUp = Promise.withResolvers<void>();
+  readonly #catchingUp = new Set<{ readonly seq: number; resolve(): void }>();
 
   constructor(id: string) {
     this.id = id;
@@ -73,11 +72,10 @@ export class FollowedConversation {
     return [...this.#questions.values()];
   }
 
-  /** Resolves once the event with this number is folded. Does not wait again after it has resolved once. */
-  catchUp(seq: number): Promise<void> {
-    this.#target = seq;
-    if (this.#lastSeq >= seq) this.#caughtUp.resolve();
-    return this.#caughtUp.promise;
+  /** Resolves once the event with this number is folded. */
+  async catchUp(seq: number): Promise<void> {
+    if (this.#lastSeq >= seq) return;
+    await new Promise<void>((resolve) => this.#catchingUp.add({ seq, resolve }));
   }
 
   /** The unfinished answer so far, for a page that connects while it is being written. */
@@ -117,7 +115,11 @@ export class FollowedConversation {
     // An event of a newer Earshot is ignored, as everywhere.
     const read = readWritten({ ...data, v: EVENT_VERSION });
     if (read.kind === 'event') this.#fold(read.event, response);
-    if (this.#target !== undefined && seq >= this.#target) this.#caughtUp.resolve();
+    for (const waiting of this.#catchingUp) {
+      if (seq < waiting.seq) continue;
+      this.#catchingUp.delete(waiting);
+      waiting.resolve();
+    }
   }
 
   #fold(event: LogEvent, response: string | undefined): void {

@@ -11,14 +11,16 @@ const command = (id: string, line: string): ScriptedAnswer => ({
 });
 const end: ScriptedAnswer = { text: ['Done.'] };
 
-/** Hooks that answer at once; real hook processes have their own tests. */
-function scriptedHooks(answers: Partial<Record<HookEvent, (moment: HookMoment) => Partial<HookVerdict>>>) {
+type Verdict = Partial<HookVerdict>;
+
+/** Hooks that answer in this process; real hook processes have their own tests. */
+function scriptedHooks(answers: Partial<Record<HookEvent, (moment: HookMoment) => Verdict | Promise<Verdict>>>) {
   const moments: HookMoment[] = [];
   const hooks: Hooks = {
     has: (event) => answers[event] !== undefined,
     run: async (moment) => {
       moments.push(moment);
-      return { added: [], ...answers[moment.event]?.(moment) };
+      return { added: [], ...(await answers[moment.event]?.(moment)) };
     },
   };
   return { hooks, moments };
@@ -104,6 +106,23 @@ test('turn_end makes the model continue with the reason, at most three times', a
   expect(last(walked, 1)).toContain('A hook of the user wants you to go on: Run the tests first.');
   expect(walked.moments.map(({ input }) => input['stop_hook_active'])).toEqual([false, true, true, true]);
   expect(walked.log.state.turn.outcome).toBe('done');
+});
+
+test('a message that interrupts a turn_end hook does not count as an objection of the hook', async () => {
+  const walks: Walked[] = [];
+  const walked = await begin([end, end, end, end, end], {
+    turn_end: async ({ input }) => {
+      const [walk] = walks.splice(0);
+      if (walk !== undefined) await walk.headless.earshot.interrupt(walk.id, 'One more thing.');
+      return input['stop_hook_active'] === true ? {} : { refused: 'Run the tests first.' };
+    },
+  });
+  walks.push(walked);
+  await walked.go();
+  expect(last(walked, 1)).toContain('One more thing.');
+  expect(last(walked, 2)).toContain('A hook of the user wants you to go on: Run the tests first.');
+  expect(walked.moments.map(({ input }) => input['stop_hook_active'])).toEqual([false, false, true]);
+  expect(walked.server.requests).toHaveLength(3);
 });
 
 test('notification gets each notification of the conversation, except those of hooks', async () => {

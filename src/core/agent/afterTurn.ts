@@ -29,19 +29,23 @@ export async function waitForHandles(deps: TurnDeps, control: TurnControl): Prom
   return appendInterruption(deps, { by: 'event', broke: false });
 }
 
-/** Resolves to whether the turn continues: a hook objects to its end, or the user stopped or interrupted. */
-export async function continueByHook(deps: TurnDeps, control: TurnControl, prolonged: number): Promise<boolean> {
+/** Asks the hooks at the end of a turn. `interrupted`: the user stopped or interrupted meanwhile. */
+export async function runTurnEndHooks(
+  deps: TurnDeps,
+  control: TurnControl,
+  prolonged: number,
+): Promise<'end' | 'objection' | 'interrupted'> {
   const { log, ports } = deps;
   const { ids, clock, hooks } = ports;
-  if (hooks?.has('turn_end') !== true) return false;
+  if (hooks?.has('turn_end') !== true) return 'end';
   const hooking = { log, ids, clock, hooks };
   const input = { stop_hook_active: prolonged > 0 };
   const { refused } = await runHooks(hooking, { event: 'turn_end', input }, control.enter('tools'));
   control.enter('between');
-  if (control.isStopped || control.wanted !== undefined) return true;
-  if (refused === undefined || prolonged >= MOST_PROLONGED) return false;
+  if (control.isStopped || control.wanted !== undefined) return 'interrupted';
+  if (refused === undefined || prolonged >= MOST_PROLONGED) return 'end';
   await queueObjection(hooking, `A hook of the user wants you to go on: ${refused}`);
-  return appendInterruption(deps, { by: 'event', broke: false });
+  return (await appendInterruption(deps, { by: 'event', broke: false })) ? 'objection' : 'end';
 }
 
 /** Runs at the end of every turn, however it ended. */

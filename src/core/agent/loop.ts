@@ -3,7 +3,7 @@ import { describeError, type Failure, FailureError } from '../../base/errors.ts'
 import { CONTEXT_OVERFLOW } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { repeatInstruction } from '../prompt/schemaPrompts.ts';
-import { continueByHook, stopHandles, waitForHandles } from './afterTurn.ts';
+import { runTurnEndHooks, stopHandles, waitForHandles } from './afterTurn.ts';
 import { endTurn, runCalls } from './calls.ts';
 import { compact, isNearlyFull, windowAfterOverflow } from './compaction.ts';
 import { type CycleDeps, type CycleOutcome, runCycle } from './cycle.ts';
@@ -77,11 +77,10 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
     }
     if (outcome.calls.length === 0) {
       if (await waitForHandles(deps, control)) continue;
-      if (await continueByHook(deps, control, prolonged)) {
-        prolonged += 1;
-        continue;
-      }
-      return { outcome: 'done' };
+      const verdict = await runTurnEndHooks(deps, control, prolonged);
+      if (verdict === 'end') return { outcome: 'done' };
+      if (verdict === 'objection') prolonged += 1;
+      continue;
     }
     const running = runCalls(deps, prompting, outcome.calls, control);
     // If the answer cannot be written, the turn ends, but not while one of its tools is still running.

@@ -1,6 +1,6 @@
 // Plans and performs the undo of changes to files: through the editor, all or none, and on disk for what the editor
 // cannot do.
-import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type EntryKind } from '../../protocol/event.ts';
 import { type LiveConversation } from '../conversation/liveConversation.ts';
 import { openElsewhere } from '../conversation/opening.ts';
@@ -170,30 +170,54 @@ async function presentOf(
   return succeeded({ ...here, present: bytes, unsaved });
 }
 
+/** A file that was not changed as planned, and why. */
+export interface Unchanged {
+  readonly path: string;
+  readonly reason: string;
+  /** Its bytes were changed; only the executable bit was not. */
+  readonly bytesChanged?: true;
+}
+
 /**
- * Performs the plan; the edits made through the editor are all or none. Fails if a file has changed since it was
- * planned.
+ * Performs the plan; the edits made through the editor are all or none. Fails, with nothing changed, if a file that the
+ * editor changes is another one than planned. What the disk refuses afterwards is returned, since the editor's edits
+ * stay; if nothing else was changed, it is the failure.
  */
-export async function putBack(deps: PutBackDeps, plan: readonly PutBack[]): Promise<Result<void>> {
+export async function putBack(deps: PutBackDeps, plan: readonly PutBack[]): Promise<Result<readonly Unchanged[]>> {
   const edits: FileEdit[] = [];
   for (const put of plan) {
     const { file, present, target } = put;
-    if (file === undefined || put.beneath === true || sameBytes(present, target)) continue;
+    if (file === undefined || !isEdited(put)) continue;
     if (target !== undefined) edits.push({ type: 'write', file, to: target, ...(present && { from: present }) });
     else if (present !== undefined) edits.push({ type: 'delete', file, from: present });
   }
   const applied = edits.length === 0 ? succeeded(undefined) : await deps.workspace.apply(edits, { exact: true });
   if (!applied.ok) return applied;
-  for (const { file, present, target, beneath } of plan) {
-    if (file === undefined || beneath !== true) continue;
-    const written = await deps.buffers?.writeBeneath(file, present, target);
-    if (written?.ok === false) return written;
-  }
+  const failures: Failure[] = [];
+  const unchanged: Unchanged[] = [];
   for (const put of plan) {
-    const replaced = await replaceEntry(deps, put);
-    if (!replaced.ok) return replaced;
+    const written = put.beneath === true ? await writeBeneath(deps, put) : await replaceEntry(deps, put);
+    if (written.ok) continue;
+    failures.push(written.failure);
+    unchanged.push({
+      path: put.path,
+      reason: written.failure.message,
+      ...(isEdited(put) && { bytesChanged: true as const }),
+    });
   }
-  return succeeded(undefined);
+  const [failure] = failures;
+  const isAll = unchanged.filter(({ bytesChanged }) => bytesChanged !== true).length === plan.length;
+  return failure !== undefined && isAll ? { ok: false, failure } : succeeded(unchanged);
+}
+
+/** Whether the editor changes its bytes. */
+function isEdited({ file, beneath, present, target }: PutBack): boolean {
+  return file !== undefined && beneath !== true && !sameBytes(present, target);
+}
+
+async function writeBeneath({ buffers }: PutBackDeps, { file, present, target }: PutBack): Promise<Result<void>> {
+  if (file === undefined || buffers === undefined) return succeeded(undefined);
+  return buffers.writeBeneath(file, present, target);
 }
 
 /** Handles what the editor cannot do: links, names that are not valid text, and executable bits. */
@@ -203,7 +227,7 @@ async function replaceEntry({ entries }: PutBackDeps, put: PutBack): Promise<Res
   const to: DiskEntry | undefined = target && { bytes: target, kind: targetKind ?? 'plain' };
   // The editor has already written the bytes.
   if (file !== undefined) {
-    const isSettled = to === undefined || put.beneath === true || presentKind === targetKind;
+    const isSettled = to === undefined || presentKind === targetKind;
     return isSettled ? succeeded(undefined) : entries.replace(path, to, to);
   }
   const from: DiskEntry | undefined = present && { bytes: present, kind: presentKind ?? 'plain' };

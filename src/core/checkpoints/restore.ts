@@ -4,7 +4,7 @@ import { type ChangedTurn, type Step, stepOf } from '../conversation/projections
 import { type CheckpointDifference, type Checkpoints } from '../ports/storage.ts';
 import { type Captures } from './captures.ts';
 import { changesSomething, decidable, type PutBack, planPutBack, planReplace, putBack } from './putBack.ts';
-import { appendTo, aroundOf, type ReviewDeps, type Reviewed, whyStays } from './review.ts';
+import { appendTo, aroundOf, filesChanged, type ReviewDeps, type Reviewed, reviewedFiles, whyStays } from './review.ts';
 
 export interface RestoreDeps extends ReviewDeps {
   readonly checkpoints?: Checkpoints | undefined;
@@ -112,16 +112,17 @@ export async function restore(
   await deps.captures()?.take('restore', new AbortController().signal);
   const last = plan.turn.seq;
   const through = Math.max(last, ...log.state.changes.since(plan.turn.request).flatMap(lastStep));
-  const files = await Promise.all(doable.map(async (put) => ({ ...(await aroundOf(deps, put)), through })));
+  const planned = await Promise.all(doable.map(async (put) => ({ ...(await aroundOf(deps, put)), through })));
   const done = await putBack(deps, doable);
   if (!done.ok) return done;
+  const files = filesChanged(planned, done.value);
   const written = await appendTo(live.value, {
     type: 'changes_reviewed',
     action: 'restore',
     of: plan.turn.request,
     files,
   });
-  return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
+  return written.ok ? succeeded(reviewedFiles(files, [...stayed, ...done.value])) : written;
 }
 
 async function forced(deps: RestoreDeps, plan: RestorePlan, entry: RestoreEntry): Promise<PutBack> {
@@ -148,11 +149,14 @@ export async function bringBack(deps: RestoreDeps, decision: string): Promise<Re
   const doable = puts.filter((put) => changesSomething(put) || put.outcome === 'same');
   const stayed = puts.flatMap((put) => whyStays(put) ?? []);
   if (doable.length === 0) return succeeded({ done: [], stayed });
-  const files = await Promise.all(doable.map(async (put) => ({ ...(await aroundOf(deps, put)), through: event.seq })));
+  const planned = await Promise.all(
+    doable.map(async (put) => ({ ...(await aroundOf(deps, put)), through: event.seq })),
+  );
   const done = await putBack(deps, doable.filter(changesSomething));
   if (!done.ok) return done;
+  const files = filesChanged(planned, done.value);
   const written = await appendTo(live.value, { type: 'changes_reviewed', action: 'bring_back', of: decision, files });
-  return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
+  return written.ok ? succeeded(reviewedFiles(files, [...stayed, ...done.value])) : written;
 }
 
 function groupByPath(steps: readonly Step[]): ReadonlyMap<string, readonly Step[]> {

@@ -4,7 +4,15 @@ import { type EventDraft } from '../../protocol/event.ts';
 import { type LiveConversation, storageFailure } from '../conversation/liveConversation.ts';
 import { type ChangeList, type Step } from '../conversation/projections/changes.ts';
 import { type Difference, differenceOf, type Hunk, withHunk, withoutHunk } from './hunks.ts';
-import { changesSomething, decidable, type PutBack, type PutBackDeps, planPutBack, putBack } from './putBack.ts';
+import {
+  changesSomething,
+  decidable,
+  type PutBack,
+  type PutBackDeps,
+  planPutBack,
+  putBack,
+  type Unchanged,
+} from './putBack.ts';
 
 export interface ReviewDeps extends PutBackDeps {
   /** The conversation whose changes are reviewed. */
@@ -121,7 +129,7 @@ export class Review {
     const stayed = all.flatMap(({ plan }) => whyStays(plan) ?? []);
     const doable = all.filter(({ plan }) => plan.outcome === 'same' || changesSomething(plan));
     if (doable.length === 0) return succeeded({ done: [], stayed });
-    const files = await Promise.all(
+    const planned = await Promise.all(
       doable.map(async (one) => ({ ...(await this.#around(one)), through: one.through })),
     );
     const done = await putBack(
@@ -129,8 +137,9 @@ export class Review {
       doable.filter(({ plan }) => changesSomething(plan)).map(({ plan }) => plan),
     );
     if (!done.ok) return done;
+    const files = filesChanged(planned, done.value);
     const written = await this.#decided('undo', files);
-    return written.ok ? succeeded({ done: files.map(({ path }) => path), stayed }) : written;
+    return written.ok ? succeeded(reviewedFiles(files, [...stayed, ...done.value])) : written;
   }
 
   /** Keeps one hunk, which is no longer shown; the rest is still to be reviewed. */
@@ -228,6 +237,21 @@ export async function aroundOf(
     ...(present !== undefined && presentKind !== targetKind && presentKind && { before_kind: presentKind }),
     ...(target !== undefined && presentKind !== targetKind && targetKind && { after_kind: targetKind }),
   };
+}
+
+/** The files of an event without what was not changed, so that the event says what really happened. */
+export function filesChanged(planned: Files, unchanged: readonly Unchanged[]): Files {
+  const stayed = new Map(unchanged.map((one) => [one.path, one]));
+  return planned.flatMap((file) => {
+    const one = stayed.get(file.path);
+    if (one === undefined) return [file];
+    const { before_kind: _before, after_kind: _after, ...bytes } = file;
+    return one.bytesChanged === true ? [bytes] : [];
+  });
+}
+
+export function reviewedFiles(files: Files, stayed: Reviewed['stayed']): Reviewed {
+  return { done: files.map(({ path }) => path), stayed: stayed.map(({ path, reason }) => ({ path, reason })) };
 }
 
 export async function appendTo(live: LiveConversation | undefined, draft: EventDraft): Promise<Result<void>> {

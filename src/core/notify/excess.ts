@@ -14,15 +14,19 @@ interface Gathered {
   readonly first: string;
   level: Level;
   last: string;
-  /** The number of publications, including several of the same subject. */
-  count: number;
   /** The number of publications without a subject. */
   nameless: number;
-  /** The subjects, each with the file states of its newest notification. */
-  readonly subjects: Map<string, readonly FileState[]>;
+  readonly subjects: Map<string, GatheredSubject>;
   /** The newest notification; if it is the only one, it is delivered instead of a summary. */
   newest: NotificationDraft;
   readonly settled: PromiseWithResolvers<void>;
+}
+
+interface GatheredSubject {
+  /** The number of its publications. */
+  readonly count: number;
+  /** The file states of its newest notification. */
+  readonly states: readonly FileState[];
 }
 
 export class Excess {
@@ -47,14 +51,10 @@ export class Excess {
       this.#gathered.get(key) ?? createGathered({ listener, kind, origin, level, first: at, last: at, newest: draft });
     this.#gathered.set(key, gathered);
     gathered.newest = draft;
-    gathered.count += 1;
     gathered.last = at;
     gathered.level = worseLevel(gathered.level, level);
     if (subject === undefined) gathered.nameless += 1;
-    else {
-      gathered.subjects.delete(subject);
-      gathered.subjects.set(subject, fileStatesOf(draft));
-    }
+    else addSubject(gathered, subject, { count: 1, states: fileStatesOf(draft) });
     return gathered.settled.promise;
   }
 
@@ -64,7 +64,6 @@ export class Excess {
     for (const [key, gathered] of [...this.#gathered]) {
       if (!isFor(gathered, kind, to) || !gathered.subjects.delete(subject)) continue;
       removed = true;
-      gathered.count -= 1;
       if (!hasNothing(gathered)) continue;
       this.#gathered.delete(key);
       gathered.settled.resolve();
@@ -126,19 +125,27 @@ export class Excess {
       last,
       newest,
     });
-    for (const [subject, states] of [...before.subjects, ...now.subjects]) {
-      joined.subjects.delete(subject);
-      joined.subjects.set(subject, states);
-    }
-    joined.count = before.count + now.count;
+    for (const [subject, one] of [...before.subjects, ...now.subjects]) addSubject(joined, subject, one);
     joined.nameless = before.nameless + now.nameless;
     now.settled.resolve(joined.settled.promise);
     this.#gathered.set(key, joined);
   }
 }
 
-function createGathered(more: Omit<Gathered, 'count' | 'nameless' | 'subjects' | 'settled'>): Gathered {
-  return { ...more, count: 0, nameless: 0, subjects: new Map(), settled: createSettled() };
+function createGathered(more: Omit<Gathered, 'nameless' | 'subjects' | 'settled'>): Gathered {
+  return { ...more, nameless: 0, subjects: new Map(), settled: createSettled() };
+}
+
+/** Adds to the publications of a subject, which becomes the newest one. */
+function addSubject({ subjects }: Gathered, subject: string, { count, states }: GatheredSubject): void {
+  const before = subjects.get(subject)?.count ?? 0;
+  subjects.delete(subject);
+  subjects.set(subject, { count: before + count, states });
+}
+
+/** The number of publications, including several of the same subject. */
+function countOf({ subjects, nameless }: Gathered): number {
+  return [...subjects.values()].reduce((sum, { count }) => sum + count, nameless);
 }
 
 function createSettled(): PromiseWithResolvers<void> {
@@ -153,9 +160,10 @@ function isAlone({ subjects, nameless, newest }: Gathered): boolean {
 }
 
 function summaryDraft(gathered: Gathered): NotificationDraft {
-  const { kind, level, origin, count, nameless, subjects, first, last } = gathered;
+  const { kind, level, origin, nameless, subjects, first, last } = gathered;
+  const count = countOf(gathered);
   if (isAlone(gathered)) return { ...gathered.newest, data: { ...gathered.newest.data, count } };
-  const files = [...subjects.values()].flat().map((state) => ({ ...state, complete: false }));
+  const files = [...subjects.values()].flatMap(({ states }) => states).map((state) => ({ ...state, complete: false }));
   const names = [...subjects.keys()].map((subject) => printName(nameOfSubject(subject)));
   const what = `${subjects.size + nameless} of ${printKind(kind)}`;
   const message = names.length === 0 ? `${what} came too fast to be reported one by one.` : listNames(what, names);

@@ -7,6 +7,8 @@ import { type HubServer } from '../hubServer.ts';
 /** Delays between attempts while the process that holds the lock cannot be reached, since it is starting or ending. */
 const RETRY_FIRST = 100;
 const RETRY_LONGEST = 2000;
+/** How often the serving process checks that others can still find the hub. */
+const CHECK_EVERY = 5000;
 
 export interface HubMemberDeps {
   readonly clock: Clock;
@@ -42,9 +44,9 @@ export class HubMember implements Disposable {
     await this.look();
   }
 
-  /** Tries to serve the hub now. Call it when no process seems to serve it. */
+  /** Tries to serve the hub now, unless it can be found. Call it when no process seems to serve it. */
   look(): Promise<void> {
-    if (this.#closed || this.#server !== undefined) return Promise.resolve();
+    if (this.#closed) return Promise.resolve();
     this.#trying ??= this.#try().finally(() => {
       this.#trying = undefined;
     });
@@ -66,6 +68,15 @@ export class HubMember implements Disposable {
 
   async #try(): Promise<void> {
     this.#timer?.dispose();
+    if (this.#server !== undefined) {
+      // If the disk cannot be asked now, it is asked again later.
+      if (await this.#server.isReachable().catch(() => true)) {
+        this.#checkLater();
+        return;
+      }
+      await this.#abandon(this.#server);
+      if (this.#isClosed()) return;
+    }
     try {
       this.#server = await this.#deps.serve();
       this.#reported = '';
@@ -74,16 +85,27 @@ export class HubMember implements Disposable {
       if (failure !== this.#reported) this.#deps.report('the hub cannot be served', error);
       this.#reported = failure;
     }
-    if (this.#server !== undefined) this.#followed?.close();
-    else await this.#follow();
+    if (this.#server === undefined) return this.#follow();
+    this.#followed?.close();
+    this.#checkLater();
+  }
+
+  /** Ends a server that nobody can find any more, such as after its folder was deleted. Its agents reconnect. */
+  async #abandon(server: HubServer): Promise<void> {
+    this.#deps.report('the files of the hub were deleted; it is served again');
+    this.#server = undefined;
+    await server.close().catch((error: unknown) => this.#deps.report('the hub could not be closed', error));
+  }
+
+  #checkLater(): void {
+    if (!this.#closed) this.#timer = this.#deps.clock.after(CHECK_EVERY, () => this.#retry());
   }
 
   /** When the other process ends, even by a crash, the kernel closes the connection and releases the lock. */
   async #follow(): Promise<void> {
-    const isClosed = () => this.#closed;
-    if (this.#followed !== undefined || isClosed()) return;
+    if (this.#followed !== undefined || this.#closed) return;
     const followed = await this.#deps.follow().catch(() => undefined);
-    if (isClosed()) {
+    if (this.#isClosed()) {
       followed?.close();
       return;
     }
@@ -101,6 +123,11 @@ export class HubMember implements Disposable {
       },
       (error: unknown) => this.#deps.report('the hub could not be followed', error),
     );
+  }
+
+  /** As a call, since it may change during an await. */
+  #isClosed(): boolean {
+    return this.#closed;
   }
 
   #retry(): void {

@@ -14,6 +14,7 @@ const PATH = '/ws';
 const PING_EVERY = 30_000;
 /** How many ports are tried, from the wanted one on, before any free one is used. */
 const NEXT_PORTS = 20;
+const LAST_PORT = 65_535;
 const MOST_CONNECTIONS = 1000;
 
 export interface WebSocketListenerDeps {
@@ -129,8 +130,8 @@ function keepPinging(sockets: WebSocketServer, clock: Clock): Disposable {
 }
 
 async function listenOnFreePort(server: Server, wanted: number): Promise<number> {
-  const ports = wanted === 0 ? [0] : [...Array.from({ length: NEXT_PORTS }, (_, index) => wanted + index), 0];
-  for (const port of ports) {
+  const next = Array.from({ length: NEXT_PORTS }, (_, index) => wanted + index).filter((port) => port <= LAST_PORT);
+  for (const port of wanted === 0 ? [0] : [...next, 0]) {
     const error = await tryToListen(server, port);
     if (error === undefined) return (server.address() as AddressInfo).port;
     if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error;

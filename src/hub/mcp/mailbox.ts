@@ -36,9 +36,15 @@ export class Mailbox {
     this.#deps = deps;
   }
 
-  /** Joins the hub under this name, or with a number if a connected agent has the name. Only the first call counts. */
+  /**
+   * Joins the hub under this name, or with a number if a connected agent has the name. Only the first call counts,
+   * unless it fails.
+   */
   open(name: string): Promise<Opened> {
-    this.#opened ??= this.#join(name);
+    this.#opened ??= this.#join(name).catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
     return this.#opened;
   }
 
@@ -108,7 +114,8 @@ export class Mailbox {
   }
 
   async close(): Promise<void> {
-    const opened = await this.#opened;
+    // Whoever opened it got the failure.
+    const opened = await this.#opened?.catch(() => undefined);
     if (opened === undefined) return;
     if (opened.agent.isConnected) await this.#mark(opened.messages);
     await opened.agent.close();

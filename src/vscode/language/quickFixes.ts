@@ -8,14 +8,12 @@ import { type Problems, type ReportedProblems } from '../../core/ports/problems.
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { COMMANDS } from '../ids.ts';
 import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
+import { ServerReports } from './serverReports.ts';
 
 /** How long to wait, after a file was shown, until VS Code lists its known problems. */
 const SHOWN_MILLISECONDS = 20_000;
 /** The same for a file without known problems. */
 const UNKNOWN_MILLISECONDS = 5000;
-/** How long to wait for a server that has reported before; one that is starting gets longer. */
-const REPORTS_MILLISECONDS = 10_000;
-const STARTS_MILLISECONDS = 30_000;
 const MOST_PROBLEMS = 30;
 /** The number of code actions that are resolved when one is applied. */
 const MOST_RESOLVED = 30;
@@ -49,51 +47,6 @@ export function createQuickFixes(deps: QuickFixDeps): QuickFixes & Disposable {
       }
     },
   };
-}
-
-/** Waits until language servers have reported on the current content of a file. */
-class ServerReports implements Disposable {
-  readonly #clock: Clock;
-  readonly #listening: Disposable;
-  readonly #reported = new Set<string>();
-  readonly #waiting = new Map<string, () => void>();
-  /** By language: whether any server reports on such files. */
-  readonly #reportsOn = new Map<string, boolean>();
-
-  constructor({ clock, problems }: QuickFixDeps) {
-    this.#clock = clock;
-    this.#listening = problems.onDidChange(({ type, files }) => {
-      for (const { path } of files) {
-        if (type === 'edited') this.#reported.delete(path);
-        if (type !== 'reported') continue;
-        this.#reported.add(path);
-        this.#waiting.get(path)?.();
-      }
-    });
-  }
-
-  async until({ path }: FilePath, language: string, signal: AbortSignal): Promise<void> {
-    const known = this.#reportsOn.get(language);
-    if (known === false || this.#reported.has(path) || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        timer.dispose();
-        signal.removeEventListener('abort', end);
-        this.#waiting.delete(path);
-        resolve();
-      };
-      const timer = this.#clock.after(known === true ? REPORTS_MILLISECONDS : STARTS_MILLISECONDS, end);
-      this.#waiting.set(path, end);
-      signal.addEventListener('abort', end, { once: true });
-    });
-    this.#reportsOn.set(language, known === true || this.#reported.has(path));
-    // Nobody reported in time: do not wait again until the file changes.
-    this.#reported.add(path);
-  }
-
-  dispose(): void {
-    this.#listening.dispose();
-  }
 }
 
 /** VS Code offers fixes only for problems in its own list; some servers add to it only for files that are shown. */

@@ -7,6 +7,7 @@ import { describeFailure, type Failure, succeeded } from '../../base/errors.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { AGENT_NAMES, type HookChange, HookInstaller, type HookTarget } from '../../plugins/hook/hookInstaller.ts';
 import { workspaceFolder } from '../plugins/windowListening.ts';
+import { previewName } from './previewName.ts';
 
 const PREVIEW_SCHEME = 'earshot-hook';
 
@@ -96,9 +97,9 @@ export class InstallCommands implements Disposable {
   async #confirm(change: HookChange): Promise<boolean> {
     const { file } = change.target;
     this.#preview = change;
-    // The fragment distinguishes previews: VS Code may still have the content of an earlier one.
+    const fragment = previewName(change);
     const [before, after] = ['before', 'after'].map((query) =>
-      vscode.Uri.from({ scheme: PREVIEW_SCHEME, path: file, query, fragment: String(change.after.length) }),
+      vscode.Uri.from({ scheme: PREVIEW_SCHEME, path: file, query, fragment }),
     );
     await vscode.commands.executeCommand('vscode.diff', before, after, vscode.l10n.t('Change of {0}', basename(file)));
     const write = { label: vscode.l10n.t('Write'), detail: file };

@@ -1,5 +1,6 @@
 // Mutes kinds, sources and files of notifications in the settings, and offers to undo it.
 import * as vscode from 'vscode';
+import { type MuteChange, muteIn, unmuteIn } from './mutedSettings.ts';
 import { describeKind, describeSource } from './notificationTexts.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { type Mute } from '../../protocol/page/pendingView.ts';
@@ -12,19 +13,15 @@ export interface MutingDeps {
 }
 
 export async function mute({ settings, report }: MutingDeps, what: Mute): Promise<void> {
-  const { 'notifications.kinds': kinds, 'notifications.ignoredPaths': paths } = settings();
-  const undo = async () => {
-    if (what.by === 'path') await updateSetting('notifications.ignoredPaths', paths);
-    else await updateSetting('notifications.kinds', kinds);
-  };
-  if (what.by === 'path') {
-    await updateSetting('notifications.ignoredPaths', [...new Set([...paths, escapeGlob(what.path)])]);
-  } else {
-    const { source, name } = what.kind;
-    const switches = { ...kinds[source], [what.by === 'source' ? 'enable' : name]: false };
-    await updateSetting('notifications.kinds', { ...kinds, [source]: switches });
-  }
-  void offerUndo(what, undo).catch(report);
+  const before = settings();
+  await update(muteIn(before, what));
+  void offerUndo(what, () => update(unmuteIn(settings(), what, before))).catch(report);
+}
+
+async function update(change: MuteChange): Promise<void> {
+  const { 'notifications.kinds': kinds, 'notifications.ignoredPaths': paths } = change;
+  if (kinds !== undefined) await updateSetting('notifications.kinds', kinds);
+  if (paths !== undefined) await updateSetting('notifications.ignoredPaths', paths);
 }
 
 async function offerUndo(what: Mute, undo: () => Promise<void>): Promise<void> {
@@ -54,8 +51,4 @@ export async function chooseKindToMute(settings: Settings): Promise<Mute | undef
     matchOnDescription: true,
   });
   return chosen && { by: 'kind', kind: chosen.muted };
-}
-
-function escapeGlob(path: string): string {
-  return path.replace(/[*?[\]{}!\\]/g, '\\$&');
 }

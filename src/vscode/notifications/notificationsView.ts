@@ -6,9 +6,7 @@ import {
   LISTED_STATES,
   type ListedNotification,
   type ListedState,
-  listNotifications,
   type NotificationFilter,
-  type NotificationList,
 } from '../../core/frontend/notificationList.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type Store } from '../../core/ports/storage.ts';
@@ -17,6 +15,7 @@ import { type ShownChat } from '../chat/pageHandlers.ts';
 import { NOTIFICATIONS_FILTERED } from '../ids.ts';
 import { type LazyTree, type TreeContent } from './lazyTree.ts';
 import { describeLevel, describeListed, describeSource, describeState, titleOf } from './notificationTexts.ts';
+import { ShownNotifications } from './shownNotifications.ts';
 
 export type NotificationNode =
   | { readonly type: 'group'; readonly state: ListedState }
@@ -44,12 +43,13 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
   readonly #view: vscode.TreeView<NotificationNode>;
   #timer: Disposable | undefined;
   #filter = NO_FILTER;
-  #list: NotificationList | undefined;
-  #shown: string | undefined;
+  readonly #notifications: ShownNotifications;
 
   constructor(deps: NotificationsViewDeps) {
     this.#deps = deps;
     this.#view = deps.tree.view;
+    const { store, chat } = deps;
+    this.#notifications = new ShownNotifications({ store, shown: () => chat.shown, filter: () => this.#filter });
     this.#held.add(deps.tree.attach(this));
     this.#held.add(this.#view.onDidChangeVisibility(() => this.#refreshSoon()));
     this.#held.add(
@@ -61,7 +61,7 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
     );
     this.#held.add(
       deps.chat.onDidRefresh(() => {
-        if (deps.chat.shown !== this.#shown) this.#refreshSoon();
+        if (deps.chat.shown !== this.#notifications.conversation) this.#refreshSoon();
       }),
     );
     this.#describeFilter();
@@ -99,7 +99,7 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
         separator(vscode.l10n.t('Level')),
         ...LEVELS.map((level) => ({ label: describeLevel(level), picked: levels?.includes(level) ?? true, level })),
         separator(vscode.l10n.t('Source')),
-        ...(this.#list?.sources ?? []).map((source) => ({
+        ...(this.#notifications.list?.sources ?? []).map((source) => ({
           label: describeSource(source),
           picked: sources?.includes(source) ?? true,
           source,
@@ -115,7 +115,7 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
       text: this.#filter.text,
       ...(states2.length < LISTED_STATES.length && { states: states2 }),
       ...(levels2.length < LEVELS.length && { levels: levels2 }),
-      ...(sources2.length < (this.#list?.sources.length ?? 0) && { sources: sources2 }),
+      ...(sources2.length < (this.#notifications.list?.sources.length ?? 0) && { sources: sources2 }),
     });
   }
 
@@ -124,7 +124,7 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
   }
 
   getChildren(node?: NotificationNode): NotificationNode[] {
-    const list = this.#list;
+    const { list } = this.#notifications;
     if (list === undefined) return [];
     if (node === undefined) {
       const groups = LISTED_STATES.filter((state) => (list.groups.get(state)?.length ?? 0) > 0);
@@ -152,11 +152,11 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
         const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
         const item = new vscode.TreeItem(describeState(node.state), open ? Expanded : Collapsed);
         item.id = `group:${node.state}`;
-        item.description = String(this.#list?.groups.get(node.state)?.length ?? 0);
+        item.description = String(this.#notifications.list?.groups.get(node.state)?.length ?? 0);
         return item;
       }
       case 'usage': {
-        const total = this.#list?.usage.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
+        const total = this.#notifications.list?.usage.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
         const item = new vscode.TreeItem(vscode.l10n.t('Tokens by kind'), vscode.TreeItemCollapsibleState.Collapsed);
         item.id = 'usage';
         item.description = vscode.l10n.t('≈ {0} tokens', total);
@@ -209,11 +209,9 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
   }
 
   async #refresh(): Promise<void> {
-    const { chat, store } = this.#deps;
-    this.#shown = chat.shown;
-    const read = chat.shown === undefined ? undefined : await store.read(chat.shown);
-    this.#list = read?.ok === true ? listNotifications(read.value.events, this.#filter) : undefined;
-    const isEmpty = this.#list === undefined || this.#list.groups.size === 0;
+    await this.#notifications.refresh();
+    const { list } = this.#notifications;
+    const isEmpty = list === undefined || list.groups.size === 0;
     this.#view.message = isEmpty ? vscode.l10n.t('There are no notifications for this conversation.') : '';
     this.#onDidChange.fire(undefined);
   }

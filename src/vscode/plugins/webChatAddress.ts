@@ -1,11 +1,15 @@
 // Finds out whether an address leads to the web chat of this window.
 import { randomBytes } from 'node:crypto';
+import { type Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { keyedHash } from '../../plugins/keyedHash.ts';
 import { WEB_CHAT_PROBE } from '../../protocol/webChat.ts';
 
 /** Milliseconds to wait for an answer. */
 const ANSWERS_WITHIN = 3000;
+/** How long to wait until the page is served. */
+const STARTS_WITHIN = 20_000;
+const POLL_EVERY = 50;
 
 /**
  * `refused`: the web chat does not accept the host of the address. `missing`: another server answers there and has no
@@ -35,4 +39,18 @@ export async function probeWebChat(address: string, token: string): Promise<Prob
   } catch (error) {
     return { reach: 'unknown', detail: describeError(error) };
   }
+}
+
+/** Probes repeatedly for at most 20 s, including the time that the answers take. */
+export async function untilServed(
+  clock: Clock,
+  { isServed, hasFailed }: { isServed(): Promise<boolean>; hasFailed(): boolean },
+): Promise<'served' | 'failed' | 'late'> {
+  const end = clock.now() + STARTS_WITHIN;
+  while (clock.now() < end) {
+    if (await isServed()) return 'served';
+    if (hasFailed()) return 'failed';
+    await new Promise<void>((resolve) => clock.after(POLL_EVERY, resolve));
+  }
+  return 'late';
 }

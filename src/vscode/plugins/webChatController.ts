@@ -5,11 +5,12 @@ import { createServer } from 'node:net';
 import * as vscode from 'vscode';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Model } from '../../core/ports/ports.ts';
+import { realClock } from '../../node/realClock.ts';
 import { ProgramConsent } from '../../plugins/host/consent.ts';
 import { PluginHost, type PluginHostDeps } from '../../plugins/host/pluginHost.ts';
 import { type Program } from '../../protocol/plugin.ts';
 import { WEB_CHAT, type WebChatOptions } from '../../protocol/webChat.ts';
-import { type Probed, probeWebChat } from './webChatAddress.ts';
+import { type Probed, probeWebChat, untilServed } from './webChatAddress.ts';
 
 interface Addresses {
   /** For a browser on the machine of the extension host. */
@@ -17,10 +18,6 @@ interface Addresses {
   /** For the user's browser, which may be on another machine. */
   readonly external: vscode.Uri;
 }
-
-/** How long to wait until the page is served. */
-const STARTS_WITHIN = 20_000;
-const POLL_EVERY = 50;
 
 export interface WebChatDeps extends Pick<PluginHostDeps, 'shared' | 'init' | 'openOutput' | 'isTrusted'> {
   readonly context: vscode.ExtensionContext;
@@ -101,18 +98,17 @@ export class WebChatController {
   }
 
   async #untilServed(addresses: Addresses): Promise<Result<Addresses>> {
-    for (let waited = 0; waited < STARTS_WITHIN; waited += POLL_EVERY) {
-      if (await this.#isServed()) return succeeded(addresses);
-      const [status] = this.host.statuses;
-      if (status?.state === 'failed') {
-        // Another program may have taken the port.
-        this.#port = undefined;
-        this.#addresses = undefined;
-        return failed('plugin', vscode.l10n.t('The web chat could not be started: {0}', status.detail ?? ''));
-      }
-      await new Promise((resolve) => setTimeout(resolve, POLL_EVERY));
-    }
-    return failed('plugin', vscode.l10n.t('The web chat did not start in time.'));
+    const status = () => this.host.statuses[0];
+    const end = await untilServed(realClock, {
+      isServed: () => this.#isServed(),
+      hasFailed: () => status()?.state === 'failed',
+    });
+    if (end === 'served') return succeeded(addresses);
+    if (end === 'late') return failed('plugin', vscode.l10n.t('The web chat did not start in time.'));
+    // Another program may have taken the port.
+    this.#port = undefined;
+    this.#addresses = undefined;
+    return failed('plugin', vscode.l10n.t('The web chat could not be started: {0}', status()?.detail ?? ''));
   }
 
   async #isServed(): Promise<boolean> {

@@ -12,7 +12,7 @@ interface Properties {
 }
 
 export function ContextPanel({ context, currency, close }: Properties) {
-  const { post } = useActions();
+  const { post, offers } = useActions();
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const before = document.activeElement;
@@ -47,9 +47,11 @@ export function ContextPanel({ context, currency, close }: Properties) {
       ) : (
         <Filled context={context} currency={currency} />
       )}
-      <button type="button" class="link" onClick={() => post({ type: 'show_notifications' })}>
-        {strings.openNotifications}
-      </button>
+      {offers('show_notifications') && (
+        <button type="button" class="link" onClick={() => post({ type: 'show_notifications' })}>
+          {strings.openNotifications}
+        </button>
+      )}
     </div>
   );
 }

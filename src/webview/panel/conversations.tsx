@@ -48,7 +48,8 @@ export function Conversations({ head, listed, close }: Properties) {
     else return;
     event.preventDefault();
   };
-  const items = listed?.query === query.trim() ? listed.items : (listed?.items ?? []);
+  // The list of the previous search stays until the next one has answered.
+  const items = listed?.items ?? [];
   const isSearching = listed === null || listed.searching || listed.query !== query.trim();
   return (
     <section class="conversations" aria-label={strings.conversations} ref={panel} onKeyDown={onKeyDown}>

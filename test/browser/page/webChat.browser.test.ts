@@ -66,7 +66,7 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
         text: ['Now I ask.'],
         calls: [{ id: 'c2', name: 'ask_user', arguments: { question: 'Which tea?', options: ['Green', 'Black'] } }],
       },
-      { text: ['**Green** tea ', 'it is.'], hang: true },
+      { text: ['**Green** tea ', 'it is.'], hang: true, tokens: { input_tokens: 100, output_tokens: 10 } },
     ],
   });
   const page = await openPage(`${world.origin}/#${TOKEN}`);
@@ -110,6 +110,11 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   await page.locator('.carried-chip').click();
   await page.locator('.carried-body').getByText('The task “build” failed.').waitFor();
   await picture(page, 'answer');
+  // There is no Notifications view to show.
+  await page.getByRole('button', { name: 'Context used:' }).click();
+  const context = page.getByRole('dialog', { name: 'Context' });
+  await context.getByText('Whole conversation').waitFor();
+  expect(await context.getByRole('button').allInnerTexts()).toEqual(['']);
   expect(world.errors).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 // A model in the test's own process whose answers come in pieces and can be held in the middle.
 import { type Model, type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
+import { type Usage } from '../../../src/protocol/event.ts';
 
 export interface StagedAnswer {
   readonly reasoning?: readonly string[];
@@ -9,6 +10,7 @@ export interface StagedAnswer {
   readonly hang?: boolean;
   /** The model fails instead. */
   readonly fails?: boolean;
+  readonly tokens?: Usage;
 }
 
 export interface StagedModel extends Model {
@@ -35,7 +37,7 @@ export function createStagedModel(...answers: readonly StagedAnswer[]): StagedMo
     release: () => hanging.shift()?.(),
     stream: async function* (request, signal): AsyncGenerator<ModelPart> {
       requests.push(request);
-      const { reasoning = [], text = [], calls = [], hang, fails } = script.shift() ?? { text: ['Done.'] };
+      const { reasoning = [], text = [], calls = [], hang, fails, tokens } = script.shift() ?? { text: ['Done.'] };
       if (fails === true) throw new Error('The model is gone.');
       for (const piece of reasoning) yield { type: 'reasoning', text: piece };
       for (const piece of text) yield { type: 'text', text: piece };
@@ -44,7 +46,7 @@ export function createStagedModel(...answers: readonly StagedAnswer[]): StagedMo
       for (const { id, name, arguments: args } of calls) {
         yield { type: 'tool_call', id, name, arguments: JSON.stringify(args) };
       }
-      yield { type: 'finished' };
+      yield { type: 'finished', ...(tokens !== undefined && { usage: tokens }) };
     },
   };
 }

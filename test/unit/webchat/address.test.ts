@@ -4,11 +4,12 @@ import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { probeWebChat } from '../../../src/vscode/plugins/webChatAddress.ts';
+import { probeWebChat, untilServed } from '../../../src/vscode/plugins/webChatAddress.ts';
 import { createPageFiles } from '../../../src/webchat/pageFiles.ts';
 import { WebServer } from '../../../src/webchat/webServer.ts';
 import { startPathProxy } from '../../host/editor/pathProxy.ts';
 import { atTestEnd } from '../../support/endings.ts';
+import { createManualClock } from '../../support/manualClock.ts';
 import { sendRaw } from '../../support/webchat/rawRequest.ts';
 import { freePort, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
@@ -91,4 +92,25 @@ test('behind a proxy with its own host, origin and path everything works once th
   const foreign = { ...json, origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
   expect((await at('messages?page=page-0001', foreign, '{"type":"stop"}')).status).toBe(403);
   settings.hosts.length = 0;
+});
+
+test('the time that answers take counts to the time limit of the start', async () => {
+  const clock = createManualClock();
+  const begun = clock.now();
+  const hurried = {
+    ...clock,
+    after: (milliseconds: number, run: () => void) => {
+      const timer = clock.after(milliseconds, run);
+      clock.advance(milliseconds);
+      return timer;
+    },
+  };
+  const isServed = async () => {
+    clock.advance(3000);
+    return false;
+  };
+  expect(await untilServed(hurried, { isServed, hasFailed: () => false })).toBe('late');
+  expect(clock.now() - begun).toBeLessThanOrEqual(23_000);
+  expect(await untilServed(hurried, { isServed, hasFailed: () => true })).toBe('failed');
+  expect(await untilServed(hurried, { isServed: async () => true, hasFailed: () => false })).toBe('served');
 });
