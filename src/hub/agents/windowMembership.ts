@@ -49,8 +49,8 @@ export interface Membership {
 
 export interface WindowMembership {
   readonly agents: ConversationAgents;
-  /** The user's agent, which is created by the first call. */
-  user(): UserAgent;
+  /** On the hub as long as the window is, so that agents can write to the user at any time. */
+  readonly user: UserAgent;
   readonly member: HubMember;
   readonly link: LinkWatch;
   /** Asks the hub once. Undefined: no process serves it at present. */
@@ -100,19 +100,16 @@ export async function joinAsWindow(
   const onAbsent = () =>
     void member.look().catch((error: unknown) => deps.report('the hub could not be taken over', error));
   const agents = new ConversationAgents({ ...deps, folder, onAbsent });
-  let user: UserAgent | undefined;
+  const user = new UserAgent({ ...deps, folder, userName: userInfo().username, onAbsent });
   return {
     agents,
+    user,
     member,
     link,
     readState: () => readHubState(deps.files, folder),
-    user: () => {
-      user ??= new UserAgent({ ...deps, folder, userName: userInfo().username, onAbsent });
-      return user;
-    },
     close: async () => {
       link.dispose();
-      user?.dispose();
+      user.dispose();
       agents.dispose();
       await member.close();
     },

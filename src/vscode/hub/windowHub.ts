@@ -120,9 +120,9 @@ export class WindowHub implements AgentHub, Disposable {
     return [...this.#members].map(({ conversation }) => conversation.id);
   }
 
-  /** The user as an agent, which joins with the first call; undefined while this window is not on a hub. */
+  /** The user as an agent; undefined while this window is not on a hub. */
   user(): UserAgent | undefined {
-    return this.#joined?.membership.user();
+    return this.#joined?.membership.user;
   }
 
   nameOf(conversation: string): string | undefined {

@@ -115,8 +115,24 @@ test('a conversation that was open before joins when the hub is switched on, kee
       const listed = await hub.agents('one');
       return listed.ok ? listed.value.map((agent) => [agent.name, agent.role, agent.live]) : listed.failure.code;
     })
-    .toEqual([[name, 'reviewer', true]]);
+    .toContainEqual([name, 'reviewer', true]);
   listening.dispose();
+  member.dispose();
+});
+
+test('the user is on the hub as soon as the window is: a message to the user is stored and unread', async () => {
+  const { hub, set } = await openWindow(await makeHome());
+  const member = hub.join(conversation('one'));
+  await set({});
+  const users = async () => {
+    const listed = await hub.agents('one');
+    return listed.ok ? listed.value.filter(({ role, live }) => role === 'user' && live) : [];
+  };
+  await expect.poll(async () => (await users()).length).toBe(1);
+  const [user] = await users();
+  const to = [user?.name ?? ''];
+  expect(await hub.send('one', { content: 'Which tea?', to, files: [] }, signal)).toMatchObject({ ok: true });
+  expect((await hub.user()?.overview())?.threads).toMatchObject([{ preview: 'Which tea?', unread_count: 1 }]);
   member.dispose();
 });
 
@@ -161,7 +177,7 @@ test('every window reports unsent messages to other machines: the serving one, a
     messages: 1,
     pid: process.pid,
     link: waits,
-    agents: [{ live: true }],
+    agents: expect.arrayContaining([expect.objectContaining({ display: 'one', live: true })]) as unknown,
   });
   await one.hub.close();
   expect(one.hub.link).toBeUndefined();
