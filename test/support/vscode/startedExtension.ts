@@ -38,46 +38,31 @@ async function showChat(api: TestApi): Promise<void> {
   );
 }
 
-/** The disposables that were alive before the first suite. */
-let aliveAtStart: number | undefined;
-
-async function countAlive(): Promise<number> {
-  const api = await startedExtension();
-  shown ??= showChat(api);
-  await shown;
-  aliveAtStart ??= api.alive();
-  return api.alive();
-}
-
-/** Fails unless no more disposables than this are alive after some time: an observed document stays alive for 5 s. */
-async function expectAtMost(most: number): Promise<void> {
-  const api = await startedExtension();
-  await vscode.commands.executeCommand('earshot.newChat');
-  await eventually(
-    () => api.alive(),
-    (alive) => alive <= most,
-  );
-}
-
 /**
- * Fails if a suite leaves more disposables alive than it found. `npm test` checks suites with `once` together after the
- * last one, so that it waits only once; `npm run test:full` checks after each suite or test.
+ * Fails a suite that leaves more disposables alive than it found. `npm test` checks once after all tests of the suite,
+ * since a throttle stays alive for two seconds; `npm run test:full` checks after each test.
  */
 export function checkLeaks(when: 'each' | 'once' = isFull ? 'each' : 'once'): void {
   let found = 0;
   const count = async () => {
-    found = await countAlive();
+    const api = await startedExtension();
+    shown ??= showChat(api);
+    await shown;
+    found = api.alive();
+  };
+  const compare = async () => {
+    const api = await startedExtension();
+    await vscode.commands.executeCommand('earshot.newChat');
+    await eventually(
+      () => api.alive(),
+      (alive) => alive <= found,
+    );
   };
   if (when === 'each') {
     beforeEach(count);
-    afterEach(() => expectAtMost(found));
+    afterEach(compare);
   } else {
     before(count);
-    if (isFull) after(() => expectAtMost(found));
+    after(compare);
   }
 }
-
-// After all suites, since this file is loaded outside of them.
-after(async () => {
-  if (aliveAtStart !== undefined) await expectAtMost(aliveAtStart);
-});
