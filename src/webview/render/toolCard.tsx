@@ -81,6 +81,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         {!open && item.state === 'failed' && <span class="tool-error">{errorLine(item)}</span>}
       </button>
       {item.answeredBy !== undefined && <p class="quiet">{strings.answeredBy(visibleText(item.answeredBy))}</p>}
+      {followed && item.state === 'running' && <p class="quiet">{ofTranscript.openElsewhereDetail}</p>}
       {item.agent !== undefined && <AgentLine call={item.id} conversation={item.agent} />}
       <div id={id} class="tool-body" hidden={!open}>
         {item.state === 'approval' && <Approval key={item.id} item={item} />}

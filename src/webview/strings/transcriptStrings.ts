@@ -20,6 +20,7 @@ export const transcriptStrings = {
   },
   /** The state of a call of a followed conversation: it runs, or waits for approval there. */
   openElsewhere: t('Open in the other window'),
+  openElsewhereDetail: t('It runs in the other window, or waits there for approval.'),
   duration: (milliseconds: number) => {
     const seconds = Math.round(milliseconds / 1000);
     return seconds < 60 ? t('{0} s', seconds) : t('{0} min {1} s', Math.floor(seconds / 60), seconds % 60);

@@ -44,6 +44,7 @@ test('a call of a followed conversation is shown as open in the other window, an
   await card.getByRole('button', { name: 'Move to background' }).waitFor();
   await alone.show({ title: 'x', canSend: false, followed: true }, [request('1', 'Go'), running]);
   await card.getByText('Open in the other window').waitFor();
+  await card.getByText('It runs in the other window, or waits there for approval.').waitFor();
   expect(await card.getByRole('button', { name: 'Move to background' }).count()).toBe(0);
   await alone.pictures('followed-call');
 });
