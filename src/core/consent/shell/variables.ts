@@ -7,12 +7,13 @@ const MOST_VALUES = 100;
 const CHANGES_VARIABLES = new Set([
   ...['read', 'mapfile', 'readarray', 'getopts', 'eval', 'source', '.', 'let', 'unset', 'trap', 'alias', 'enable'],
   ...['shopt', 'setopt', 'unsetopt', 'emulate', 'vared', 'zparseopts', 'zstyle', 'zmodload', 'autoload', 'sysread'],
+  ...['print', 'getln', 'pushln', 'private', 'zformat', 'zregexparse', 'zselect', 'zstat', 'strftime', 'fc', 'repeat'],
 ]);
 /** These assign `name=value`. With most of their options the variable gets another value than the one that is written. */
 const DECLARES = new Set(['export', 'declare', 'local', 'typeset', 'readonly']);
 const DECLARATION_OPTIONS = /^-[grx]+$/;
-/** These run the builtin that follows them. */
-const PREFIXES = new Set(['command', 'builtin']);
+/** These run the builtin that follows them; the last three are of zsh. */
+const PREFIXES = new Set(['command', 'builtin', 'noglob', 'nocorrect', '-']);
 /** `${name=value}` and `${name:=value}`. */
 const ASSIGNING_EXPANSION = /^\$\{[^}]*=/;
 
@@ -69,6 +70,8 @@ function changesVariables({ assignments, words, redirects, documents }: SimpleCo
   if (program === undefined || CHANGES_VARIABLES.has(program)) return true;
   // `printf -v name` and `wait -p name`; an option may also be the value of a variable.
   if (program === 'printf') return rest.slice(0, 1).some((word) => literalOf(word)?.startsWith('-v') ?? true);
+  // In zsh `set -A name` assigns a list.
+  if (program === 'set') return rest.some((word) => /^[-+]\w*A/.test(literalOf(word) ?? '-A'));
   if (program === 'wait') return rest.some((word) => literalOf(word)?.startsWith('-') ?? true);
   return DECLARES.has(program) && rest.some((word) => !isCertain(program, word));
 }

@@ -129,12 +129,25 @@ describe('a variable that is changed in an unusual way hides no path: cat reads 
     if (!paths.some((path) => path.endsWith('../secret'))) expect(unclear).toBeDefined();
   });
 
-  test.each(['export PATH; x=a; cat $x/b', 'declare -r x=a; cat $x/b', 'x=a; printf "%s" $x; cat $x/b'])(
-    'an ordinary declaration keeps the values known: %s',
-    (line) => {
-      expect(pathsIn(line, 'bash')).toEqual({ paths: expect.arrayContaining(['a/b']) as string[] });
-    },
-  );
+  test.each([
+    'x=a; print -v x ..; cat $x/secret',
+    'x=a; noglob read x <<< ..; cat $x/secret',
+    'x=a; - read x <<< ..; cat $x/secret',
+    'x=a; set -A x ..; cat $x/secret',
+    'x=a; o=-A; set $o x ..; cat $x/secret',
+    'x=a; zformat -f x ..; cat $x/secret',
+  ])('in zsh: %s', (line) => {
+    expect(pathsIn(line, 'zsh').unclear).toBeDefined();
+  });
+
+  test.each([
+    'export PATH; x=a; cat $x/b',
+    'declare -r x=a; cat $x/b',
+    'x=a; printf "%s" $x; cat $x/b',
+    'set -eu; x=a; cat $x/b',
+  ])('an ordinary declaration keeps the values known: %s', (line) => {
+    expect(pathsIn(line, 'bash')).toEqual({ paths: expect.arrayContaining(['a/b']) as string[] });
+  });
 });
 
 test('a path in a comment is ignored', () => {
