@@ -118,10 +118,11 @@ const virtualTestIndex = {
       const files = readdirSync(`${root}/test/vscode`, { recursive: true, encoding: 'utf8' }).filter((file) =>
         file.endsWith('.vscode.test.ts'),
       );
-      const imports = files
+      const entries = files
+        .map((file) => file.replaceAll('\\', '/'))
         .sort()
-        .map((file) => `import ${JSON.stringify(`./test/vscode/${file.replaceAll('\\', '/')}`)};`);
-      return { contents: imports.join('\n'), resolveDir: root };
+        .map((file) => `${JSON.stringify(file)}: () => import(${JSON.stringify(`./test/vscode/${file}`)}),`);
+      return { contents: `export const suites = {\n${entries.join('\n')}\n};`, resolveDir: root };
     });
   },
 };

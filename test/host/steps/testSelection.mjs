@@ -12,7 +12,7 @@ export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last
   installed   packages Earshot, installs the package in that VS Code and uses it
   electron    the vscode suites in a desktop VS Code: downloaded, or the one that EARSHOT_VSCODE names`;
 
-/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'browser' | 'alone' | 'installed' | 'electron'} Step */
+/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'notifications' | 'browser' | 'alone' | 'installed' | 'electron'} Step */
 
 /** @type {readonly Step[]} */
 const order = [
@@ -23,6 +23,7 @@ const order = [
   'build',
   'unit',
   'vscode',
+  'notifications',
   'browser',
   'alone',
   'installed',
@@ -34,7 +35,7 @@ const selections = {
   full: order.filter((step) => step !== 'electron'),
   checks: ['types', 'lint', 'format', 'unused', 'build'],
   unit: ['unit'],
-  vscode: ['build', 'vscode'],
+  vscode: ['build', 'vscode', 'notifications'],
   browser: ['build', 'browser', 'alone'],
   installed: ['installed'],
   electron: ['build', 'electron'],

@@ -23,16 +23,12 @@ import { restoreTypes, saveTypes } from './typeCache.ts';
 
 const resultsFolder = join(repository, '.build', 'test');
 const shownLines = 38;
-const LITTLE_LOWER = 2;
 /**
  * Steps with editors have a higher priority than those that only compute: an editor that waits for a core is too slow
- * for the time limits of its tests, while computing steps can wait.
+ * for the time limits of its tests. Unit tests are only a little lower, because they take the longest.
  */
 const priorities: Partial<Record<Step, number>> = {
-  browser: LITTLE_LOWER,
-  alone: LITTLE_LOWER,
-  installed: LITTLE_LOWER,
-  unit: constants.priority.PRIORITY_BELOW_NORMAL,
+  unit: 2,
   types: constants.priority.PRIORITY_BELOW_NORMAL,
   lint: constants.priority.PRIORITY_BELOW_NORMAL,
   format: constants.priority.PRIORITY_BELOW_NORMAL,
@@ -66,8 +62,13 @@ export const testSteps: Record<Step, TestStep> = {
   },
   vscode: {
     label: 'Tests in VS Code',
-    run: () => vscodeSuites('vscode'),
-    repeat: (titles) => vscodeSuites('vscode', titles),
+    run: () => vscodeSuites('vscode', 'others'),
+    repeat: (titles) => vscodeSuites('vscode', 'others', titles),
+  },
+  notifications: {
+    label: 'Tests of notifications in VS Code',
+    run: () => vscodeSuites('notifications', 'notifications'),
+    repeat: (titles) => vscodeSuites('notifications', 'notifications', titles),
   },
   browser: {
     label: 'Tests in the browser',
@@ -80,7 +81,7 @@ export const testSteps: Record<Step, TestStep> = {
     repeat: (titles) => vitest('alone', 'test/browser/alone/vitest.config.ts', titles),
   },
   installed: { label: 'Installed package', run: () => vitest('installed', 'test/installed/vitest.config.ts') },
-  electron: { label: 'Tests in a desktop VS Code', run: () => vscodeSuites('electron') },
+  electron: { label: 'Tests in a desktop VS Code', run: () => vscodeSuites('electron', undefined) },
 };
 
 function logFileOf(step: string): string {
@@ -181,12 +182,20 @@ async function vitest(step: Step, configuration: string, titles: readonly string
   return readReport(step, result, report, (text) => readVitestReport(text, repository));
 }
 
-async function vscodeSuites(step: 'vscode' | 'electron', titles: readonly string[] = []): Promise<StepResult> {
+async function vscodeSuites(
+  step: Step,
+  part: 'notifications' | 'others' | undefined,
+  titles: readonly string[] = [],
+): Promise<StepResult> {
   const report = join(resultsFolder, `${step}.json`);
   await rm(report, { force: true });
   const script = fileURLToPath(new URL('../vscodeSuites.ts', import.meta.url));
   const only = titles.map((title) => title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|');
-  const env = { EARSHOT_TEST_RESULTS: report, ...(only !== '' && { EARSHOT_TEST_ONLY: only }) };
+  const env = {
+    EARSHOT_TEST_RESULTS: report,
+    ...(part !== undefined && { EARSHOT_TEST_PART: part }),
+    ...(only !== '' && { EARSHOT_TEST_ONLY: only }),
+  };
   const result = await runTool(step, script, [step], env);
   return readReport(step, result, report, readMochaReport);
 }

@@ -65,7 +65,9 @@ test('the last line has the totals of all steps', () => {
 
 test('the words on the command line select the steps', () => {
   const checks = ['types', 'lint', 'format', 'unused', 'build'];
-  expect(readTestSelection([])).toEqual([...checks, 'unit', 'vscode', 'browser', 'alone', 'installed']);
+  const editors = ['vscode', 'notifications', 'browser', 'alone', 'installed'];
+  expect(readTestSelection([])).toEqual([...checks, 'unit', ...editors]);
+  expect(readTestSelection(['vscode'])).toEqual(['build', 'vscode', 'notifications']);
   expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser', 'alone']);
   expect(readTestSelection(['installed'])).toEqual(['installed']);
   expect(readTestSelection(['full'])).toEqual(readTestSelection([]));
