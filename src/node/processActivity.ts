@@ -3,11 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as startTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
-import { linuxProcesses } from './processTree.ts';
+import { commandMarkOf, type LinuxProcess, linuxProcesses, processInfo, startTicksOf } from './processTree.ts';
 
 /** The root of an observed tree; see ObservedProcess in core/ports/processes.ts. */
 interface Root {
   readonly pid: number | undefined;
+  readonly mark?: string | undefined;
   readonly since: number;
   ended(): number | undefined;
 }
@@ -28,10 +29,15 @@ const WRITES = 0o3;
 type Span = [from: number, to: number];
 
 class ProcessActivity {
+  readonly #list: typeof linuxProcesses;
   readonly #roots: Root[] = [];
+  /** The earliest start of a root, in ticks since the boot; zero if it is unknown. */
+  #startTicks = Number.POSITIVE_INFINITY;
   /** Counters of all threads, by process and thread. */
   readonly #threads = new Map<number, ReadonlyMap<string, string>>();
   readonly #spans: Span[] = [];
+  /** The last sample found new processes. They may have started others between the listing and the first counters. */
+  #hasNew = false;
   /** Time of the last sample. */
   #sampledAt = 0;
   /** The counters are unreadable or too many. */
@@ -39,8 +45,13 @@ class ProcessActivity {
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
+  constructor(list: typeof linuxProcesses) {
+    this.#list = list;
+  }
+
   add(root: Root): void {
     this.#roots.push(root);
+    this.#startTicks = Math.min(this.#startTicks, root.pid === undefined ? 0 : startTicksOf(root.pid));
     // Its activity before the first sample is unknown.
     this.#sample(root.since);
   }
@@ -65,15 +76,17 @@ class ProcessActivity {
   }
 
   async heldByOthers(absolute: readonly string[]): Promise<ReadonlySet<string>> {
-    const held = new Set<string>();
-    if (process.platform !== 'linux' || absolute.length === 0) return held;
-    const wanted = new Set(absolute);
-    const own = new Set(this.#threads.keys());
-    const pids = linuxProcesses().flatMap(({ pid }) => (own.has(pid) ? [] : [pid]));
+    if (process.platform !== 'linux' || absolute.length === 0) return new Set();
+    const writers = new Map<string, Set<number>>(absolute.map((path) => [path, new Set()]));
+    const all = this.#list();
+    const own = this.#ownOf(all);
+    const pids = all.flatMap(({ pid }) => (own.has(pid) ? [] : [pid]));
     for (let at = 0; at < pids.length; at += AT_ONCE) {
-      await Promise.all(pids.slice(at, at + AT_ONCE).map((pid) => findWritten(pid, wanted, held)));
+      await Promise.all(pids.slice(at, at + AT_ONCE).map((pid) => findWritten(pid, writers)));
     }
-    return held;
+    // A process may have lost its parent during the search, and one that has ended holds nothing.
+    const others = new Set(this.#othersOf([...writers.values()].flatMap((found) => [...found])));
+    return new Set([...writers].flatMap(([path, found]) => ([...found].some((pid) => others.has(pid)) ? [path] : [])));
   }
 
   dispose(): void {
@@ -88,9 +101,10 @@ class ProcessActivity {
     const began = Date.now();
     const before = this.#sampledAt;
     try {
-      const ran = this.#compare();
-      if (ran || since !== undefined) this.#find();
-      if (ran || since !== undefined) this.#remember(Math.min(since ?? began, before || began), Date.now());
+      const ran = this.#compare() || this.#hasNew || since !== undefined;
+      this.#hasNew = false;
+      if (ran) this.#find();
+      if (ran) this.#remember(Math.min(since ?? began, before || began), Date.now());
     } catch {
       this.#blind = true;
       return;
@@ -112,22 +126,51 @@ class ProcessActivity {
     return ran;
   }
 
-  /** Only processes that ran can have started others. Orphans are known from earlier samples. */
+  /**
+   * Only processes that ran can have started others. The counters of known processes were read before this listing, so
+   * what they start after it changes their counters.
+   */
   #find(): void {
-    const children = new Map<number, number[]>();
-    for (const { pid, parent } of linuxProcesses()) children.set(parent, [...(children.get(parent) ?? []), pid]);
-    const roots = this.#roots.flatMap(({ pid, ended }) => (pid === undefined || ended() !== undefined ? [] : [pid]));
-    const known = [...this.#threads.keys()];
-    for (let next = [...roots, ...known.flatMap((pid) => children.get(pid) ?? [])]; next.length > 0; ) {
-      const added = next.filter((pid) => !this.#threads.has(pid));
-      for (const pid of added) {
-        const counters = countersOf(pid);
-        if (counters !== undefined) this.#threads.set(pid, counters);
-      }
-      next = added.flatMap((pid) => children.get(pid) ?? []);
+    for (const pid of this.#ownOf(this.#list())) {
+      if (this.#threads.has(pid)) continue;
+      this.#hasNew = true;
+      const counters = countersOf(pid);
+      if (counters !== undefined) this.#threads.set(pid, counters);
     }
     const threads = [...this.#threads.values()].reduce((sum, { size }) => sum + size, 0);
     if (threads > MOST_THREADS) this.#blind = true;
+  }
+
+  /**
+   * Those of all processes that belong to the trees: by their ancestors or, if one of these has ended, by the session
+   * or the mark that they inherited.
+   */
+  #ownOf(all: readonly LinuxProcess[]): ReadonlySet<number> {
+    const children = new Map<number, number[]>();
+    for (const { pid, parent } of all) children.set(parent, [...(children.get(parent) ?? []), pid]);
+    // The id of a root that has ended may be in use again. A mark is not, and what outlives the command has it.
+    const roots = new Set(this.#roots.flatMap(({ pid, ended }) => (ended() === undefined ? [pid] : [])));
+    const marks = new Set(this.#roots.flatMap(({ mark }) => mark ?? []));
+    const isOwn = ({ pid, session, started, ended }: LinuxProcess) => {
+      if (this.#threads.has(pid) || roots.has(pid) || roots.has(session)) return true;
+      // Processes older than all roots have none of their marks.
+      if (marks.size === 0 || ended || Number(started) < this.#startTicks) return false;
+      return marks.has(commandMarkOf(pid) ?? '');
+    };
+    const own = new Set<number>();
+    for (let next = all.filter(isOwn).map(({ pid }) => pid); next.length > 0; ) {
+      const added = next.filter((pid) => !own.has(pid));
+      for (const pid of added) own.add(pid);
+      next = added.flatMap((pid) => children.get(pid) ?? []);
+    }
+    return own;
+  }
+
+  /** Those of the processes that still run and do not belong to the trees. */
+  #othersOf(pids: readonly number[]): readonly number[] {
+    if (pids.length === 0) return [];
+    const own = this.#ownOf(this.#list());
+    return pids.filter((pid) => !own.has(pid) && isRunning(pid));
   }
 
   #remember(from: number, to: number): void {
@@ -174,15 +217,27 @@ function haveSameEntries(one: ReadonlyMap<string, string>, other: ReadonlyMap<st
   return one.size === other.size && [...one].every(([thread, counters]) => other.get(thread) === counters);
 }
 
-/** Adds the wanted files that the process has open for writing. */
-async function findWritten(pid: number, wanted: ReadonlySet<string>, found: Set<string>): Promise<void> {
-  for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
-    const path = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
-    if (!wanted.has(path)) continue;
-    const info = await readFile(`/proc/${pid}/fdinfo/${descriptor}`, 'latin1').catch(() => '');
-    const flags = Number.parseInt(/^flags:\s*([0-7]+)/m.exec(info)?.[1] ?? '0', 8);
-    if ((flags & WRITES) !== 0) found.add(path);
+function isRunning(pid: number): boolean {
+  try {
+    return !processInfo(pid).ended;
+  } catch {
+    return false;
   }
 }
 
-export const processObserver = { watch: () => new ProcessActivity() };
+/** Adds the process to the files that it has open for writing. */
+async function findWritten(pid: number, writers: ReadonlyMap<string, Set<number>>): Promise<void> {
+  for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+    const found = writers.get(await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => ''));
+    if (found === undefined) continue;
+    const info = await readFile(`/proc/${pid}/fdinfo/${descriptor}`, 'latin1').catch(() => '');
+    const flags = Number.parseInt(/^flags:\s*([0-7]+)/m.exec(info)?.[1] ?? '0', 8);
+    if ((flags & WRITES) !== 0) found.add(pid);
+  }
+}
+
+export function createProcessObserver(list = linuxProcesses) {
+  return { watch: () => new ProcessActivity(list) };
+}
+
+export const processObserver = createProcessObserver();

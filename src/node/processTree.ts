@@ -111,7 +111,7 @@ export class ProcessTree {
     if (process.platform !== 'linux') return [];
     // Processes older than the command cannot belong to it.
     return linuxProcesses().filter(
-      ({ pid, started, ended }) => !ended && Number(started) >= this.#started && hasMark(pid, this.#mark),
+      ({ pid, started, ended }) => !ended && Number(started) >= this.#started && commandMarkOf(pid) === this.#mark,
     );
   }
 
@@ -152,7 +152,8 @@ function bootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 }
 
-function startTicksOf(pid: number): number {
+/** Zero if it is unknown. */
+export function startTicksOf(pid: number): number {
   if (process.platform !== 'linux') return 0;
   try {
     return Number(processInfo(pid).started);
@@ -161,20 +162,24 @@ function startTicksOf(pid: number): number {
   }
 }
 
-/** False for processes of other users, whose environment is unreadable. */
-function hasMark(pid: number, mark: string): boolean {
+/** The mark of the command that started the process. Undefined also for processes with an unreadable environment. */
+export function commandMarkOf(pid: number): string | undefined {
+  const start = `\0${COMMAND_MARK}=`;
   try {
-    return `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}\0`.includes(`\0${COMMAND_MARK}=${mark}\0`);
+    const text = `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}\0`;
+    const at = text.indexOf(start);
+    return at === -1 ? undefined : text.slice(at + start.length, text.indexOf('\0', at + 1));
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-interface LinuxProcess {
+export interface LinuxProcess {
   readonly pid: number;
   readonly name: string;
   readonly parent: number;
   readonly group: number;
+  readonly session: number;
   readonly started: string;
   readonly ended: boolean;
 }
@@ -188,12 +193,13 @@ export function processInfo(pid: number): LinuxProcess {
     .slice(end + 1)
     .trim()
     .split(' ');
-  const [state = '', parent, group] = fields;
+  const [state = '', parent, group, session] = fields;
   return {
     pid,
     name: text.slice(text.indexOf('(') + 1, end),
     parent: Number(parent),
     group: Number(group),
+    session: Number(session),
     started: fields[19] ?? '',
     ended: state === 'Z' || state === 'X',
   };

@@ -46,6 +46,8 @@ export interface SupervisedCommand extends Disposable {
   readonly answer?: string;
   /** The command's own process id; undefined if it could not be started. */
   readonly shell: number | undefined;
+  /** Identifies the processes that the command started, whoever their parent is; see ObservedProcess. */
+  readonly mark?: string;
   readonly status: CommandStatus;
   readonly onDidChange: Event<void>;
   /** Bytes of its output; the returned `from` is later than requested if earlier bytes are no longer kept. */
@@ -120,6 +122,8 @@ export interface SubagentStarter {
 export interface ObservedProcess {
   /** Undefined: it could not be started. */
   readonly pid: number | undefined;
+  /** A value in the environment of all processes that it starts; undefined: there is none. */
+  readonly mark?: string | undefined;
   /** When it began, milliseconds since 1970. */
   readonly since: number;
   /** When it ended with everything it had started; undefined while it runs. */

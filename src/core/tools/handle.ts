@@ -89,7 +89,7 @@ export class CommandHandle implements Handle, Disposable {
   get observed(): ObservedProcess {
     const { process } = this;
     const ended = () => (process.status.end === undefined ? undefined : Date.parse(process.status.end.at));
-    return { pid: process.shell, since: Date.parse(process.status.startedAt), ended };
+    return { pid: process.shell, mark: process.mark, since: Date.parse(process.status.startedAt), ended };
   }
 
   /** The line at which it seems to wait for input. */

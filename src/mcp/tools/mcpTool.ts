@@ -70,10 +70,13 @@ async function runMcpTool(
   context: ToolContext,
 ): Promise<ToolOutcome> {
   const { signal, progress, ask } = context;
-  const call = () => server.call(tool.name, args, { signal, progress, ask });
   let ended = 0;
-  const pid = server.session?.pid;
-  if (pid !== undefined) context.observe({ pid, since: Date.now(), ended: () => (ended === 0 ? undefined : ended) });
+  const call = () => {
+    // A server that was restarted has another process.
+    const pid = server.session?.pid;
+    if (pid !== undefined) context.observe({ pid, since: Date.now(), ended: () => (ended === 0 ? undefined : ended) });
+    return server.call(tool.name, args, { signal, progress, ask });
+  };
   try {
     let end = await call();
     if (end.type === 'lost' && mayRepeat(tool) && !signal.aborted) {

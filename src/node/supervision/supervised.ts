@@ -80,6 +80,11 @@ export class Supervised implements Disposable {
     return this.#state.process?.pid;
   }
 
+  /** The value of COMMAND_MARK in the environment of the command's processes. */
+  get mark(): string {
+    return markOf(this.#deps.spec);
+  }
+
   get status(): Status {
     const { startedAt, inputOpen, end } = this.#state;
     const status = { startedAt, inputOpen: inputOpen && !this.#lost, ...this.#measure };
