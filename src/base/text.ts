@@ -30,3 +30,9 @@ export function fenceAround(text: string): string {
   }
   return '`'.repeat(longest + 1);
 }
+
+/** The first names, and how many more there are. */
+export function shortList(names: readonly string[], most = 5): string {
+  const more = names.length - most;
+  return names.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

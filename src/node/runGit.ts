@@ -11,6 +11,9 @@ export interface GitRun {
   readonly idle?: boolean;
 }
 
+/** Git ran and exited with a code other than zero; it was neither killed nor impossible to start. */
+export class GitExit extends Error {}
+
 /** Resolves with git's output. Rejects with git's error message if it fails, and when the signal is aborted. */
 export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -39,7 +42,10 @@ export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
     child.once('close', (code, signal) => {
       if (failure !== undefined) reject(failure);
       else if (code === 0) resolve(Buffer.concat(output));
-      else reject(new Error(`git ${args[0] ?? ''}: ${complaint.trim() || `ended with ${code ?? signal}`}`));
+      else {
+        const message = `git ${args[0] ?? ''}: ${complaint.trim() || `ended with ${code ?? signal}`}`;
+        reject(code === null ? new Error(message) : new GitExit(message));
+      }
     });
     if (run.idle === true) yieldToOthers(child.pid);
   });

@@ -1,5 +1,6 @@
 // Captures the workspace at the start of a turn and around a command, and finds the files that the command changed.
 import { type Failure, FailureError, type Result } from '../../base/errors.ts';
+import { shortList } from '../../base/text.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ChangedFile } from '../ports/fileViews.ts';
 import { type Clock, type Logger, type ToolOutcome } from '../ports/ports.ts';
@@ -159,7 +160,14 @@ export class Captures {
       return undefined;
     }
     const differences = bounded(compared.value);
+    const tooMany = compared.value.length - differences.length;
+    if (tooMany > 0) output.warn(`${tooMany} changes of the command are not listed: they are too many or too large`);
     const bytes = await checkpoints.read(differences.flatMap(bytesOf), never);
+    const unread = differences.filter((one) => bytesOf(one).some(({ key }) => !bytes.has(key)));
+    if (unread.length > 0) {
+      const paths = shortList(unread.map(({ file }) => file.path));
+      output.warn(`changes of the command may not be listed, since their bytes could not be read: ${paths}`);
+    }
     const times = await checkpoints.changedAt(differences.map(({ file }) => file));
     const changes = differences.flatMap((difference) => changeOf(difference, bytes, saved.get(difference.file.path)));
     return { changes, times };

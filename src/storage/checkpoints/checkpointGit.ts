@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { delimiter, join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { encodeName, splitNames } from '../../node/files/rawNames.ts';
-import { runGit } from '../../node/runGit.ts';
+import { GitExit, runGit } from '../../node/runGit.ts';
 import {
   type CheckpointFolder,
   type FolderDifference,
@@ -35,8 +35,8 @@ export interface GitFolderDeps {
   readonly storage: string;
   readonly folder: string;
   readonly signal: AbortSignal;
-  /** Reports failures of background work. */
-  report(error: unknown): void;
+  /** Reports failures of background work, and files that cannot be captured. */
+  report(what: string, error: unknown): void;
 }
 
 /** Undefined if there is no git. */
@@ -59,6 +59,8 @@ class GitFolder implements CheckpointFolder {
   readonly #index: string;
   /** Ignored files that are in the index. */
   readonly #also = new Set<string>();
+  /** Files that git refused; each is reported once. */
+  readonly #refused = new Set<string>();
   #tree: string | undefined;
   #taking: Promise<unknown> = Promise.resolve();
   #packing: Promise<void> | undefined;
@@ -185,8 +187,17 @@ class GitFolder implements CheckpointFolder {
       return [];
     } catch (error) {
       signal.throwIfAborted();
-      if (paths.length === 1) return isRefused ? paths : await this.#add(paths, index, borrow, signal, true);
-      if (error instanceof Error && /No space left|Disk quota/i.test(error.message)) throw error;
+      // Without an exit code it is not about a file.
+      if (!(error instanceof GitExit) || /No space left|Disk quota/i.test(error.message)) throw error;
+      if (paths.length === 1) {
+        if (!isRefused) return await this.#add(paths, index, borrow, signal, true);
+        const [path = ''] = paths;
+        if (!this.#refused.has(path)) {
+          this.#deps.report(`${path} cannot be captured, so its changes are not listed`, error);
+        }
+        this.#refused.add(path);
+        return paths;
+      }
       const half = Math.ceil(paths.length / 2);
       const first = await this.#add(paths.slice(0, half), index, borrow, signal);
       return [...first, ...(await this.#add(paths.slice(half), index, borrow, signal))];
@@ -196,7 +207,7 @@ class GitFolder implements CheckpointFolder {
   async keep(name: string, tree: string, signal: AbortSignal): Promise<void> {
     await this.#name(`refs/checkpoints/${name}`, tree, signal);
     this.#packing ??= this.#pack().catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) this.#deps.report(error);
+      if (!this.#closing.signal.aborted) this.#deps.report('the objects of a checkpoint could not be copied', error);
     });
   }
 
@@ -257,7 +268,8 @@ class GitFolder implements CheckpointFolder {
     for (const line of said.toString().trim().split('\n')) {
       if (sizes.size % SLICE === 0) await setImmediate();
       const [oid = '', , size] = line.split(' ');
-      sizes.set(oid, Number(size));
+      // The answer has no size if the object is missing.
+      if (size !== undefined) sizes.set(oid, Number(size));
     }
     return sizes;
   }

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { type Clock } from '../../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { shortList } from '../../base/text.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
@@ -65,12 +66,12 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
 
   const openFolder = async (absolute: string): Promise<CheckpointFolder> => {
     if (deps.withoutGit !== true) {
-      const report = (error: unknown) =>
-        logger.warn(`the objects of a checkpoint could not be copied: ${describeError(error)}`);
+      const report = (what: string, error: unknown) => logger.warn(`${what}: ${describeError(error)}`);
       const { openGitFolder } = await import('./checkpointGit.ts');
       const signal = new AbortController().signal;
       const opened = await openGitFolder({ storage: root, folder: absolute, signal, report });
-      const first = { storage: root, folder: absolute, capture: deps.captureFirst, report };
+      const failedFirst = (error: unknown) => report('the first checkpoint was not taken in a separate process', error);
+      const first = { storage: root, folder: absolute, capture: deps.captureFirst, report: failedFirst };
       if (opened !== undefined) return withFirstCapture(opened, first);
     }
     const { openWalkFolder } = await import('./checkpointWalk.ts');
@@ -130,6 +131,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
         }
         const leftOut = new Set([...old.left_out, ...now.left_out]);
         const differences: CheckpointDifference[] = [];
+        const unknown: string[] = [];
         for (const { path, absolute, tree } of old.folders) {
           const same = now.folders.find((folder) => folder.absolute === absolute);
           if (same === undefined && (await files.stat(absolute)) !== undefined) continue;
@@ -137,10 +139,16 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
             // A checkout may change ten thousand files: yields to the event loop in between.
             if (differences.length % SLICE === 0) await setImmediate();
             const file = { path: path === '' ? inner : `${path}/${inner}`, absolute: join(absolute, inner) };
-            if (leftOut.has(file.path)) continue;
+            if (leftOut.has(file.path)) {
+              unknown.push(file.path);
+              continue;
+            }
             if (bytes.before === undefined && (await isOlder(file.absolute, old.at))) continue;
             differences.push({ file, ...bytes });
           }
+        }
+        if (unknown.length > 0) {
+          logger.warn(`changes are not listed, since the files were too large or unreadable: ${shortList(unknown)}`);
         }
         return succeeded(differences);
       }),

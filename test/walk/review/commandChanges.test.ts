@@ -94,3 +94,20 @@ test('if no checkpoint can be taken, the command still runs and the log says why
   ]);
   expect(await readFile(join(walked.headless.folder, 'a.txt'), 'utf8')).toBe('new\n');
 });
+
+test('a change whose bytes cannot be read is logged; the others are listed', async () => {
+  const warnings: string[] = [];
+  const walked = await beginWalk([run('echo 1 > a.txt; echo 2 > b.txt'), { text: ['Done.'] }], { checkpoints: true });
+  const { checkpoints, logger } = walked.headless.ports;
+  if (checkpoints === undefined) throw new Error('no checkpoints');
+  logger.warn = (message) => warnings.push(message);
+  const { read } = checkpoints;
+  checkpoints.read = async (wanted, signal) => {
+    const found = new Map(await read(wanted, signal));
+    for (const [key, bytes] of found) if (Buffer.from(bytes).toString() === '1\n') found.delete(key);
+    return found;
+  };
+  await walked.go();
+  expect(await changesOf(walked)).toEqual(['b.txt: – → "2\\n"']);
+  expect(warnings).toEqual(['changes of the command may not be listed, since their bytes could not be read: a.txt']);
+});
