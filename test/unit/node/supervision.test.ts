@@ -287,6 +287,7 @@ test('a command has the user’s environment without the editor’s variables, a
   await until(one, hasEnded);
   const lines = (await textOf(one)).split('\n');
   expect(lines[0]).toBe('here');
+  expect(lines).toContain(`EARSHOT_COMMAND=${one.mark}`);
   expect(lines).toEqual(expect.arrayContaining(['MINE=changed', 'FROM_SETTINGS=too', 'NODE_OPTIONS=--no-warnings']));
   // Only the command's own mark is added.
   expect(lines.filter((line) => /^(VSCODE_|ELECTRON_|EARSHOT_|HOME=)/.test(line))).toEqual([

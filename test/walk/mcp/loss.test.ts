@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type ProcessWatch } from '../../../src/core/ports/processes.ts';
 import { beginMcpWalk, call, type McpWalked, servers } from '../../support/mcp/mcpWalk.ts';
 import { deliveredBlocks, eventsOf } from '../../support/walk/handleWalks.ts';
 
@@ -54,14 +55,26 @@ test('kill -9 during a call interrupts it without a repetition; its result repor
   expect(walk.headless.errors).toEqual([]);
 });
 
-test('the call of a tool marked as idempotent is repeated once the server is back', async () => {
+test('the call of a tool marked as idempotent is repeated once the server is back, and its new process is observed', async () => {
   const calls = await tempFile('calls');
   const tools = [{ name: 'die', annotations: { idempotentHint: true } }];
-  const walk = await beginMcpWalk({ s: servers.scripted({ calls, tools }) }, [call('s__die'), done]);
+  const observed: (number | undefined)[] = [];
+  const watch = (): ProcessWatch => ({
+    add: ({ pid }) => observed.push(pid),
+    settled: () => Promise.resolve(),
+    mayHaveRun: () => true,
+    heldByOthers: () => Promise.resolve(new Set()),
+    dispose: () => {},
+  });
+  const walk = await beginMcpWalk({ s: servers.scripted({ calls, tools }) }, [call('s__die'), done], {
+    checkpoints: true,
+    ports: { processes: { watch } },
+  });
   const lost = walk.until('s', 'lost').then(() => reconnected(walk, 's', 1000));
   await walk.go();
   await lost;
   expect(lines(calls)).toEqual(['die', 'die']);
+  expect(new Set(observed).size).toBe(2);
   expect(walk.results()[0]).toContain('Interrupted; may have run.');
 });
 
