@@ -9,7 +9,7 @@ import { type HubAddress, type LinkHealth } from '../protocol/hub.ts';
 import { Hub } from './hub.ts';
 import { type HubIdentity } from './hubContext.ts';
 import { type HubLink, type HubSide } from './hubLink.ts';
-import { type Listener, listenOnUnixSocket } from './listen/unixListener.ts';
+import { listenOnUnixSocket } from './listen/unixListener.ts';
 import { listenOnWebSocket } from './listen/webSocketListener.ts';
 
 export const ADDRESS_FILE = 'hub.json';
@@ -61,7 +61,7 @@ export async function startHubServer(deps: HubServerDeps): Promise<HubServer | u
     const socket =
       process.platform === 'win32' ? `\\\\.\\pipe\\earshot-${folderKey(folder)}` : join(folder, SOCKET_FILE);
     const connect = hub.connect.bind(hub);
-    const unix: Listener = await listenOnUnixSocket({
+    const unix = await listenOnUnixSocket({
       path: socket,
       connect,
       ...(process.platform === 'win32' && { token }),
@@ -73,10 +73,7 @@ export async function startHubServer(deps: HubServerDeps): Promise<HubServer | u
     const address: HubAddress = { version: 1, pid: process.pid, socket, web_socket: web.url, token };
     const addressFile = join(folder, ADDRESS_FILE);
     await files.writeWhole(addressFile, Buffer.from(`${JSON.stringify(address)}\n`));
-    // On Windows a pipe is no file.
-    const identity = async () => (process.platform === 'win32' ? '' : (await files.stat(socket))?.identity);
-    const own = await identity();
-    const isReachable = async () => (await files.stat(addressFile)) !== undefined && (await identity()) === own;
+    const isReachable = async () => (await files.stat(addressFile)) !== undefined && (await unix.isReachable());
     return { address, isReachable, close };
   } catch (error) {
     await close();

@@ -1,24 +1,50 @@
 // Listens on a socket that only this user can open: mode 0600 from its creation; a named pipe on Windows.
 import { chmod, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { realFileSystem } from './files/fileSystem.ts';
 
 /** Further clients are disconnected. */
 const MOST_CONNECTIONS = 1000;
 
 export interface PrivateSocket {
+  /** Whether others can find it: the socket may have been deleted. Rejects if the disk cannot be asked. */
+  isReachable(): Promise<boolean>;
+  /** Makes the socket again after it was deleted. Clients stay connected. Rejects like `listenPrivately`. */
+  listenAgain(): Promise<void>;
   /** Disconnects all clients and removes the socket. */
   close(): Promise<void>;
 }
 
 /** Rejects if another program listens there. A socket without a listener is removed. The folder must be private too. */
 export async function listenPrivately(path: string, serve: (socket: Socket) => void): Promise<PrivateSocket> {
-  if (process.platform !== 'win32') {
-    if (await isAnswered(path)) throw new Error(`another program listens on ${path}`);
-    await rm(path, { force: true });
-  }
   const sockets = new Set<Socket>();
+  let [server, own]: [Server | undefined, string | undefined] = [undefined, undefined];
+  const listen = async () => {
+    if (process.platform !== 'win32') {
+      if (await isAnswered(path)) throw new Error(`another program listens on ${path}`);
+      // Before the new one listens: it removes the file at the path.
+      server?.close();
+      await rm(path, { force: true });
+    }
+    server = createPrivateServer(sockets, serve);
+    await listening(server, path);
+    if (process.platform !== 'win32') await chmod(path, 0o600);
+    own = await identityOf(path);
+  };
+  await listen();
+  return {
+    isReachable: async () => (await identityOf(path)) === own,
+    listenAgain: listen,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server?.close(() => resolve()));
+    },
+  };
+}
+
+function createPrivateServer(sockets: Set<Socket>, serve: (socket: Socket) => void): Server {
   // A client may close its half and still read the answers, as `nc -N` does.
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
+  return createServer({ allowHalfOpen: true }, (socket) => {
     if (sockets.size >= MOST_CONNECTIONS) {
       socket.destroy();
       return;
@@ -27,14 +53,11 @@ export async function listenPrivately(path: string, serve: (socket: Socket) => v
     socket.on('close', () => sockets.delete(socket));
     serve(socket);
   });
-  await listening(server, path);
-  if (process.platform !== 'win32') await chmod(path, 0o600);
-  return {
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
+}
+
+/** On Windows a pipe is no file. Undefined if the socket does not exist. */
+async function identityOf(path: string): Promise<string | undefined> {
+  return process.platform === 'win32' ? '' : (await realFileSystem.stat(path))?.identity;
 }
 
 /** Whether anybody listens there. */

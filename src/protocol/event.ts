@@ -1,5 +1,6 @@
 // The events of a conversation's log: every line of events.jsonl, version 1.
 import * as z from 'zod';
+import { type FailureCode } from '../base/failureCodes.ts';
 import { formFieldSchema } from './page/form.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/json/outsideJson.ts';
 import { describeIssue } from './describeIssue.ts';
@@ -86,7 +87,12 @@ export type Usage = z.infer<typeof usageSchema>;
 
 /** A text that a request contained, stored by its hash. */
 const namedTextSchema = z.strictObject({ name: z.string(), hash: z.string() });
-const failureSchema = z.strictObject({ code: z.string(), message: z.string(), nextStep: z.string().optional() });
+const failureSchema = z.strictObject({
+  // Any string is valid, since a log may have codes of other versions. Only compare it with codes that are known.
+  code: z.string() as z.ZodType<FailureCode>,
+  message: z.string(),
+  nextStep: z.string().optional(),
+});
 
 /** The fields of each event type, in addition to the envelope. */
 const bodies = {

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { setDisposableTracker } from '../base/disposable.ts';
 import { type Earshot } from '../core/earshot.ts';
-import { type WindowListener } from '../plugins/host/windowListener.ts';
+import { type WindowListener, type WindowListenerDeps } from '../plugins/host/windowListener.ts';
 import { mayHaveConversations } from '../storage/folderIndex.ts';
 import { registerCommands } from './commands.ts';
 import { problemActions } from './completions/editorCommands.ts';
@@ -42,7 +42,10 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
       shell.logger.error('the Notifications view could not be loaded', error),
     );
   });
-  windowListener = listen(() => load('a program that attaches'));
+  windowListener = listen({
+    wanted: async () => (await load('a program that attaches')) !== undefined,
+    report: (message, error) => logger.error(message, error),
+  });
   const logger = createOutput();
   void windowListener.catch((error: unknown) => logger.error('the window’s socket cannot be opened', error));
   const shell: Shell = {
@@ -120,9 +123,9 @@ export async function deactivate(): Promise<void> {
 }
 
 /** Opens the socket by which outside programs attach to the window; the first program loads everything. */
-async function listen(load: () => Promise<Composed | undefined>): Promise<WindowListener | undefined> {
+async function listen(deps: Pick<WindowListenerDeps, 'wanted' | 'report'>): Promise<WindowListener | undefined> {
   const { listenForPrograms } = await import('./plugins/windowListening.ts');
-  return listenForPrograms(async () => (await load()) !== undefined);
+  return listenForPrograms(deps);
 }
 
 /** Offers the MCP server by which other agents in VS Code get notifications. */

@@ -7,12 +7,16 @@ import * as sqlite from 'node:sqlite';
 import { WebSocket } from 'ws';
 import { LineSplitter } from '../../src/base/json/jsonLines.ts';
 import { JsonRpcPeer } from '../../src/base/json/jsonRpc.ts';
+import { joinHub, type Membership } from '../../src/hub/agents/windowMembership.ts';
+import { HubAgent, type HubAgentDeps } from '../../src/hub/client/hubAgent.ts';
+import { type ReceivedMessage } from '../../src/hub/client/receivedMessage.ts';
 import { type HubServer, type HubServerDeps, startHubServer } from '../../src/hub/hubServer.ts';
 import { realFileSystem } from '../../src/node/files/fileSystem.ts';
 import { tryKernelLock } from '../../src/node/kernelLock.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { type HubAddress } from '../../src/protocol/hub.ts';
+import { atTestEnd } from './endings.ts';
 
 interface Pushed {
   readonly method: string;
@@ -50,6 +54,48 @@ export interface TestHub {
   restart(): Promise<void>;
 }
 
+/** What a hub and its members need from this machine. */
+export const realHubDeps = {
+  files: realFileSystem,
+  clock: realClock,
+  tryLock: tryKernelLock,
+  sqlite,
+  version: 'test',
+  port: 0,
+  ulid: () => realIds.ulid(),
+  report: () => undefined,
+};
+
+/** A window whose workspace folder is the home folder, until the end of the test. */
+export async function joinHubOf(home: string): Promise<Membership> {
+  const window = await joinHub({ ...realHubDeps, workspaceFolder: home, home, allowedOrigins: [] });
+  atTestEnd(async () => {
+    window.link.dispose();
+    await window.member.close();
+  });
+  return window;
+}
+
+export interface ListeningAgent {
+  readonly client: HubAgent;
+  readonly received: readonly ReceivedMessage[];
+  previews(): string[];
+}
+
+/** An agent that collects the messages for it, until the end of the test. */
+export function listeningAgent(
+  deps: Pick<HubAgentDeps, 'folder' | 'name'> & Partial<Omit<HubAgentDeps, 'folder' | 'name'>>,
+): ListeningAgent {
+  const client = new HubAgent({ ...realHubDeps, agent: { role: '', module: '', display: '' }, ...deps });
+  const received: ReceivedMessage[] = [];
+  const listening = client.onMessage((message) => received.push(message));
+  atTestEnd(async () => {
+    listening.dispose();
+    await client.close();
+  });
+  return { client, received, previews: () => received.map(({ preview }) => preview) };
+}
+
 type Options = Partial<Pick<HubServerDeps, 'identity' | 'files' | 'clock' | 'allowedOrigins' | 'join'>>;
 
 export async function withHub(use: (hub: TestHub) => Promise<void>, options: Options = {}): Promise<void> {
@@ -59,14 +105,8 @@ export async function withHub(use: (hub: TestHub) => Promise<void>, options: Opt
   const clients: TestClient[] = [];
   const start = async (): Promise<HubServer> => {
     const server = await startHubServer({
-      files: realFileSystem,
-      clock: realClock,
-      tryLock: tryKernelLock,
-      sqlite,
+      ...realHubDeps,
       folder,
-      version: 'test',
-      port: 0,
-      ulid: () => realIds.ulid(),
       report: (message) => reports.push(message),
       ...options,
     });

@@ -1,10 +1,9 @@
 // Chooses the button for the next step after a failed turn.
-import { type EventOf } from '../../protocol/event.ts';
+import { type Failure } from '../../base/errors.ts';
+import { type FailureCode } from '../../base/failureCodes.ts';
 import { type NoticeActionMessage } from '../../protocol/page/transcriptMessages.ts';
 
-type Failure = NonNullable<EventOf<'turn_ended'>['failure']>;
-
-const ACTIONS: Readonly<Record<string, NoticeActionMessage['type']>> = {
+const ACTIONS: Readonly<Partial<Record<FailureCode, NoticeActionMessage['type']>>> = {
   key_missing: 'set_api_key',
   key_refused: 'set_api_key',
   model_gone: 'choose_model',

@@ -1,16 +1,12 @@
 // Listens on a private Unix socket (a named pipe on Windows). Each line is one JSON object.
 import { type Socket } from 'node:net';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
-import { listenPrivately } from '../../node/privateSocket.ts';
+import { listenPrivately, type PrivateSocket } from '../../node/privateSocket.ts';
 import { type Connection, type Transport } from '../connection.ts';
 
 export const MOST_FRAME_BYTES = 1024 * 1024;
 /** Frames are written as soon as this many characters are buffered. */
 const MOST_GATHERED = 64 * 1024;
-
-export interface Listener {
-  close(): Promise<void>;
-}
 
 export interface UnixListenerDeps {
   readonly path: string;
@@ -20,7 +16,7 @@ export interface UnixListenerDeps {
 }
 
 /** Rejects if another program listens on the socket. Removes a stale socket. */
-export function listenOnUnixSocket(deps: UnixListenerDeps): Promise<Listener> {
+export function listenOnUnixSocket(deps: UnixListenerDeps): Promise<PrivateSocket> {
   return listenPrivately(deps.path, (socket) => serve(socket, deps));
 }
 

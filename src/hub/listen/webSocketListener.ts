@@ -7,7 +7,7 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Connection, type Transport } from '../connection.ts';
-import { type Listener, MOST_FRAME_BYTES } from './unixListener.ts';
+import { MOST_FRAME_BYTES } from './unixListener.ts';
 
 const HOST = '127.0.0.1';
 const PATH = '/ws';
@@ -27,7 +27,8 @@ export interface WebSocketListenerDeps {
   report(message: string, error: unknown): void;
 }
 
-export interface WebSocketListener extends Listener {
+export interface WebSocketListener {
+  close(): Promise<void>;
   readonly url: string;
 }
 

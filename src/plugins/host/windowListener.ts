@@ -4,12 +4,17 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { type Socket } from 'node:net';
 import { join, win32 } from 'node:path';
+import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
+import { describeError } from '../../base/errors.ts';
+import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { isAlive } from '../../node/kernelLock.ts';
 import { isAnswered, listenPrivately, type PrivateSocket } from '../../node/privateSocket.ts';
 
 const SOCKET = /^window-\d+\.sock$/;
 const ADDRESS = /^window-(\d+)\.json$/;
+/** How often it is checked that programs can still find the socket. */
+const CHECK_EVERY = 5000;
 
 export interface WindowAddress {
   /** The address that programs connect to. */
@@ -32,8 +37,10 @@ export interface WindowListenerDeps {
   readonly folder: string;
   readonly pid: number;
   readonly platform?: NodeJS.Platform;
+  readonly clock: Clock;
   /** Called when a program has sent something but is not served. Resolves to whether it will be. Must not reject. */
   wanted(): Promise<boolean>;
+  report(message: string, error?: unknown): void;
 }
 
 type Serve = (socket: Socket) => void;
@@ -46,6 +53,11 @@ export class WindowListener implements Disposable {
   readonly #waiting = new Set<Socket>();
   #listener: PrivateSocket | undefined;
   #serve: Serve | undefined;
+  #timer: Disposable | undefined;
+  #checking: Promise<void> | undefined;
+  /** The last failure that was reported. */
+  #reported = '';
+  #closed = false;
 
   constructor(deps: WindowListenerDeps) {
     this.#deps = deps;
@@ -58,14 +70,11 @@ export class WindowListener implements Disposable {
   }
 
   async listen(): Promise<void> {
-    const { folder } = this.#deps;
-    const { path, addressFile } = this.#address;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (addressFile === undefined) await chmod(folder, 0o700);
+    await this.#makeFolder();
     await this.#removeStale();
-    this.#listener = await listenPrivately(path, (socket) => this.#connected(socket));
-    if (addressFile === undefined) return;
-    await writeFile(addressFile, JSON.stringify({ pipe: path, token: this.token }), { mode: 0o600 });
+    this.#listener = await listenPrivately(this.path, (socket) => this.#connected(socket));
+    await this.#writeAddress();
+    this.#checkLater();
   }
 
   /** Serves waiting and new connections until the result is disposed. */
@@ -81,13 +90,57 @@ export class WindowListener implements Disposable {
 
   async close(): Promise<void> {
     this.dispose();
+    await this.#checking;
     await this.#listener?.close();
     const { addressFile } = this.#address;
     if (addressFile !== undefined) await rm(addressFile, { force: true });
   }
 
   dispose(): void {
+    this.#closed = true;
+    this.#timer?.dispose();
     for (const socket of this.#takeWaiting()) socket.destroy();
+  }
+
+  async #makeFolder(): Promise<void> {
+    const { folder } = this.#deps;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (this.#address.addressFile === undefined) await chmod(folder, 0o700);
+  }
+
+  async #writeAddress(): Promise<void> {
+    const { path, addressFile } = this.#address;
+    if (addressFile === undefined) return;
+    await writeFile(addressFile, JSON.stringify({ pipe: path, token: this.token }), { mode: 0o600 });
+  }
+
+  #checkLater(): void {
+    if (this.#closed) return;
+    this.#timer = this.#deps.clock.after(CHECK_EVERY, () => {
+      this.#checkLater();
+      this.#checking ??= this.#check().finally(() => {
+        this.#checking = undefined;
+      });
+    });
+  }
+
+  /** Makes the files again if they were deleted, such as with the folder of the hub. Must not reject. */
+  async #check(): Promise<void> {
+    try {
+      const { addressFile } = this.#address;
+      const isGone = this.#listener !== undefined && !(await this.#listener.isReachable());
+      const isUnknown = addressFile !== undefined && (await realFileSystem.stat(addressFile)) === undefined;
+      if (!isGone && !isUnknown) return;
+      await this.#makeFolder();
+      if (isGone) await this.#listener?.listenAgain();
+      await this.#writeAddress();
+      this.#reported = '';
+      this.#deps.report('the files of the window’s socket were deleted; it was opened again');
+    } catch (error) {
+      const failure = describeError(error);
+      if (failure !== this.#reported) this.#deps.report('the window’s socket cannot be opened again', error);
+      this.#reported = failure;
+    }
   }
 
   #connected(socket: Socket): void {

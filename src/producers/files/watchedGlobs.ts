@@ -1,5 +1,6 @@
 // Reports files that a conversation watches by glob and has not seen: created, changed, deleted.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { type FailureCode } from '../../base/failureCodes.ts';
 import { PROTECTED } from '../../core/consent/door.ts';
 import { compileGlob, globKeyOf } from '../../core/files/globs.ts';
 import { watchedFile } from '../../core/notify/wording/fileChange.ts';
@@ -159,7 +160,7 @@ export class WatchedGlobs implements Disposable {
   }
 
   /** Changes of protected files are reported without content; hidden files are not named at all. */
-  async #stateOf(path: string, code: string): Promise<string | undefined> {
+  async #stateOf(path: string, code: FailureCode): Promise<string | undefined> {
     const { workspace, snapshots } = this.#deps;
     const file = code === PROTECTED ? await workspace.resolve(path) : undefined;
     const state = file?.ok === true ? await workspace.fingerprint(file.value, snapshots) : undefined;

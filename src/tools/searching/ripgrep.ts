@@ -3,7 +3,15 @@ import { type ChildProcess } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { describeError } from '../../base/errors.ts';
 import { endGroup, spawnProgram } from '../../node/processTree.ts';
-import { type FoundLine, isCaseSensitive, type SearchEnd, type SearchQuery } from './searchQuery.ts';
+import {
+  type FoundLine,
+  isCaseSensitive,
+  isMultiline,
+  MOST_IN_ONE_FILE,
+  type SearchEnd,
+  type SearchQuery,
+  type TakeLine,
+} from './searchQuery.ts';
 
 export interface RipgrepCall {
   readonly program: string;
@@ -14,24 +22,34 @@ export interface RipgrepCall {
   readonly target: { readonly path: string } | { readonly text: string };
 }
 
-/** Longer lines of ripgrep's output, from files without line breaks, are skipped. */
+/** Longer lines of ripgrep's output, from files without line breaks, are skipped and reported as too large. */
 const LONGEST_MESSAGE = 4_000_000;
 const STDERR_KEPT = 2000;
-const MOST_IN_ONE_FILE = 100;
-
-type Taken = (path: string, line: FoundLine) => boolean;
+/** Enough of a skipped line to contain the path. */
+const PATH_KEPT = 20_000;
 
 /** Resolves once the program has ended or was killed. */
-export function runRipgrep(call: RipgrepCall, take: Taken, signal: AbortSignal): Promise<SearchEnd> {
+export function runRipgrep(call: RipgrepCall, take: TakeLine, signal: AbortSignal): Promise<SearchEnd> {
   return new Promise((resolve) => {
     const child = spawnProgram(call.program, argumentsFor(call), call.folder, 'text' in call.target);
     let [full, complaint] = [false, ''];
     const stop = () => endGroup(child);
-    readLines(child, (line) => {
-      const found = readMessage(line);
-      if (found === undefined || full || signal.aborted || take(found.path, found.line)) return;
+    const offer: TakeLine = (path, line) => {
+      if (full || signal.aborted) return false;
+      if (take(path, line)) return true;
       full = true;
       stop();
+      return false;
+    };
+    readLines(child, {
+      onLine: (line) => {
+        const found = readMessage(line);
+        found?.lines.every((one) => offer(found.path, one));
+      },
+      onTooLong: (start) => {
+        const path = pathOfMessage(start);
+        if (path !== undefined) offer(path, 'too_large');
+      },
     });
     child.stderr?.on('data', (chunk: Buffer) => {
       if (complaint.length < STDERR_KEPT) complaint += chunk.toString('utf8');
@@ -54,12 +72,13 @@ export function runRipgrep(call: RipgrepCall, take: Taken, signal: AbortSignal):
 }
 
 function argumentsFor({ query, target }: RipgrepCall): string[] {
-  const multiline = query.regex ? /\\n|\n/.test(query.text) : query.text.includes('\n');
   return [
-    ...['--json', '--no-config', '--no-messages', '--crlf', '--hidden', `--max-count=${MOST_IN_ONE_FILE}`],
+    ...['--json', '--no-config', '--no-messages', '--crlf', '--hidden'],
     ...(query.regex ? ['--engine=auto'] : ['--fixed-strings']),
     isCaseSensitive(query) ? '--case-sensitive' : '--ignore-case',
-    ...(multiline ? ['--multiline'] : []),
+    // One match more than is shown, to notice that there are more. With `--multiline`, ripgrep would count all matches
+    // of a line.
+    isMultiline(query) ? '--multiline' : `--max-count=${MOST_IN_ONE_FILE + 1}`,
     ...(query.contextLines > 0 ? [`--context=${query.contextLines}`] : []),
     ...(query.ignored ? ['--no-ignore'] : []),
     ...query.include.map((glob) => `--glob=${glob.replace(/^!/, '\\!')}`),
@@ -78,17 +97,25 @@ function feed(child: ChildProcess, text: string): void {
   child.stdin?.end(text);
 }
 
-function readLines(child: ChildProcess, take: (line: string) => void): void {
+interface LineReader {
+  onLine(line: string): void;
+  /** Called once for each skipped line, with its beginning. */
+  onTooLong(start: string): void;
+}
+
+function readLines(child: ChildProcess, { onLine, onTooLong }: LineReader): void {
   const decoder = new StringDecoder('utf8');
   let [rest, skipping] = ['', false];
   child.stdout?.on('data', (chunk: Buffer) => {
     const lines = (rest + decoder.write(chunk)).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
-      if (!skipping) take(line);
+      if (!skipping) onLine(line);
       skipping = false;
     }
-    if (rest.length > LONGEST_MESSAGE) [rest, skipping] = ['', true];
+    if (rest.length <= LONGEST_MESSAGE) return;
+    if (!skipping) onTooLong(rest.slice(0, PATH_KEPT));
+    [rest, skipping] = ['', true];
   });
 }
 
@@ -108,21 +135,36 @@ interface Message {
   };
 }
 
-/** Undefined if it is neither a match nor a context line. */
-function readMessage(line: string): { path: string; line: FoundLine } | undefined {
-  if (!line.startsWith('{"type":"match"') && !line.startsWith('{"type":"context"')) return undefined;
-  const { type, data } = JSON.parse(line) as Message;
+/** Undefined if it is neither a match nor a context line. A match may have several lines. */
+function readMessage(message: string): { path: string; lines: readonly FoundLine[] } | undefined {
+  if (!message.startsWith('{"type":"match"') && !message.startsWith('{"type":"context"')) return undefined;
+  const { type, data } = JSON.parse(message) as Message;
   const text = decodeMatch(data.lines);
-  const path = decodeMatch(data.path)
-    .replace(/^\.[\\/]/, '')
-    .replaceAll('\\', process.platform === 'win32' ? '/' : '\\');
-  const number = data.line_number ?? 1;
-  if (type !== 'match') return { path, line: { number, text } };
   // Offsets are in bytes.
   const at = Buffer.from(text)
     .subarray(0, data.submatches?.[0]?.start ?? 0)
     .toString('utf8').length;
-  return { path, line: { number, text, at } };
+  const lines = text.replace(/\n$/, '').split('\n');
+  return {
+    path: decodePath(data.path),
+    lines: lines.map((line, index) => ({
+      number: (data.line_number ?? 1) + index,
+      text: line,
+      ...(type === 'match' && { at: index === 0 ? at : 0 }),
+    })),
+  };
+}
+
+/** The path in the beginning of a message; undefined if it is neither a match nor a context line. */
+function pathOfMessage(start: string): string | undefined {
+  const path = /^\{"type":"(?:match|context)","data":\{"path":(\{"\w+":"(?:[^"\\]|\\.)*"\})/.exec(start)?.[1];
+  return path === undefined ? undefined : decodePath(JSON.parse(path) as Bytes);
+}
+
+function decodePath(path: Bytes | undefined): string {
+  return decodeMatch(path)
+    .replace(/^\.[\\/]/, '')
+    .replaceAll('\\', process.platform === 'win32' ? '/' : '\\');
 }
 
 function decodeMatch(value: Bytes | undefined): string {

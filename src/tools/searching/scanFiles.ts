@@ -1,10 +1,12 @@
 // Searches files without ripgrep: a bounded walk, with matching in a thread that can be terminated.
 import { Worker } from 'node:worker_threads';
+import { hasNul } from '../../base/encodings.ts';
 import { describeError } from '../../base/errors.ts';
 import { type FilePath, type FolderEntry, type Workspace } from '../../core/ports/workspace.ts';
 import {
   type FoundLine,
   isCaseSensitive,
+  isMultiline,
   type SearchEnd,
   type SearchQuery,
   type TakeLine,
@@ -14,7 +16,10 @@ import {
 const MOST_FILES = 20_000;
 const LARGEST_FILE = 1_000_000;
 const ONE_FILE_MILLISECONDS = 2000;
-const SKIPPED = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__', '.venv']);
+const REPOSITORIES = new Set(['.git', '.hg', '.svn']);
+const IGNORED = new Set([...REPOSITORIES, 'node_modules', '__pycache__', '.venv']);
+const ONE_LINE_ONLY =
+  'without ripgrep, which is not available here, text of several lines is not found. Search for one of the lines.';
 
 export interface Scan {
   readonly workspace: Workspace;
@@ -23,8 +28,10 @@ export interface Scan {
   hides(path: string): boolean;
 }
 
-/** Like ripgrep, but does not read `.gitignore`; skips a fixed list of folders instead. */
+/** Like ripgrep, but matches single lines and does not read `.gitignore`; skips a fixed list of folders instead. */
 export async function scanFiles(scan: Scan, take: TakeLine, signal: AbortSignal): Promise<SearchEnd> {
+  if (isMultiline(scan.query)) return { type: 'refused', reason: ONE_LINE_ONLY };
+  const skipped = scan.query.ignored ? REPOSITORIES : IGNORED;
   const matcher = createMatcher(scan.query);
   const wanted = wantsPath(scan.query);
   const queue: FilePath[] = [...scan.roots];
@@ -37,7 +44,7 @@ export async function scanFiles(scan: Scan, take: TakeLine, signal: AbortSignal)
       const inside: readonly FolderEntry[] = entries.ok ? entries.value : [{ name: '', kind: 'file' }];
       for (const entry of [...inside].sort((a, b) => (a.name < b.name ? 1 : -1))) {
         const file = entry.name === '' ? next : below(next, entry.name);
-        if (entry.kind === 'folder' && !SKIPPED.has(entry.name)) queue.push(file);
+        if (entry.kind === 'folder' && !skipped.has(entry.name)) queue.push(file);
         if (entry.kind !== 'file' || scan.hides(file.path) || !wanted(file.path)) continue;
         if (++files > MOST_FILES) return { type: 'limited', files: MOST_FILES };
         const end = await searchFile({ workspace: scan.workspace, file, matcher }, take, signal);
@@ -61,8 +68,16 @@ async function searchFile(
   signal: AbortSignal,
 ): Promise<SearchEnd | undefined> {
   const content = await workspace.read(file);
-  if (!content.ok || content.value.bytes.length > LARGEST_FILE) return undefined;
-  const text = await workspace.decode(file, content.value.bytes);
+  if (!content.ok) {
+    if (content.failure.code === 'too_big') take(file.path, 'too_large');
+    return undefined;
+  }
+  const { bytes } = content.value;
+  if (bytes.length > LARGEST_FILE) {
+    if (!hasNul(bytes)) take(file.path, 'too_large');
+    return undefined;
+  }
+  const text = await workspace.decode(file, bytes);
   if (text === undefined) return undefined;
   const found = await matcher.match(text);
   if (typeof found === 'string') return { type: 'refused', reason: found };

@@ -7,7 +7,15 @@ import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 import { runRipgrep } from './ripgrep.ts';
 import { scanFiles } from './scanFiles.ts';
-import { FoundLines, type SearchEnd, type SearchQuery, type TakeLine, wantsPath } from './searchQuery.ts';
+import {
+  FoundLines,
+  MOST_IN_ONE_FILE,
+  MOST_MATCHES,
+  type SearchEnd,
+  type SearchQuery,
+  type TakeLine,
+  wantsPath,
+} from './searchQuery.ts';
 
 const LONGEST_MILLISECONDS = 60_000;
 const globs = z.array(z.string().min(1).max(1000)).max(50);
@@ -20,8 +28,7 @@ export interface SearchDeps {
 export function createSearchTool(deps: SearchDeps): Tool {
   return defineTool({
     name: 'search',
-    description:
-      'Searches the files of the workspace, unsaved changes included, and returns matching lines with line numbers, at most 200. Prefer it to reading files one by one. Skips files ignored by .gitignore unless include_ignored is true. Narrow the search with path, include and exclude. For definitions and references of symbols prefer symbols.',
+    description: `Searches the files of the workspace, unsaved changes included, and returns matching lines with line numbers, at most ${MOST_MATCHES} in all and ${MOST_IN_ONE_FILE} of one file; the result says if there are more. Prefer it to reading files one by one. Skips files ignored by .gitignore unless include_ignored is true. Narrow the search with path, include and exclude. For definitions and references of symbols prefer symbols.`,
     effect: 'read',
     arguments: {
       query: z.string().min(1).max(10_000).describe('Text to find; a regular expression if regex is true'),
@@ -140,7 +147,7 @@ function isBelow(folder: FilePath, file: FilePath): boolean {
 function report(query: SearchQuery, found: FoundLines, end: SearchEnd) {
   if (end.type === 'cancelled') return refuse('Cancelled by the user.');
   if (end.type === 'refused') return refuse(`It could not be searched: ${end.reason}`);
-  const notes = noteOf(end);
+  const notes = [...found.printTooLarge(), ...noteOf(end)];
   if (found.matches > 0) return answer([found.print(), ...notes].join('\n'));
   const plain = !query.regex && /[.*+?^${}()|[\]\\]/.test(query.text);
   const hint = plain ? ['(It was looked for as plain text; regex makes it a regular expression.)'] : [];
@@ -149,7 +156,11 @@ function report(query: SearchQuery, found: FoundLines, end: SearchEnd) {
 
 function noteOf(end: SearchEnd): string[] {
   if (end.type === 'full') return ['(There is more: narrow it with path, include or a longer query.)'];
-  if (end.type === 'timed_out') return [`(It was stopped after ${LONGEST_MILLISECONDS / 1000} s; there may be more.)`];
-  if (end.type === 'limited') return [`(Only the first ${end.files} files were looked at; narrow it with path.)`];
+  if (end.type === 'timed_out')
+    return [
+      `(It was stopped after ${LONGEST_MILLISECONDS / 1000} s; there may be more: narrow it with path or include.)`,
+    ];
+  if (end.type === 'limited')
+    return [`(Only the first ${end.files} files were looked at: narrow it with path or include.)`];
   return [];
 }

@@ -22,17 +22,24 @@ export interface FoundLine {
   readonly at?: number;
 }
 
-/** How a search ended. `full`: the limit of matches was reached. */
+/** How a search ended. `full`: more was found than is shown. */
 export type SearchEnd =
   | { readonly type: 'ended' | 'full' | 'cancelled' | 'timed_out' }
   /** Only some of the files were searched. */
   | { readonly type: 'limited'; readonly files: number }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** Takes one line; returns false if no more lines are wanted. `path` as in FilePath. */
-export type TakeLine = (path: string, line: FoundLine) => boolean;
+/**
+ * Takes one line; returns false if no more lines are wanted. `path` as in FilePath. `too_large`: the file, or a line of
+ * it, is too large to be searched.
+ */
+export type TakeLine = (path: string, line: FoundLine | 'too_large') => boolean;
 
-const MOST_MATCHES = 200;
+export const MOST_MATCHES = 200;
+/** So that one file cannot hide the matches in others. */
+export const MOST_IN_ONE_FILE = 100;
+/** How many files that were too large are named. */
+const MOST_NAMED = 5;
 const MOST_CHARACTERS = 24_000;
 /** Shown length of a line, around the match. */
 const LINE_LENGTH = 300;
@@ -42,44 +49,57 @@ export class FoundLines {
   readonly #files = new Map<string, string[]>();
   readonly #matchesIn = new Map<string, number>();
   readonly #last = new Map<string, number>();
+  /** Files with more matches than are shown, and the line of the first one that is not shown. */
+  readonly #cut = new Map<string, number>();
+  readonly #tooLarge = new Set<string>();
   readonly #progress: (text: string) => void;
   #shown: string | undefined;
   #matches = 0;
   #characters = 0;
+  #isFull = false;
 
   constructor(progress: (text: string) => void) {
     this.#progress = progress;
   }
 
   readonly take: TakeLine = (path, found) => {
-    if (this.isFull) return false;
+    if (found === 'too_large') {
+      this.#tooLarge.add(path);
+      return true;
+    }
+    const isMatch = found.at !== undefined;
+    if (this.#characters >= MOST_CHARACTERS || (isMatch && this.#matches >= MOST_MATCHES)) {
+      this.#isFull = true;
+      return false;
+    }
+    const before = this.#matchesIn.get(path) ?? 0;
+    if (isMatch && before === MOST_IN_ONE_FILE && !this.#cut.has(path)) this.#cut.set(path, found.number);
+    if (this.#cut.has(path)) return true;
     const lines = this.#files.get(path) ?? [];
     const last = this.#last.get(path);
     const gap = last !== undefined && found.number > last + 1 ? ['  …'] : [];
     const text = [...gap, printLine(found)];
     this.#files.set(path, [...lines, ...text]);
     this.#last.set(path, found.number);
-    if (found.at !== undefined) {
+    if (isMatch) {
       this.#matches += 1;
-      this.#matchesIn.set(path, (this.#matchesIn.get(path) ?? 0) + 1);
+      this.#matchesIn.set(path, before + 1);
     }
     this.#characters += text.join('\n').length + (lines.length === 0 ? path.length : 0);
     this.#progress(`${this.#shown === path ? '' : `${printWholePath(path)}\n`}${text.join('\n')}\n`);
     this.#shown = path;
-    return !this.isFull;
+    return true;
   };
 
   /** Drops matches in files that are not wanted. */
   async keepOnly(isWanted: (path: string) => Promise<boolean>): Promise<void> {
-    for (const path of [...this.#files.keys()]) {
+    for (const path of new Set([...this.#files.keys(), ...this.#tooLarge])) {
       if (await isWanted(path)) continue;
+      this.#tooLarge.delete(path);
+      this.#cut.delete(path);
       this.#files.delete(path);
       this.#matches -= this.#matchesIn.get(path) ?? 0;
     }
-  }
-
-  get isFull(): boolean {
-    return this.#matches >= MOST_MATCHES || this.#characters >= MOST_CHARACTERS;
   }
 
   get matches(): number {
@@ -90,8 +110,27 @@ export class FoundLines {
   print(): string {
     const files = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
     const where = `${files.length} ${files.length === 1 ? 'file' : 'files'}`;
-    const head = `${this.#matches}${this.isFull ? ' or more' : ''} matching ${this.#matches === 1 ? 'line' : 'lines'} in ${where}:`;
-    return [head, ...files.map(([path, lines]) => [printWholePath(path), ...lines].join('\n'))].join('\n');
+    const isPart = this.#isFull || this.#cut.size > 0;
+    const head = `${this.#matches}${isPart ? ' or more' : ''} matching ${this.#matches === 1 ? 'line' : 'lines'} in ${where}:`;
+    const blocks = files.map(([path, lines]) => [printWholePath(path), ...lines, ...this.#printCut(path)].join('\n'));
+    return [head, ...blocks].join('\n');
+  }
+
+  /** Which files were not searched whole. */
+  printTooLarge(): string[] {
+    const paths = [...this.#tooLarge].sort().map(printWholePath);
+    if (paths.length === 0) return [];
+    const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
+    return [
+      `(Too large to be searched whole: ${paths.slice(0, MOST_NAMED).join(', ')}${more}. Use read_file or a command.)`,
+    ];
+  }
+
+  #printCut(path: string): string[] {
+    const line = this.#cut.get(path);
+    return line === undefined
+      ? []
+      : [`  (More from line ${line} on: use a longer query, or read the file from there.)`];
   }
 }
 
@@ -106,6 +145,11 @@ function printLine({ number, text, at }: FoundLine): string {
 
 export function isCaseSensitive({ caseSensitive, text }: SearchQuery): boolean {
   return caseSensitive ?? /\p{Lu}/u.test(text);
+}
+
+/** Whether a match can have several lines. */
+export function isMultiline({ text, regex }: SearchQuery): boolean {
+  return regex ? /\\n|\n/.test(text) : text.includes('\n');
 }
 
 /** ripgrep's globs: one without a slash matches at any depth. */

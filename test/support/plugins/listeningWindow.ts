@@ -87,7 +87,13 @@ export async function openListeningWindow(root: string, options: ListeningOption
       {},
       [],
     );
-  const listener = new WindowListener({ folder: await hubFolder(folder, home), pid, wanted: async () => false });
+  const listener = new WindowListener({
+    folder: await hubFolder(folder, home),
+    pid,
+    clock: realClock,
+    wanted: async () => false,
+    report: (message, error) => logger.error(message, error),
+  });
   await listener.listen();
   const attached = new AttachedPrograms({
     ...{ shared, consent, init, listeners, token: listener.token },

@@ -161,7 +161,13 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
       }),
     };
     const host = new PluginHost(common);
-    const listener = new WindowListener({ folder: join(home, 'hub'), pid, wanted: async () => false });
+    const listener = new WindowListener({
+      folder: join(home, 'hub'),
+      pid,
+      clock,
+      wanted: async () => false,
+      report: (message, error) => logger.error(message, error),
+    });
     await listener.listen();
     const attached = new AttachedPrograms({
       ...common,

@@ -2,14 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as sqlite from 'node:sqlite';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { joinAsWindow } from '../../../src/hub/agents/windowMembership.ts';
 import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
-import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
-import { tryKernelLock } from '../../../src/node/kernelLock.ts';
-import { realClock } from '../../../src/node/realClock.ts';
-import { realIds } from '../../../src/node/realIds.ts';
 import { createMessagesProducer } from '../../../src/producers/messages.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { createMessageTools } from '../../../src/tools/messageTools.ts';
@@ -17,6 +12,7 @@ import { WindowHub } from '../../../src/vscode/hub/windowHub.ts';
 import { atTestEnd } from '../endings.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../models/scriptedServer.ts';
 import { type Headless, type HeadlessOptions, startHeadless } from './headless.ts';
+import { realHubDeps } from '../testHub.ts';
 
 export interface HubWindow {
   readonly headless: Headless;
@@ -47,18 +43,12 @@ export function createTestHub(home: string, folderOf: () => string, role = ''): 
     },
     join: (options) =>
       joinAsWindow({
+        ...realHubDeps,
         ...options,
-        files: realFileSystem,
-        clock: realClock,
-        tryLock: tryKernelLock,
-        sqlite,
         workspaceFolder: options.folder,
         home,
-        version: 'test',
         identity: undefined,
-        ulid: () => realIds.ulid(),
         toScope: (path) => path,
-        report: () => undefined,
       }),
     report: (message, error) => {
       throw new Error(message, { cause: error });

@@ -2,37 +2,27 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as sqlite from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Disposable } from '../../../src/base/disposable.ts';
-import { HubAgent, type HubAgentDeps } from '../../../src/hub/client/hubAgent.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { type HubAgentDeps } from '../../../src/hub/client/hubAgent.ts';
 import { connectToHub, readAddress } from '../../../src/hub/client/hubConnection.ts';
 import { HubMember } from '../../../src/hub/client/hubMember.ts';
-import { type ReceivedMessage } from '../../../src/hub/client/receivedMessage.ts';
 import { startHubServer } from '../../../src/hub/hubServer.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
-import { tryKernelLock } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
-import { realIds } from '../../../src/node/realIds.ts';
+import { atTestEnd } from '../../support/endings.ts';
 import { createManualClock } from '../../support/manualClock.ts';
+import { type ListeningAgent, listeningAgent, realHubDeps } from '../../support/testHub.ts';
 
 let folder: string;
 let members: HubMember[];
-let agents: HubAgent[];
-let listening: Disposable[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'earshot-hub-'));
   members = [];
-  agents = [];
-  listening = [];
-});
-
-afterEach(async () => {
-  for (const one of listening) one.dispose();
-  for (const agent of agents) await agent.close();
-  for (const member of members) await member.close();
-  await rm(folder, { recursive: true, force: true });
+  atTestEnd(async () => {
+    for (const member of members) await member.close();
+    await rm(folder, { recursive: true, force: true });
+  });
 });
 
 async function joinHub(): Promise<HubMember> {
@@ -40,14 +30,8 @@ async function joinHub(): Promise<HubMember> {
     clock: realClock,
     serve: () =>
       startHubServer({
-        files: realFileSystem,
-        clock: realClock,
-        tryLock: tryKernelLock,
-        sqlite,
+        ...realHubDeps,
         folder,
-        version: 'test',
-        port: 0,
-        ulid: () => realIds.ulid(),
         report: (message, error) => {
           throw new Error(message, { cause: error });
         },
@@ -72,26 +56,12 @@ async function joinHub(): Promise<HubMember> {
   return member;
 }
 
-function agent(name: string, more: Partial<HubAgentDeps> = {}): { client: HubAgent; received: ReceivedMessage[] } {
-  const client = new HubAgent({
-    files: realFileSystem,
-    folder,
-    clock: realClock,
-    name,
-    agent: { role: '', module: '', display: '' },
-    report: () => undefined,
-    onAbsent: () => {
-      for (const member of members) member.look().catch(() => undefined);
-    },
-    ...more,
-  });
-  agents.push(client);
-  const received: ReceivedMessage[] = [];
-  listening.push(client.onMessage((message) => received.push(message)));
-  return { client, received };
+function agent(name: string, more: Partial<HubAgentDeps> = {}): ListeningAgent {
+  const onAbsent = () => {
+    for (const member of members) member.look().catch(() => undefined);
+  };
+  return listeningAgent({ folder, name, onAbsent, ...more });
 }
-
-const previews = (received: readonly ReceivedMessage[]) => received.map(({ preview }) => preview);
 
 test('one of two members serves the hub, and the other takes over when it leaves', async () => {
   const [first, second] = [await joinHub(), await joinHub()];
@@ -101,12 +71,12 @@ test('one of two members serves the hub, and the other takes over when it leaves
   reader.client.subscribe({ mentionRole: 'reader' });
   await Promise.all([author.client.connected(), reader.client.connected()]);
   await author.client.call('message.send', { content: 'one', mentions: ['reader'] });
-  await expect.poll(() => previews(reader.received)).toEqual(['one']);
+  await expect.poll(() => reader.previews()).toEqual(['one']);
   await first.close();
   await expect.poll(() => second.isServing).toBe(true);
   await Promise.all([author.client.connected(), reader.client.connected()]);
   await author.client.call('message.send', { content: 'two', mentions: ['reader'] });
-  await expect.poll(() => previews(reader.received)).toEqual(['one', 'two']);
+  await expect.poll(() => reader.previews()).toEqual(['one', 'two']);
 });
 
 test('messages sent while an agent is away are received once on its return, and only those for it', async () => {
@@ -117,7 +87,7 @@ test('messages sent while an agent is away are received once on its return, and 
   first.client.subscribe({ scope: { type: 'file', value: 'a.ts' } });
   await first.client.connected();
   await author.client.call('message.send', { content: 'live', scopes: [{ type: 'file', value: 'a.ts' }] });
-  await expect.poll(() => previews(first.received)).toEqual(['live']);
+  await expect.poll(() => first.previews()).toEqual(['live']);
   const { cursor } = first.received.at(-1) ?? {};
   await first.client.close();
   await author.client.call('message.send', { content: 'missed', scopes: [{ type: 'file', value: 'a.ts' }] });
@@ -126,7 +96,7 @@ test('messages sent while an agent is away are received once on its return, and 
   second.client.subscribe({ scope: { type: 'file', value: 'a.ts' } });
   await second.client.connected();
   await author.client.call('message.send', { content: 'live again', scopes: [{ type: 'file', value: 'a.ts' }] });
-  await expect.poll(() => previews(second.received)).toEqual(['missed', 'live again']);
+  await expect.poll(() => second.previews()).toEqual(['missed', 'live again']);
 });
 
 test('an agent can return although it missed more than a client may leave unread', async () => {
@@ -137,7 +107,7 @@ test('an agent can return although it missed more than a client may leave unread
   first.client.subscribe({});
   await first.client.connected();
   await author.client.call('message.send', { content: 'live' });
-  await expect.poll(() => previews(first.received)).toEqual(['live']);
+  await expect.poll(() => first.previews()).toEqual(['live']);
   await first.client.close();
   // Each character takes six on the wire.
   const content = '\0'.repeat(150_000);
@@ -145,7 +115,7 @@ test('an agent can return although it missed more than a client may leave unread
   await author.client.call('message.send', { content: 'last' });
   const second = agent('reader', { cursor: first.received.at(-1)?.cursor });
   second.client.subscribe({});
-  await expect.poll(() => previews(second.received).at(-1), { timeout: 20_000 }).toBe('last');
+  await expect.poll(() => second.previews().at(-1), { timeout: 20_000 }).toBe('last');
   expect(second.received).toHaveLength(21);
 });
 
@@ -176,7 +146,7 @@ test('under load, with the hub restarted again and again, each message arrives e
   }
   await sending;
   await expect.poll(() => reader.received.length, { timeout: 30_000 }).toBe(sent);
-  expect(previews(reader.received)).toEqual(Array.from({ length: sent }, (_, index) => String(index)));
+  expect(reader.previews()).toEqual(Array.from({ length: sent }, (_, index) => String(index)));
 });
 
 test('an agent receives mentions of its name and role made while it was away, whatever it subscribed to', async () => {
@@ -188,14 +158,14 @@ test('an agent receives mentions of its name and role made while it was away, wh
   first.client.subscribe({ mentionRole: 'reviewer' });
   await first.client.connected();
   await author.client.call('message.send', { content: 'start', mentions: ['reviewer'] });
-  await expect.poll(() => previews(first.received)).toEqual(['start']);
+  await expect.poll(() => first.previews()).toEqual(['start']);
   await first.client.close();
   for (const mention of ['reader', 'tester', 'reviewer', 'other']) {
     await author.client.call('message.send', { content: mention, mentions: [mention] });
   }
   const second = agent('reader', { agent: role, cursor: first.received[0]?.cursor });
   second.client.subscribe({ mentionRole: 'reviewer' });
-  await expect.poll(() => previews(second.received)).toEqual(['reader', 'tester', 'reviewer']);
+  await expect.poll(() => second.previews()).toEqual(['reader', 'tester', 'reviewer']);
   expect(second.received.map(({ match }) => match)).toEqual(['mention', 'mention', 'mention']);
 });
 
@@ -217,7 +187,7 @@ test('an agent whose hub lost its files starts again from the beginning of the n
   await other.client.call('message.send', { content: 'new' });
   const again = agent('reader', { cursor });
   again.client.subscribe({});
-  await expect.poll(() => previews(again.received)).toEqual(['new']);
+  await expect.poll(() => again.previews()).toEqual(['new']);
 });
 
 test('a member that cannot serve reports it once, and follows the serving member without polling', async () => {

@@ -7,18 +7,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import * as sqlite from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { joinHub, useForwardedSocket } from '../../../src/hub/agents/windowMembership.ts';
-import { HubAgent } from '../../../src/hub/client/hubAgent.ts';
+import { useForwardedSocket } from '../../../src/hub/agents/windowMembership.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
-import { tryKernelLock } from '../../../src/node/kernelLock.ts';
-import { realClock } from '../../../src/node/realClock.ts';
-import { realIds } from '../../../src/node/realIds.ts';
 import { atTestEnd } from '../../support/endings.ts';
-import { unixClient, withHub } from '../../support/testHub.ts';
+import { joinHubOf, listeningAgent, unixClient, withHub } from '../../support/testHub.ts';
 
 const run = promisify(execFile);
 const SSHD = '/usr/sbin/sshd';
@@ -111,31 +106,15 @@ test.skipIf(!hasSsh)(
       const local = join(home, 'forwarded.sock');
       await useForwardedSocket(realFileSystem, await hubFolder(home, home), local);
       const tunnel = await ssh.forward(local, hub.address.socket);
-      const deps = { files: realFileSystem, clock: realClock, report: () => undefined };
-      const { folder, member } = await joinHub({
-        ...deps,
-        tryLock: tryKernelLock,
-        sqlite,
-        workspaceFolder: home,
-        home,
-        version: 'test',
-        port: 0,
-        allowedOrigins: [],
-        ulid: () => realIds.ulid(),
-      });
-      atTestEnd(() => member.close());
-      const there = new HubAgent({ ...deps, folder, name: 'there', agent: { role: '', module: '', display: '' } });
-      atTestEnd(() => there.close());
+      const { folder, member } = await joinHubOf(home);
+      const { client: there, previews } = listeningAgent({ folder, name: 'there' });
       there.subscribe({ mentionRole: 'there' });
-      const received: string[] = [];
-      const listening = there.onMessage(({ preview }) => received.push(preview));
-      atTestEnd(async () => listening.dispose());
       await there.connected();
 
       const here = await hub.agent('here');
       await here.call('subscribe', { mention_role: 'here' });
       await here.call('message.send', { content: 'to the other machine', mentions: ['there'] });
-      await expect.poll(() => received).toEqual(['to the other machine']);
+      await expect.poll(previews).toEqual(['to the other machine']);
       await there.call('message.send', { content: 'and back', mentions: ['here'] });
       expect(await here.pushed('notification.message')).toMatchObject([{ params: { preview: 'and back' } }]);
 
@@ -147,6 +126,6 @@ test.skipIf(!hasSsh)(
       await ssh.forward(local, hub.address.socket);
       await there.connected();
       await here.call('message.send', { content: 'up again', mentions: ['there'] });
-      await expect.poll(() => received).toEqual(['to the other machine', 'while it is down', 'up again']);
+      await expect.poll(previews).toEqual(['to the other machine', 'while it is down', 'up again']);
     }),
 );

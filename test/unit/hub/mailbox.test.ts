@@ -2,14 +2,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as sqlite from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { Mailbox } from '../../../src/hub/mcp/mailbox.ts';
-import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
-import { tryKernelLock } from '../../../src/node/kernelLock.ts';
-import { realClock } from '../../../src/node/realClock.ts';
-import { realIds } from '../../../src/node/realIds.ts';
 import { atTestEnd } from '../../support/endings.ts';
+import { realHubDeps } from '../../support/testHub.ts';
 
 /** The workspace folder does not exist yet. */
 async function createMailbox() {
@@ -17,19 +13,12 @@ async function createMailbox() {
   atTestEnd(() => rm(home, { recursive: true, force: true }));
   const workspaceFolder = join(home, 'shop');
   const mailbox = new Mailbox({
-    files: realFileSystem,
-    clock: realClock,
-    tryLock: tryKernelLock,
-    sqlite,
+    ...realHubDeps,
     workspaceFolder,
     home,
-    version: 'test',
-    port: 0,
     allowedOrigins: [],
     role: '',
     all: false,
-    ulid: () => realIds.ulid(),
-    report: () => undefined,
   });
   return { mailbox, workspaceFolder };
 }

@@ -90,7 +90,7 @@ test.each([
         nextStep: expect.stringContaining('earshot.baseUrl') as string,
       },
     });
-    expect(failureAction({ code: failed?.failure.code ?? '' })).toEqual({
+    expect(failed && failureAction(failed.failure)).toEqual({
       label: 'Retry now',
       message: { type: 'retry_turn' },
     });

@@ -1,6 +1,7 @@
-// The window's socket before plugins are loaded: programs that connect wait, a mere connection test loads nothing, and
-// names on Windows.
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+// The window's socket before plugins are loaded: programs that connect wait, a mere connection test loads nothing, deleted
+// sockets, and names on Windows.
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,24 +9,32 @@ import { expect, test } from 'vitest';
 import { isAnswered } from '../../../src/node/privateSocket.ts';
 import { WindowListener, windowAddress } from '../../../src/plugins/host/windowListener.ts';
 import { atTestEnd } from '../../support/endings.ts';
+import { createManualClock } from '../../support/manualClock.ts';
 
 /** Listens in its own folder; `wanted` counts how often loading was requested. */
 async function begin() {
-  const folder = await mkdtemp(join(tmpdir(), 'earshot-window-'));
-  atTestEnd(() => rm(folder, { recursive: true, force: true }));
+  const home = await mkdtemp(join(tmpdir(), 'earshot-window-'));
+  atTestEnd(() => rm(home, { recursive: true, force: true }));
+  const folder = join(home, 'hub');
   const loading = Promise.withResolvers<boolean>();
-  const seen = { wanted: 0 };
-  const listener = new WindowListener({
-    folder,
-    pid: 7,
-    wanted: () => {
-      seen.wanted += 1;
-      return loading.promise;
-    },
-  });
-  await listener.listen();
-  atTestEnd(() => listener.close());
-  return { listener, folder, seen, loading };
+  const seen = { wanted: 0, reports: [] as string[] };
+  const clock = createManualClock();
+  const open = async (pid: number) => {
+    const listener = new WindowListener({
+      folder,
+      pid,
+      clock,
+      wanted: () => {
+        seen.wanted += 1;
+        return loading.promise;
+      },
+      report: (message) => seen.reports.push(message),
+    });
+    await listener.listen();
+    atTestEnd(() => listener.close());
+    return listener;
+  };
+  return { listener: await open(7), open, folder, seen, loading, clock };
 }
 
 /** Sends a text and collects everything received until the connection ends. */
@@ -76,15 +85,58 @@ test('if loading fails, all waiting programs are disconnected, and the next one 
 });
 
 test('sockets of dead windows are removed, those of live windows stay', async () => {
-  const { listener, folder } = await begin();
+  const { listener, open, folder } = await begin();
   await writeFile(join(folder, 'window-8.sock'), '');
   await writeFile(join(folder, 'hub.json'), '');
-  const other = new WindowListener({ folder, pid: 9, wanted: async () => false });
-  await other.listen();
+  const other = await open(9);
   expect((await readdir(folder)).sort()).toEqual(['hub.json', 'window-7.sock', 'window-9.sock']);
   await other.close();
   await listener.close();
   expect(await readdir(folder)).toEqual(['hub.json']);
+});
+
+const REOPENED = 'the files of the window’s socket were deleted; it was opened again';
+
+test.each(['folder', 'socket'])('a deleted %s is made again, and connected programs stay connected', async (what) => {
+  const { listener, folder, seen, clock } = await begin();
+  listener.serve(echo);
+  const older = connect(listener.path);
+  const received = () => new Promise<string>((resolve) => older.once('data', (chunk) => resolve(chunk.toString())));
+  older.write('before');
+  expect(await received()).toBe('echo before');
+  await rm(what === 'folder' ? folder : listener.path, { recursive: true });
+  clock.advance(5000);
+  await expect.poll(() => seen.reports, { interval: 5 }).toEqual([REOPENED]);
+  expect(await exchange(listener.path, 'newer')).toBe('echo newer');
+  expect([(await stat(folder)).mode & 0o777, (await stat(listener.path)).mode & 0o777]).toEqual([0o700, 0o600]);
+  older.write('after');
+  expect(await received()).toBe('echo after');
+  const ended = once(older, 'close');
+  await listener.close();
+  await ended;
+  expect([await readdir(folder), clock.waiting]).toEqual([[], 0]);
+});
+
+test('a folder that cannot be made again is reported once and tried again', async () => {
+  const { listener, folder, seen, clock } = await begin();
+  await rm(folder, { recursive: true });
+  await writeFile(folder, 'in the way');
+  clock.advance(5000);
+  await expect.poll(() => seen.reports, { interval: 5 }).toEqual(['the window’s socket cannot be opened again']);
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(5000);
+  await rm(folder);
+  await expect.poll(() => (clock.advance(5000), seen.reports.length), { interval: 5 }).toBe(2);
+  expect(seen.reports[1]).toBe(REOPENED);
+  expect(await isAnswered(listener.path)).toBe(true);
+});
+
+test('a window that is closed while its socket is made again leaves nothing behind', async () => {
+  const { listener, folder, clock } = await begin();
+  await rm(folder, { recursive: true });
+  clock.advance(5000);
+  await listener.close();
+  expect([await readdir(folder), clock.waiting]).toEqual([[], 0]);
 });
 
 test('a Windows window has a pipe named after its folder and process, and a file with pipe and token', () => {

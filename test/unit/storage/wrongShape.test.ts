@@ -52,7 +52,7 @@ const drafts: readonly EventDraft[] = [
   { type: 'changes_reviewed', action: 'undo', files: [{ path: 'a', through: 3 }] },
   { type: 'config_used', model: 'm', mode: 'agent', tools: ['t'], instructions: [{ name: 'n', hash: 'h' }] },
   { type: 'compaction', summary: 'So far.', through: 12 },
-  { type: 'turn_ended', outcome: 'error', failure: { code: 'c', message: 'm' } },
+  { type: 'turn_ended', outcome: 'error', failure: { code: 'bug', message: 'm' } },
   { type: 'title_set', title: 'T' },
   { type: 'forked', from: 'x', through: 3 },
   request('And now?'),
@@ -134,6 +134,13 @@ test('a line with two numbers, or with data too deep for the stack, is skipped',
   // When read again, the line is not reported again.
   expect([...read.events]).toHaveLength(1);
   expect(read.damage).toHaveLength(2);
+});
+
+test('a failure code of another version is accepted', () => {
+  const failure = { code: 'of_a_later_version', message: 'm' };
+  const read = readEvents(logOf([{ ...numbered(started)[0], type: 'turn_ended', outcome: 'error', failure }]));
+  expect([...read.events]).toMatchObject([{ failure }]);
+  expect(read.damage).toEqual([]);
 });
 
 test('fields of a later version are accepted', () => {

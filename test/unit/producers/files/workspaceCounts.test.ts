@@ -149,3 +149,12 @@ test('files that a conversation watches are not in its count', async () => {
   expect(await sample('two')).toBeUndefined();
   expect(await sample('one')).toMatch(/: 5 created/);
 });
+
+test('late events of the operation before the last one are not counted', async () => {
+  const { sample, touch, gate, clock } = begin();
+  gate.addOperation(clock.now(), clock.now(), new Set(many('first', 6)));
+  gate.addOperation(clock.now(), clock.now(), new Set(many('second', 6)));
+  clock.advance(30_000);
+  touch('changed', ...many('first', 6), ...many('second', 6));
+  expect(await sample('one')).toBeUndefined();
+});

@@ -134,6 +134,50 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     expect(many.content).toMatch(/\(There is more: narrow it with path, include or a longer query\.\)$/);
   });
 
+  test('a file with more matches than are shown of one file is marked with the next line', async () => {
+    await write('a/few.txt', 'needle\n'.repeat(100));
+    await write('a/many.txt', 'needle\nhay\n'.repeat(130));
+    const { content } = await search({ query: 'needle', path: 'a/many.txt' });
+    expect(content).toMatch(/^100 or more matching lines in 1 file:/);
+    expect(content.split('\n').slice(-2)).toEqual([
+      '  199: needle',
+      '  (More from line 201 on: use a longer query, or read the file from there.)',
+    ]);
+    expect((await search({ query: 'needle', path: 'a/few.txt' })).content).toMatch(/^100 match[^(]*100: needle$/);
+    expect((await search({ query: 'needle', path: 'a', context_lines: 1 })).content).toMatch(
+      /^200 or more matching lines in 2 files:[^]*200- hay\n {2}\(More from line 201 on[^)]*\)$/,
+    );
+  });
+
+  test('exactly as many matches as are shown are not reported as more', async () => {
+    for (let file = 0; file < 4; file++) await write(`many/${file}.txt`, 'needle\n'.repeat(50));
+    expect((await search({ query: 'needle' })).content).toMatch(/^200 matching lines in 4 files:[^(]*needle$/);
+  });
+
+  test('a file or line that is too large to be searched is named, unless it is binary or hidden', async () => {
+    await write('big.txt', `needle${'a'.repeat(5_000_000)}\n`);
+    await write('hidden.txt', `needle${'a'.repeat(5_000_000)}\n`);
+    await write('picture.bin', new Uint8Array(5_000_000));
+    const note = '(Too large to be searched whole: big.txt. Use read_file or a command.)';
+    const hides = (path: string) => path === 'hidden.txt';
+    expect((await search({ query: 'needle' }, { hides })).content).toBe(`Nothing was found.\n${note}`);
+    await write('small.txt', 'needle');
+    expect((await search({ query: 'needle' }, { hides })).content).toBe(
+      `1 matching line in 1 file:\nsmall.txt\n  1: needle\n${note}`,
+    );
+  });
+
+  test('text of several lines is found line by line, or refused without ripgrep', async () => {
+    await write('a.txt', 'zero\none\r\ntwo\none\ntwo\nthree');
+    const { content, isError } = await search({ query: 'one\\r?\\ntwo', regex: true });
+    if (name === 'ripgrep')
+      expect(content).toBe('4 matching lines in 1 file:\na.txt\n  2: one\n  3: two\n  4: one\n  5: two');
+    else expect([content.includes('Search for one of the lines.'), isError]).toEqual([true, true]);
+    await write('b.txt', 'one\ntwo\n'.repeat(100));
+    const many = await search({ query: 'one\ntwo', path: 'b.txt' });
+    if (name === 'ripgrep') expect(many.content).toMatch(/^100 or more[^]*100: two\n {2}\(More from line 101 on/);
+  });
+
   test('no matches, an invalid pattern and a missing folder each give a next step', async () => {
     await write('a.txt', 'text');
     expect((await search({ query: 'a|b' })).content).toBe(
@@ -180,22 +224,34 @@ test('a pattern that takes too long is terminated without blocking the editor', 
   expect(outcome.content).toContain('The pattern took longer than 2 s for one file. Simplify it.');
 });
 
+test('without ripgrep, ignored folders are searched only on request, and repositories never', async () => {
+  await write('node_modules/a.js', 'needle');
+  await write('.git/config', 'needle');
+  expect(await searchWith(async () => undefined, {})).toBe('Nothing was found.');
+  expect(await searchWith(async () => undefined, { include_ignored: true })).toBe(
+    '1 matching line in 1 file:\nnode_modules/a.js\n  1: needle',
+  );
+});
+
 test('files ignored by .gitignore are found only on request', async () => {
   await mkdir(join(folder, '.git'));
   await write('.gitignore', 'dist\n');
   await write('dist/out.js', 'needle');
   await write('.git/config', 'needle');
-  const tool = createSearchTool({ ripgrep: shippedRipgrep });
-  const search = async (args: object) => {
-    const parsed = tool.parse({ query: 'needle', ...args });
-    if (!parsed.ok) throw new Error(parsed.failure.message);
-    const workspace = createFolderWorkspace(folder);
-    const context = { signal: new AbortController().signal, workspace, hides: () => false, progress: () => undefined };
-    return (await tool.run(parsed.value, context as unknown as ToolContext)).content;
-  };
-  expect(await search({})).toBe('Nothing was found.');
-  expect(await search({ include_ignored: true })).toBe('1 matching line in 1 file:\ndist/out.js\n  1: needle');
+  expect(await searchWith(shippedRipgrep, {})).toBe('Nothing was found.');
+  expect(await searchWith(shippedRipgrep, { include_ignored: true })).toBe(
+    '1 matching line in 1 file:\ndist/out.js\n  1: needle',
+  );
 });
+
+async function searchWith(ripgrep: () => Promise<string | undefined>, args: object): Promise<string> {
+  const tool = createSearchTool({ ripgrep });
+  const parsed = tool.parse({ query: 'needle', ...args });
+  if (!parsed.ok) throw new Error(parsed.failure.message);
+  const workspace = createFolderWorkspace(folder);
+  const context = { signal: new AbortController().signal, workspace, hides: () => false, progress: () => undefined };
+  return (await tool.run(parsed.value, context as unknown as ToolContext)).content;
+}
 
 /** Our processes whose working folder is this one. */
 async function programsIn(place: string): Promise<string[]> {

@@ -2,17 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as sqlite from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { toDisposable } from '../../../../src/base/disposable.ts';
 import { type AgentConversation, type HubPlace } from '../../../../src/core/ports/agentHub.ts';
 import { joinAsWindow } from '../../../../src/hub/agents/windowMembership.ts';
-import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
-import { tryKernelLock } from '../../../../src/node/kernelLock.ts';
-import { realClock } from '../../../../src/node/realClock.ts';
-import { realIds } from '../../../../src/node/realIds.ts';
 import { type HubOptions, WindowHub } from '../../../../src/vscode/hub/windowHub.ts';
 import { atTestEnd } from '../../../support/endings.ts';
+import { realHubDeps } from '../../../support/testHub.ts';
 
 interface TestWindow {
   readonly hub: WindowHub;
@@ -30,18 +26,12 @@ async function openWindow(home: string): Promise<TestWindow> {
     join: (chosen) => {
       joins += 1;
       return joinAsWindow({
+        ...realHubDeps,
         ...chosen,
-        files: realFileSystem,
-        clock: realClock,
-        tryLock: tryKernelLock,
-        sqlite,
         workspaceFolder: chosen.folder,
         home,
-        version: 'test',
         identity: undefined,
-        ulid: () => realIds.ulid(),
         toScope: (path) => path,
-        report: () => undefined,
       });
     },
     report: (message, error) => {
