@@ -70,12 +70,11 @@ async function textOf(one: Supervised): Promise<string> {
   return Buffer.from(bytes).toString('utf8');
 }
 
-const printed = (text: string) => async (one: Supervised) => (await textOf(one)).includes(text);
-
 async function untilPrinted(one: Supervised, text: string): Promise<void> {
-  const seen = printed(text);
-  while (!(await seen(one))) {
+  for (;;) {
+    // The size before the read: output that comes during the read is read in the next round.
     const { size } = one.status;
+    if ((await textOf(one)).includes(text)) return;
     await until(one, ({ status }) => status.size > size);
   }
 }
