@@ -62,7 +62,7 @@ export const outerMutants: readonly Mutant[] = [
     name: 'a supervisor without an owner does not stop its command',
     file: 'src/node/supervision/supervisor.ts',
     symbol: 'Supervisor.#watchOwner',
-    find: "this.#unowned = setTimeout(() => this.#stop({ cause: 'unowned' }), this.#spec.unownedMilliseconds);",
+    find: "this.#unowned = setTimeout(() => this.#stop({ cause: 'unowned' }), milliseconds);",
     replace: '',
     tests: ['test/unit/node/supervision.test.ts'],
   },

@@ -137,19 +137,32 @@ export class Workbench {
   async prepare(settings: Readonly<Record<string, unknown>>): Promise<void> {
     await restoreSample(this.folder);
     const title = `Prepared ${++this.#preparations} times.`;
-    this.#settings = { ...settings, 'window.title': title };
-    await writeMachineSettings(this.dataFolder, this.#settings);
     // When the title has changed, the extension host also has the new settings.
-    await waitUntil(async () => (await this.#page.title()).includes(title));
+    const isShown = async () => (await this.#page.title()).includes(title);
+    await this.#applySettings({ ...settings, 'window.title': title }, isShown);
+  }
+
+  /** VS Code sometimes misses a change of the file on a busy machine, so it is written again until it is applied. */
+  async #applySettings(settings: Readonly<Record<string, unknown>>, isApplied: () => Promise<boolean>): Promise<void> {
+    this.#settings = settings;
+    let writtenAt = Number.NEGATIVE_INFINITY;
+    await waitUntil(async () => {
+      if (performance.now() - writtenAt > 5000) {
+        await writeMachineSettings(this.dataFolder, settings);
+        writtenAt = performance.now();
+      }
+      return isApplied();
+    });
   }
 
   /** Sets the theme in the machine settings; the window follows without a reload. */
   async setTheme(theme: string): Promise<void> {
-    this.#settings = { ...this.#settings, 'workbench.colorTheme': theme };
-    await writeMachineSettings(this.dataFolder, this.#settings);
-    const kind = theme.includes('High Contrast') ? /\bhc-/ : theme.includes('Light') ? /\bvs(?!-)\b/ : /\bvs-dark\b/;
+    const isContrast = theme.includes('High Contrast');
+    const [dark, light] = isContrast ? [/\bhc-black\b/, /\bhc-light\b/] : [/\bvs-dark\b/, /\bvs(?!-)\b/];
+    const kind = theme.includes('Light') ? light : dark;
     const workbench = this.#page.locator('.monaco-workbench').first();
-    await waitUntil(async () => kind.test((await workbench.getAttribute('class')) ?? ''));
+    const isShown = async () => kind.test((await workbench.getAttribute('class')) ?? '');
+    await this.#applySettings({ ...this.#settings, 'workbench.colorTheme': theme }, isShown);
   }
 
   /** The current and former owners of the conversations, from their `owner.json` files. */

@@ -27,6 +27,8 @@ const ANNOUNCE_MILLISECONDS = 30;
 const POLL_MILLISECONDS = 25;
 /** Time for leftover processes to end on their own. */
 const LEFTOVER_MILLISECONDS = 500;
+/** The least time for the first owner to connect: on a busy machine that may take longer than later owners may be away. */
+const FIRST_OWNER_MILLISECONDS = 30_000;
 /** Interval at which an end that could not be written is retried. */
 const RETRY_MILLISECONDS = 1000;
 /** At most this many are listed. */
@@ -96,7 +98,7 @@ export class Supervisor {
       this.#server.on('error', reject);
       this.#server.listen(this.#spec.socket, resolve);
     });
-    this.#watchOwner();
+    this.#watchOwner(Math.max(FIRST_OWNER_MILLISECONDS, this.#spec.unownedMilliseconds));
     const exit = await this.#command();
     await this.#endLeftovers();
     await this.#finish(exit, await this.#survivors());
@@ -230,10 +232,10 @@ export class Supervisor {
     for (const socket of to) socket.write(line);
   }
 
-  #watchOwner(): void {
+  #watchOwner(milliseconds = this.#spec.unownedMilliseconds): void {
     if (this.#owners.size > 0) return;
     clearTimeout(this.#unowned);
-    this.#unowned = setTimeout(() => this.#stop({ cause: 'unowned' }), this.#spec.unownedMilliseconds);
+    this.#unowned = setTimeout(() => this.#stop({ cause: 'unowned' }), milliseconds);
   }
 
   stop(reason: string): void {

@@ -224,6 +224,8 @@ export class ReviewController implements Disposable {
       }),
     );
     await vscode.commands.executeCommand('vscode.changes', reviewTitle(), resources.flat());
+    // Everything may have been kept or undone while the editor was opening.
+    if (this.#live()?.log.state.changes.open.size === 0) await closeReviews();
   }
 
   async #undoAll(): Promise<void> {

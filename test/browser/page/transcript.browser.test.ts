@@ -78,6 +78,28 @@ test('a subagent that needs the user says so on its card and in the list, with a
   expect(await page.locator('.handle', { hasText: 'tester' }).innerText()).toContain('Waiting for you · 1,200 tokens');
 });
 
+test('answers have their own height as soon as they are scrolled into view, so that the transcript stays where the reader scrolled', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const answers = Array.from({ length: 40 }, (_, index) => answer(`a${index}`, `Answer ${index}.`));
+  await alone.show({ title: 'x' }, [request('1', 'Go'), ...answers]);
+  const heights = await page.evaluateHandle(() => {
+    const seen: number[] = [];
+    const observer = new ResizeObserver((entries) =>
+      seen.push(...entries.map(({ target }) => target.getBoundingClientRect().height)),
+    );
+    for (const item of document.querySelectorAll('.item')) observer.observe(item);
+    return seen;
+  });
+  const scroller = page.getByRole('log');
+  await scroller.hover();
+  await page.mouse.wheel(0, -20_000);
+  await expect.poll(() => scroller.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+  await alone.drawn();
+  expect(await scroller.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+  expect(Math.max(...(await heights.jsonValue()))).toBeLessThan(100);
+});
+
 test('a message is edited and sent again; paths open the editor; code blocks act on the editor', async () => {
   const alone = await open();
   const { page } = alone;

@@ -6,7 +6,7 @@ import { readConfigValue } from '../../../src/mcp/config/configuration.ts';
 import { type McpMemory } from '../../../src/mcp/serverPort.ts';
 import { McpServers, type McpServersDeps } from '../../../src/mcp/servers.ts';
 import { openSession } from '../../../src/mcp/session/openSession.ts';
-import { LIMITS, type SessionLimits } from '../../../src/mcp/session/sessionPort.ts';
+import { type SessionLimits } from '../../../src/mcp/session/sessionPort.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { createConfigProducer } from '../../../src/producers/config.ts';
 import { createHandlesProducer } from '../../../src/producers/handles.ts';
@@ -20,6 +20,9 @@ import { type Headless } from '../walk/headless.ts';
 import { beginWalk, type Walked, type WalkOptions } from '../walk/walking.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
+
+/** As long as a test may take. */
+const PATIENT: SessionLimits = { request: 60_000, probe: 60_000, connect: 60_000, era: 60_000 };
 
 /** Configurations of the servers that tests use. */
 export const servers = {
@@ -64,7 +67,10 @@ export interface McpWalkOptions extends WalkOptions {
   /** Whether the servers are configured by the workspace. */
   readonly ofWorkspace?: boolean;
   readonly inputs?: readonly object[];
-  readonly limits?: Partial<SessionLimits>;
+  /** Time limits of servers by name, for servers that do not answer. The others have time, however slow the machine is. */
+  readonly limits?: Readonly<Record<string, Partial<SessionLimits>>>;
+  /** The servers that are connected or have failed when the walk begins; without it, all of them. */
+  readonly started?: readonly string[];
   readonly host?: Partial<McpServersDeps>;
 }
 
@@ -78,13 +84,15 @@ export interface McpWalked extends Walked {
   readonly options: McpWalkOptions;
   /** Resolves once the server is in this state. */
   until(server: string, state: ServerState): Promise<void>;
+  /** Changes time limits of a server that is connected. */
+  limit(server: string, limits: Partial<SessionLimits>): void;
   /** The texts of tool results, oldest first. */
   results(): readonly string[];
   /** The names of the tools in a request. */
   offered(request: number): readonly string[];
 }
 
-/** Resolves once every server is connected or has failed. */
+/** Resolves once every server, or those of `started`, is connected or has failed. */
 export async function beginMcpWalk(
   configuration: Readonly<Record<string, object>>,
   answers: readonly ScriptedAnswer[],
@@ -134,13 +142,14 @@ async function withServers(
   const logger = recordingLogger([]);
   const mcpClock = createManualClock();
   const serverLog: string[] = [];
+  const limits = new Map(Object.keys(configuration).map((name) => [name, { ...PATIENT, ...options.limits?.[name] }]));
   const mcp = new McpServers({
     clock: mcpClock,
     logger,
     memory: createTestMemory(),
     client: { name: 'Earshot', version: 'test' },
-    limits: { ...LIMITS, ...options.limits },
-    open: openSession,
+    limits: PATIENT,
+    open: (deps, signal) => openSession({ ...deps, limits: limits.get(deps.server) ?? PATIENT }, signal),
     trusted: true,
     variables: () => ({
       folder: root,
@@ -175,7 +184,7 @@ async function withServers(
   const { servers: configured, problems } = readConfigValue({ servers: configuration, inputs: options.inputs }, source);
   if (problems.length > 0) throw new Error(problems.join('\n'));
   await mcp.configure(configured);
-  await Promise.all(mcp.all.map((server) => untilStarted(mcp, server.name)));
+  await Promise.all((options.started ?? Object.keys(configuration)).map((name) => untilStarted(mcp, name)));
   return {
     ...walk,
     headless,
@@ -186,6 +195,7 @@ async function withServers(
     configuration,
     options,
     until: (name, state) => untilState(mcp, name, state),
+    limit: (name, changed) => Object.assign(limits.get(name) ?? {}, changed),
     results: () => walk.log.state.messages.all.flatMap((message) => (message.role === 'tool' ? [message.content] : [])),
     offered: (request) => {
       const { tools } = JSON.parse(walk.server.requests[request]?.body ?? '{"tools":[]}') as {

@@ -70,12 +70,11 @@ async function textOf(one: Supervised): Promise<string> {
   return Buffer.from(bytes).toString('utf8');
 }
 
-const printed = (text: string) => async (one: Supervised) => (await textOf(one)).includes(text);
-
 async function untilPrinted(one: Supervised, text: string): Promise<void> {
-  const seen = printed(text);
-  while (!(await seen(one))) {
+  for (;;) {
+    // The size before the read: output that comes during the read is read in the next round.
     const { size } = one.status;
+    if ((await textOf(one)).includes(text)) return;
     await until(one, ({ status }) => status.size > size);
   }
 }
@@ -170,6 +169,8 @@ test('a daemon without parents is ended with a stopped command', async () => {
 test('a daemon that is started while the command is stopped does not survive it', async () => {
   const one = await start(
     `trap 'setsid sleep 1000 & echo $! > late; exit 0' TERM; echo up; while :; do sleep 0.05; done`,
+    // Time for the trap to run, also on a busy machine.
+    { graceMilliseconds: 30_000 },
   );
   await untilPrinted(one, 'up');
   one.stop('enough');
@@ -227,6 +228,13 @@ test('the exit code of a command that ended without a window is available', asyn
   const again = await supervision().reattach('c', run);
   expect(again?.status.end).toMatchObject({ cause: 'exited', code: 7 });
   again?.dispose();
+});
+
+test('a command is not stopped before its first owner has connected, however soon later owners must return', async () => {
+  const one = await start('read line; exit 5', { unownedMilliseconds: () => 1 });
+  expect(await one.write('\n')).toMatchObject({ ok: true });
+  await until(one, hasEnded);
+  expect(one.status.end).toMatchObject({ cause: 'exited', code: 5 });
 });
 
 test('without an owner the command is stopped after a while, and that is recorded', async () => {

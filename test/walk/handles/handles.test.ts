@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { replaceTimeout } from '../../support/replaceTimeout.ts';
 import {
   background,
   begin,
@@ -262,12 +263,12 @@ describe('a command in the foreground', () => {
   });
 
   test('that exceeds its time limit is stopped, and the result says so', async () => {
-    const walk = await begin([
-      { calls: [call('run_command', { command: 'echo early; sleep 1000', timeout_secs: 1 })] },
-      done,
-    ]);
-    await walk.go();
-    expect((await responses(walk))[0]).toBe('early\n(stopped: it ran longer than 1 s)');
+    const limit = replaceTimeout(77_000);
+    const slow = call('run_command', { command: 'echo early; sleep 1000', timeout_secs: 77 });
+    const walk = await begin([{ calls: [slow] }, done]);
+    const shown = walk.headless.frontend.nextDrawn('tool_output');
+    await Promise.all([walk.go(), shown.then(() => limit.abort())]);
+    expect((await responses(walk))[0]).toBe('early\n(stopped: it ran longer than 77 s)');
   });
 
   test('that prints 100 MB returns the beginning and the end, and the rest in pages', async () => {
@@ -332,9 +333,7 @@ describe('background commands at the end of the turn', () => {
   test('are awaited if configured, and the turn continues with their end', async () => {
     const walk = await begin(
       [{ calls: [background('build', 'read line; echo built')] }, done, { text: ['It is built.'] }],
-      {
-        settings: { 'handles.afterTurn': 'wait' },
-      },
+      { settings: { 'handles.afterTurn': 'wait' } },
     );
     const answered = nextEvent(walk, (event) => event.type === 'chat_response');
     const turn = walk.go();

@@ -73,7 +73,8 @@ async function runSuite(
   return new Promise((done) => {
     execFile(
       process.execPath,
-      [suite, 'client', '--command', command, '-o', folder, ...args],
+      // A client is stopped after this time; the default of 30 s is too short on a busy machine.
+      [suite, 'client', '--command', command, '--timeout', '300000', '-o', folder, ...args],
       { cwd: folder, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, ...compileCache } },
       (error, stdout, stderr) => done({ passes: error === null, text: stdout + stderr, folder }),
     );
@@ -86,6 +87,7 @@ async function runSuite(
  */
 test.skipIf(isFull || process.platform === 'win32').concurrent.each(Object.entries(WITHOUT_OAUTH))(
   'all scenarios without OAuth that %s requires pass',
+  { timeout: 300_000 },
   async (revision, scenarios) => {
     const skipping = `case "$MCP_CONFORMANCE_SCENARIO" in auth/*) exit 1 ;; esac; ${client}`;
     const { text } = await runSuite(skipping, '--requirements', revision);

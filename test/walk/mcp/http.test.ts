@@ -28,7 +28,7 @@ test('a server of 2026-07-28 over HTTP: used, lost while idle because its event 
   const walk = await beginMcpWalk(
     { modern: { url: server.url } },
     [call('modern__add', { a: 20, b: 22 }), done, call('modern__add', { a: 1, b: 1 }, 'second'), done],
-    { limits: { probe: 300 } },
+    { limits: { modern: { probe: 300 } } },
   );
   expect(walk.mcp.get('modern')).toMatchObject({ state: 'ready', era: 'modern' });
   await walk.go();

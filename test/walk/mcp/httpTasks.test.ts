@@ -63,7 +63,7 @@ test('a call that does not become a task, on a server with tasks, shows its prog
 
 test('a call on a server with tasks whose answer is lost is repeated if its tool only reads', async () => {
   const server = await startHttpTasks();
-  const walk = await start(server, 'slow', { limits: { probe: 500 } });
+  const walk = await start(server, 'slow', { limits: { kitchen: { probe: 500 } } });
   await begin(walk);
   await expect.poll(() => server.requests).toContain('tools/call');
   const lost = walk.until('kitchen', 'lost');
@@ -133,7 +133,7 @@ test('a task started before a reload, and ended meanwhile, is reported once, and
 
 test('a task survives the loss of its server, and is followed again when the server is back', async () => {
   const server = await startHttpTasks();
-  const walk = await start(server, 'brew', { limits: { probe: 300 } });
+  const walk = await start(server, 'brew', { limits: { kitchen: { probe: 300 } } });
   await begin(walk);
   await started(walk);
   const lost = walk.until('kitchen', 'lost');
@@ -172,7 +172,7 @@ test.each(['again', 'after a reload'])(
   async (when) => {
     const server = await startHttpTasks();
     const memory = createTestMemory();
-    const walk = await start(server, 'brew', { limits: { probe: 300 }, host: { memory } });
+    const walk = await start(server, 'brew', { limits: { kitchen: { probe: 300 } }, host: { memory } });
     await begin(walk);
     await started(walk);
     const lost = walk.until('kitchen', 'lost');

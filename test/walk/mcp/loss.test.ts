@@ -127,8 +127,10 @@ test('a call that is not answered in time is cancelled; the server stays if it a
   const walk = await beginMcpWalk(
     { alive: servers.scripted({ tools }), deaf: servers.scripted({ tools, deaf: true }) },
     [call('alive__never'), call('deaf__never'), done],
-    { limits: { request: 300, probe: 300 } },
   );
+  // Not before their tools are listed, which takes longer on a busy machine.
+  walk.limit('alive', { request: 300 });
+  walk.limit('deaf', { request: 300, probe: 300 });
   await walk.go();
   const [first, second] = walk.results();
   expect(first).toBe(
@@ -142,15 +144,40 @@ test('a call that is not answered in time is cancelled; the server stays if it a
   expect(await deliveredBlocks(walk)).toContain('The MCP server “deaf” is not connected any more');
 });
 
-test('a server that never answers does not block the others, and a request waits for it only briefly', async () => {
+test('a server that never answers fails in the end, and does not block the others', async () => {
   const walk = await beginMcpWalk(
     { silent: servers.scripted({ silent: true }), s: servers.scripted({ tools: [{ name: 'echo' }] }) },
     [call('s__echo', { message: 'fine' }), done],
-    { limits: { request: 500, era: 300, connect: 500 } },
+    { limits: { silent: { request: 500, era: 300, connect: 500 } } },
   );
   await walk.go();
   expect(walk.results()).toEqual(['fine']);
   expect(walk.mcp.get('silent')?.state).toBe('failed');
+});
+
+test('a request waits 5 s for a server that has not answered since it was started, and then offers the others', async () => {
+  const later: { walk?: McpWalked } = {};
+  const walk = await beginMcpWalk(
+    { silent: servers.scripted({ silent: true }), s: servers.scripted({ tools: [{ name: 'echo' }] }) },
+    [call('s__echo', { message: 'fine' }), done],
+    { started: ['s'], ports: { toolsReady: async () => later.walk?.mcp.settled() } },
+  );
+  later.walk = walk;
+  expect(walk.mcp.get('s')?.state).toBe('ready');
+  expect(walk.mcpClock.waiting).toBe(0);
+  const over = walk.go();
+  await expect.poll(() => walk.mcpClock.waiting).toBe(1);
+  walk.mcpClock.advance(4999);
+  expect(walk.mcpClock.waiting).toBe(1);
+  expect(walk.server.requests).toEqual([]);
+  walk.mcpClock.advance(1);
+  // The second request waits as well.
+  await expect.poll(() => walk.mcpClock.waiting).toBe(1);
+  expect(walk.offered(0)).toContain('s__echo');
+  walk.mcpClock.advance(5000);
+  await over;
+  expect(walk.results()).toEqual(['fine']);
+  expect(walk.mcp.get('silent')?.state).toBe('starting');
 });
 
 test('other output of a server is logged and ignored', async () => {
