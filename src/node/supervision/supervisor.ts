@@ -7,6 +7,7 @@ import { LineSplitter } from '../../base/lines.ts';
 import { type FileSystem } from '../files/fileSystem.ts';
 import { OutputWriter } from '../outputFile.ts';
 import { COMMAND_MARK, ProcessTree, spawnShell, startTimeOf } from '../processTree.ts';
+import { CommandOutput } from './commandOutput.ts';
 import {
   type FromSupervisor,
   LINE_LIMIT,
@@ -19,8 +20,6 @@ import {
   type ToSupervisor,
 } from './supervisorFiles.ts';
 
-/** Bytes of output that are not on disk yet; beyond this limit the command is paused. */
-const MOST_QUEUED = 1024 * 1024;
 /** Bytes of input that the command has not read yet; beyond this limit input is refused. */
 const MOST_INPUT = 1024 * 1024;
 const ANNOUNCE_MILLISECONDS = 30;
@@ -33,8 +32,6 @@ const FIRST_OWNER_MILLISECONDS = 30_000;
 const RETRY_MILLISECONDS = 1000;
 /** At most this many are listed. */
 const MOST_SURVIVORS = 20;
-/** Longest wait for the last output: a process outside the group may hold the pipe open forever. */
-const LAST_OUTPUT_MILLISECONDS = 300;
 
 export interface SupervisorDeps {
   /** Folder with the spec that the owner has written. */
@@ -56,7 +53,7 @@ export async function createSupervisor(deps: SupervisorDeps): Promise<Supervisor
 export class Supervisor {
   readonly #deps: SupervisorDeps;
   readonly #spec: SupervisorSpec;
-  readonly #output: OutputWriter;
+  readonly #output: CommandOutput;
   readonly #keeper: StateKeeper;
   readonly #server: Server;
   readonly #owners = new Set<Socket>();
@@ -64,10 +61,6 @@ export class Supervisor {
   #state: SupervisorState;
   #child: ChildProcess | undefined;
   #tree: ProcessTree | undefined;
-  #queue: Buffer[] = [];
-  #queued = 0;
-  #writing: Promise<void> | undefined;
-  #outputProblem: string | undefined;
   #announcing: NodeJS.Timeout | undefined;
   #unowned: NodeJS.Timeout | undefined;
   /** Why it is being stopped. */
@@ -79,7 +72,7 @@ export class Supervisor {
   constructor(deps: SupervisorDeps, spec: SupervisorSpec) {
     this.#deps = deps;
     this.#spec = spec;
-    this.#output = new OutputWriter(deps.folder);
+    this.#output = new CommandOutput(new OutputWriter(deps.folder), () => this.#announce());
     this.#keeper = new StateKeeper(deps.folder, deps.files);
     this.#server = createServer((socket) => this.#connected(socket));
     this.#state = {
@@ -119,7 +112,7 @@ export class Supervisor {
       const process = { pid: child.pid, startTime: startTimeOf(child.pid) ?? '' };
       this.#state = { ...this.#state, process };
     }
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => this.#printed(chunk));
+    this.#output.read([child.stdout, child.stderr]);
     child.stdin?.on('error', () => this.#inputClosed());
     child.stdin?.on('close', () => this.#inputClosed());
     try {
@@ -192,34 +185,6 @@ export class Supervisor {
     this.#send({ type: 'state', state: this.#state, ...this.#output.measure });
   }
 
-  #printed(chunk: Buffer): void {
-    this.#queue.push(chunk);
-    this.#queued += chunk.length;
-    if (this.#queued > MOST_QUEUED) this.#eachStream((stream) => stream.pause());
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined;
-    });
-  }
-
-  /** A full disk must not block the command: output that cannot be stored is dropped and reported at the end. */
-  async #write(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const bytes = Buffer.concat(this.#queue.splice(0));
-      this.#queued = 0;
-      try {
-        await this.#output.append(bytes);
-      } catch (error) {
-        this.#outputProblem ??= describeError(error);
-      }
-      this.#announce();
-      this.#eachStream((stream) => stream.resume());
-    }
-  }
-
-  #eachStream(action: (stream: NonNullable<ChildProcess['stdout']>) => void): void {
-    for (const stream of [this.#child?.stdout, this.#child?.stderr]) if (stream) action(stream);
-  }
-
   #announce(): void {
     this.#announcing ??= setTimeout(() => {
       this.#announcing = undefined;
@@ -288,7 +253,7 @@ export class Supervisor {
     clearTimeout(this.#force);
     clearTimeout(this.#unowned);
     const now = Date.now();
-    await this.#lastOutput();
+    await this.#output.end();
     clearTimeout(this.#announcing);
     const failed = 'failed' in exit ? exit.failed : undefined;
     const end: CommandEnd = {
@@ -296,7 +261,7 @@ export class Supervisor {
       ...(failed === undefined ? (this.#stopping ?? { cause: 'exited' }) : { cause: 'not_started', reason: failed }),
       ...(this.#left && { left: true as const }),
       ...(survivors.length > 0 && { survivors: survivors.slice(0, MOST_SURVIVORS) }),
-      ...(this.#outputProblem !== undefined && { outputProblem: this.#outputProblem }),
+      ...(this.#output.problem !== undefined && { outputProblem: this.#output.problem }),
       at: new Date(now).toISOString(),
       milliseconds: now - this.#started,
     };
@@ -322,17 +287,6 @@ export class Supervisor {
     } catch {
       return false;
     }
-  }
-
-  async #lastOutput(): Promise<void> {
-    const streams = [this.#child?.stdout, this.#child?.stderr].filter((stream) => stream?.closed === false);
-    const ended = streams.map((stream) => new Promise((resolve) => stream?.once('close', resolve)));
-    await Promise.race([Promise.all(ended), new Promise((resolve) => setTimeout(resolve, LAST_OUTPUT_MILLISECONDS))]);
-    this.#eachStream((stream) => stream.destroy());
-    await this.#writing;
-    await this.#output.close().catch((error: unknown) => {
-      this.#outputProblem ??= describeError(error);
-    });
   }
 }
 
