@@ -105,10 +105,12 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
-  const state = useRef({ following: true, top: 0 });
+  /** `isPulled`: the last gesture of the reader since the following began was upwards, or a touch. */
+  const state = useRef({ following: true, top: 0, isPulled: false });
 
   const follow = (on: boolean) => {
     state.current.following = on;
+    state.current.isPulled = false;
     setFollowing(on);
   };
   const toEnd = () => {
@@ -118,9 +120,16 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     state.current.top = area.scrollTop;
   };
 
-  useLayoutEffect(() => {
-    if (state.current.following) toEnd();
-  }, [items]);
+  /** Even a small step of a touchpad counts, or growing text would pull a slow reader back again and again. */
+  const isScrolledBack = (area: HTMLElement) => state.current.isPulled && area.scrollTop < state.current.top - 1;
+  const followEnd = () => {
+    const area = scroller.current;
+    if (area === null || !state.current.following) return;
+    if (isScrolledBack(area)) follow(false);
+    else toEnd();
+  };
+
+  useLayoutEffect(followEnd, [items]);
 
   // After sending, scrolls to the message, wherever the reader was.
   useLayoutEffect(() => {
@@ -132,21 +141,32 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     const area = scroller.current;
     if (area === null || content.current === null) return;
     const onScroll = () => {
-      const near = area.scrollHeight - area.scrollTop - area.clientHeight < NEAR;
+      const left = area.scrollHeight - area.scrollTop - area.clientHeight;
       // Growing text also moves the end away; only scrolling up is an act of the reader.
       const back = area.scrollTop < state.current.top - 1;
+      const away = isScrolledBack(area) || (back && left >= NEAR);
       state.current.top = area.scrollTop;
-      if (near && !state.current.following) follow(true);
-      else if (!near && back && state.current.following) follow(false);
+      // Shorter content also moves the transcript back, to its end.
+      const arrived = left < 1 || (left < NEAR && !back);
+      if (state.current.following && away) follow(false);
+      else if (!state.current.following && arrived) follow(true);
     };
-    const observer = new ResizeObserver(() => {
-      if (state.current.following) toEnd();
-    });
+    const onWheel = ({ deltaY }: WheelEvent) => {
+      if (deltaY !== 0) state.current.isPulled = deltaY < 0;
+    };
+    const onTouch = () => {
+      state.current.isPulled = true;
+    };
+    const observer = new ResizeObserver(followEnd);
     area.addEventListener('scroll', onScroll, { passive: true });
+    area.addEventListener('wheel', onWheel, { passive: true });
+    area.addEventListener('touchmove', onTouch, { passive: true });
     observer.observe(content.current);
     observer.observe(area);
     return () => {
       area.removeEventListener('scroll', onScroll);
+      area.removeEventListener('wheel', onWheel);
+      area.removeEventListener('touchmove', onTouch);
       observer.disconnect();
     };
   }, []);

@@ -100,6 +100,35 @@ test('answers have their own height as soon as they are scrolled into view, so t
   expect(Math.max(...(await heights.jsonValue()))).toBeLessThan(100);
 });
 
+test('small steps of a touchpad stop the following of growing text, and reaching the end starts it again', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const grown = (lines: number) =>
+    answer('a', Array.from({ length: lines }, (_, index) => `Line ${index}.`).join('\n\n'));
+  await alone.show({ title: 'x', running: true }, [request('1', 'Go'), grown(60)]);
+  const scroller = page.getByRole('log');
+  const place = () =>
+    scroller.evaluate(({ scrollTop, scrollHeight, clientHeight }) => ({
+      top: scrollTop,
+      left: scrollHeight - clientHeight - scrollTop,
+    }));
+  await expect.poll(async () => (await place()).left).toBeLessThan(2);
+  const { top } = await place();
+  await scroller.hover();
+  for (let step = 1; step <= 5; step += 1) {
+    await page.mouse.wheel(0, -4);
+    await expect.poll(async () => (await place()).top).toBeLessThan(top - 4 * step + 2);
+    await alone.change({ type: 'item', item: grown(60 + step) });
+    await alone.drawn();
+  }
+  await page.getByRole('button', { name: 'Scroll to bottom' }).waitFor();
+  expect((await place()).top).toBeLessThan(top - 10);
+  await page.mouse.wheel(0, 20_000);
+  await page.getByRole('button', { name: 'Scroll to bottom' }).waitFor({ state: 'detached' });
+  await alone.change({ type: 'item', item: grown(90) });
+  await expect.poll(async () => (await place()).left).toBeLessThan(2);
+});
+
 test('a message is edited and sent again; paths open the editor; code blocks act on the editor', async () => {
   const alone = await open();
   const { page } = alone;
