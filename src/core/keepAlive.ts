@@ -66,8 +66,7 @@ export class KeepAlive implements Disposable {
   /** Call when it is shown again. */
   rejoin(id: string): void {
     this.#left.delete(id);
-    this.#timers.get(id)?.dispose();
-    this.#timers.delete(id);
+    this.#stopTimer(id);
   }
 
   /**
@@ -110,23 +109,26 @@ export class KeepAlive implements Disposable {
   }
 
   dispose(): void {
-    for (const timer of this.#timers.values()) timer.dispose();
     this.#held.dispose();
   }
 
   #closeWhenIdle(id: string): void {
     if (!this.#left.has(id) || this.#isBusy(id)) return;
-    this.#timers.get(id)?.dispose();
-    this.#timers.set(
-      id,
-      this.#deps.clock.after(CLOSE_AFTER, () => {
-        this.#timers.delete(id);
-        if (!this.#left.has(id) || this.#isBusy(id)) return;
-        this.#left.delete(id);
-        const report = (error: unknown) => this.#deps.logger.error('a conversation could not be closed', error);
-        void this.#deps.earshot.close(id).catch(report);
-      }),
-    );
+    this.#stopTimer(id);
+    const close = () => {
+      this.#stopTimer(id);
+      if (!this.#left.has(id) || this.#isBusy(id)) return;
+      this.#left.delete(id);
+      const report = (error: unknown) => this.#deps.logger.error('a conversation could not be closed', error);
+      void this.#deps.earshot.close(id).catch(report);
+    };
+    this.#timers.set(id, this.#held.add(this.#deps.clock.after(CLOSE_AFTER, close)));
+  }
+
+  #stopTimer(id: string): void {
+    const timer = this.#timers.get(id);
+    if (timer !== undefined) this.#held.release(timer);
+    this.#timers.delete(id);
   }
 
   #isBusy(id: string): boolean {

@@ -16,5 +16,6 @@ beforeEach(() => {
 afterEach(async () => {
   await endAll();
   setDisposableTracker(undefined);
-  expect([...alive.values()].map((error) => error.stack)).toEqual([]);
+  // As text, so that the message of a failure shows where they were created.
+  expect([...alive.values()].map((error) => error.stack).join('\n')).toBe('');
 });

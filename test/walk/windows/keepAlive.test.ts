@@ -70,6 +70,16 @@ test('a conversation shown again stays open; one without commands closes at once
   expect(window.earshot.get(id)).toBeUndefined();
 });
 
+test('a hold that is released after the window has ended starts no timer', async () => {
+  const id = await begin('true');
+  const hold = keepAlive.hold(id, true);
+  await window.handles.list(id)[0]?.until((one) => one.hasEnded);
+  keepAlive.dispose();
+  const before = clock.waiting;
+  hold.dispose();
+  expect(clock.waiting).toBe(before);
+});
+
 test('a hidden conversation that another agent mentioned stays live until it is notified', async () => {
   const id = await begin('true');
   await window.handles.list(id)[0]?.until((one) => one.hasEnded);
