@@ -14,13 +14,15 @@ interface Root {
 }
 
 const PERIOD_MILLISECONDS = 50;
-/** Sampling takes at most 1/SHARE of the time. */
+/** Sampling takes at most 1/SHARE of one processor's time. */
 const SHARE = 20;
 /** File times come from a clock that lags by up to a tick, and so may the counters. */
 const SLACK_MILLISECONDS = 25;
 /** With more threads, observation stops, and they count as possibly running at any time. */
 const MOST_THREADS = 500;
 const MOST_SPANS = 20_000;
+/** Listings in one sample; a command that starts processes all the time runs all the time. */
+const MOST_LISTINGS = 5;
 const AT_ONCE = 16;
 /** The bits O_WRONLY and O_RDWR of `flags` in fdinfo. */
 const WRITES = 0o3;
@@ -36,7 +38,7 @@ class ProcessActivity {
   /** Counters of all threads, by process and thread. */
   readonly #threads = new Map<number, ReadonlyMap<string, string>>();
   readonly #spans: Span[] = [];
-  /** The last sample found new processes. They may have started others between the listing and the first counters. */
+  /** The last listing found new processes. They may have started others between the listing and the first counters. */
   #hasNew = false;
   /** Time of the last sample. */
   #sampledAt = 0;
@@ -99,10 +101,10 @@ class ProcessActivity {
     if (this.#blind || this.#disposed) return;
     clearTimeout(this.#timer);
     const began = Date.now();
+    const used = process.cpuUsage();
     const before = this.#sampledAt;
     try {
       const ran = this.#compare() || this.#hasNew || since !== undefined;
-      this.#hasNew = false;
       if (ran) this.#find();
       if (ran) this.#remember(Math.min(since ?? began, before || began), Date.now());
     } catch {
@@ -110,7 +112,9 @@ class ProcessActivity {
       return;
     }
     this.#sampledAt = began;
-    const took = Date.now() - began;
+    // Not the elapsed time, which is longer on a busy machine: rare samples say less about who wrote a file.
+    const { user, system } = process.cpuUsage(used);
+    const took = Math.min((user + system) / 1000, Date.now() - began);
     this.#timer = startTimer(() => this.#sample(), Math.max(PERIOD_MILLISECONDS, took * SHARE)).unref();
   }
 
@@ -128,14 +132,19 @@ class ProcessActivity {
 
   /**
    * Only processes that ran can have started others. The counters of known processes were read before this listing, so
-   * what they start after it changes their counters.
+   * what they start after it changes their counters. After new processes another listing follows at once: a later one
+   * would count the time until then as possibly active.
    */
   #find(): void {
-    for (const pid of this.#ownOf(this.#list())) {
-      if (this.#threads.has(pid)) continue;
-      this.#hasNew = true;
-      const counters = countersOf(pid);
-      if (counters !== undefined) this.#threads.set(pid, counters);
+    this.#hasNew = true;
+    for (let listings = 0; this.#hasNew && listings < MOST_LISTINGS; listings += 1) {
+      this.#hasNew = false;
+      for (const pid of this.#ownOf(this.#list())) {
+        if (this.#threads.has(pid)) continue;
+        this.#hasNew = true;
+        const counters = countersOf(pid);
+        if (counters !== undefined) this.#threads.set(pid, counters);
+      }
     }
     const threads = [...this.#threads.values()].reduce((sum, { size }) => sum + size, 0);
     if (threads > MOST_THREADS) this.#blind = true;

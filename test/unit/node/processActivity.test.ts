@@ -100,6 +100,16 @@ describe.runIf(process.platform === 'linux')('processes of a command', () => {
     expect(await write()).toBe(true);
   });
 
+  test('a process that sleeps does not count as running after it was found, so writes of others are recognized', async () => {
+    const { watch, add } = await begin('read x < first');
+    add();
+    const found = Date.now();
+    blockUntil(() => Date.now() > found + 100);
+    const at = Date.now();
+    await watch.settled(at);
+    expect(watch.mayHaveRun(at)).toBe(false);
+  });
+
   test('a process whose parent was started and has ended between two samples is found', async () => {
     const { add, release, quiet, write, parent, shell } = await begin(
       `read x < first; ((${WRITER}) &); read x < third`,
