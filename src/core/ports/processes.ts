@@ -46,7 +46,7 @@ export interface SupervisedCommand extends Disposable {
   readonly answer?: string;
   /** The command's own process id; undefined if it could not be started. */
   readonly shell: number | undefined;
-  /** Identifies the processes that the command started, whoever their parent is; see ObservedProcess. */
+  /** Identifies the processes that the command started, even if their parents have ended; see ObservedProcess. */
   readonly mark?: string;
   readonly status: CommandStatus;
   readonly onDidChange: Event<void>;

@@ -1,6 +1,6 @@
 // The search query and the bounded collection of found lines, shared by ripgrep and the scanner.
 import { printWholePath } from '../../base/printPath.ts';
-import { wholeCharacters } from '../../base/text.ts';
+import { shortList, wholeCharacters } from '../../base/text.ts';
 import { compileGlob } from '../../core/files/globs.ts';
 
 export interface SearchQuery {
@@ -38,8 +38,6 @@ export type TakeLine = (path: string, line: FoundLine | 'too_large') => boolean;
 export const MOST_MATCHES = 200;
 /** So that one file cannot hide the matches in others. */
 export const MOST_IN_ONE_FILE = 100;
-/** How many files that were too large are named. */
-const MOST_NAMED = 5;
 const MOST_CHARACTERS = 24_000;
 /** Shown length of a line, around the match. */
 const LINE_LENGTH = 300;
@@ -120,10 +118,7 @@ export class FoundLines {
   printTooLarge(): string[] {
     const paths = [...this.#tooLarge].sort().map(printWholePath);
     if (paths.length === 0) return [];
-    const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
-    return [
-      `(Too large to be searched whole: ${paths.slice(0, MOST_NAMED).join(', ')}${more}. Use read_file or a command.)`,
-    ];
+    return [`(Too large to be searched whole: ${shortList(paths)}. Use read_file or a command.)`];
   }
 
   #printCut(path: string): string[] {
