@@ -66,13 +66,13 @@ export class FoundLines {
       return true;
     }
     const isMatch = found.at !== undefined;
+    const before = this.#matchesIn.get(path) ?? 0;
+    if (isMatch && before === MOST_IN_ONE_FILE && !this.#cut.has(path)) this.#cut.set(path, found.number);
+    if (this.#cut.has(path)) return true;
     if (this.#characters >= MOST_CHARACTERS || (isMatch && this.#matches >= MOST_MATCHES)) {
       this.#isFull = true;
       return false;
     }
-    const before = this.#matchesIn.get(path) ?? 0;
-    if (isMatch && before === MOST_IN_ONE_FILE && !this.#cut.has(path)) this.#cut.set(path, found.number);
-    if (this.#cut.has(path)) return true;
     const lines = this.#files.get(path) ?? [];
     const last = this.#last.get(path);
     const gap = last !== undefined && found.number > last + 1 ? ['  …'] : [];

@@ -8,6 +8,7 @@ import { parseIgnore, viewFor } from '../../../../src/core/consent/ignoreFile.ts
 import { type ToolContext, type ToolOutcome } from '../../../../src/core/ports/ports.ts';
 import { type Workspace } from '../../../../src/core/ports/workspace.ts';
 import { createSearchTool } from '../../../../src/tools/searching/search.ts';
+import { FoundLines } from '../../../../src/tools/searching/searchQuery.ts';
 import { shippedRipgrep } from '../../../support/tools/ripgrep.ts';
 import { createFolderWorkspace } from '../../../support/workspace/folderWorkspace.ts';
 
@@ -261,3 +262,16 @@ async function programsIn(place: string): Promise<string[]> {
   const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => '')));
   return folders.filter((one) => one.startsWith(place));
 }
+
+test.each([
+  ['before', ['many.txt', 'few.txt']],
+  ['after', ['few.txt', 'many.txt']],
+])('a file with more matches than are shown is marked, also if it is found %s the others', (_order, paths) => {
+  const found = new FoundLines(() => undefined);
+  const matches = { 'many.txt': 101, 'few.txt': 100 };
+  for (const path of paths) {
+    for (let number = 1; number <= matches[path as keyof typeof matches]; number += 1)
+      expect(found.take(path, { number, text: 'needle', at: 0 })).toBe(true);
+  }
+  expect(found.print()).toContain('(More from line 101 on');
+});
