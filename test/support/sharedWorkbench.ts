@@ -1,6 +1,7 @@
 // Shares one window between the test files of a worker: opening a window takes longer than most tests.
 import { afterAll, afterEach, test as base, expect } from 'vitest';
-import { needsPicture, pictureOf, Workbench } from './workbench.ts';
+import { needsPicture, pictureOf } from './pictures.ts';
+import { Workbench } from './workbench.ts';
 
 export interface SharedWorkbenchOptions {
   readonly settings?: Readonly<Record<string, unknown>>;

@@ -9,6 +9,7 @@ import { installVsix } from '../host/editor/installVsix.ts';
 import { installModelProvider } from '../host/editor/modelProvider.ts';
 import { createSample, restoreSample } from '../host/sample.ts';
 import { startVscodeServer, type VscodeServer, writeMachineSettings } from '../host/editor/serve.ts';
+import { needsPicture, pictureOf } from './pictures.ts';
 import { isFull } from './runs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -25,6 +26,8 @@ export interface WorkbenchOptions {
   readonly modelProvider?: true;
   /** A package to install and test instead of the code under development. */
   readonly installed?: string;
+  /** The display language of VS Code; default: English. Only texts of extensions are translated. */
+  readonly language?: 'de';
   /** Errors that the file's tests provoke; any other error in the extension's log fails the file. */
   readonly expectedErrors?: RegExp;
 }
@@ -71,6 +74,7 @@ export class Workbench {
       settings: options.settings ?? {},
       workspaceTrust: options.untrusted ?? false,
       ...(options.env !== undefined && { env: options.env }),
+      ...(options.language !== undefined && { language: options.language }),
     });
     [this.#server] = await Promise.all([server, browser]);
     await this.#openBrowser(await browser, options);
@@ -345,14 +349,4 @@ export function useWorkbench(options: WorkbenchOptions | (() => Promise<Workbenc
     expect(errors.filter((line) => expected?.test(line) !== true)).toEqual([]);
   }, 60_000);
   return workbench;
-}
-
-/** Failed tests get a picture; in `npm run test:full` all tests do. */
-export function needsPicture({ result }: { readonly result?: { readonly state: string } | undefined }): boolean {
-  return result?.state === 'fail' || isFull;
-}
-
-/** The name of the picture that is taken at the end of a test. */
-export function pictureOf({ file, name }: { readonly file: { readonly name: string }; readonly name: string }): string {
-  return `${file.name.replace(/^.*\/|\.browser.*$/g, '')}-${name}`;
 }

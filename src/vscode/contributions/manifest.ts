@@ -28,6 +28,8 @@ export function withContributions(text: string): string {
   const { capabilities } = manifest;
   const generated = {
     ...manifest,
+    // Where VS Code finds the translations of `vscode.l10n.t`.
+    l10n: './media/l10n',
     capabilities: {
       ...capabilities,
       untrustedWorkspaces: { ...capabilities.untrustedWorkspaces, restrictedConfigurations: restrictedSettings() },

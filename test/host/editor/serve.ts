@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { cacheFolder, newTemporaryFolder } from '../install/cache.mjs';
 import { UserError } from '../console/errors.mjs';
 import { createExtensionHosts, type ExtensionHostExit } from './extensionHosts.ts';
+import { installLanguage } from './installLanguage.ts';
 import { startPathProxy } from './pathProxy.ts';
 import { lastLines, spawnNode } from '../processes/runCommand.mjs';
 import { serverEnvironment } from './serverEnvironment.ts';
@@ -36,6 +37,8 @@ export interface VscodeServerOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** If true, folders are untrusted until the user trusts them. Default: every folder is trusted. */
   readonly workspaceTrust?: boolean;
+  /** The display language; default: English. */
+  readonly language?: string;
 }
 
 interface PageOptions {
@@ -68,6 +71,7 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   const runtimeFolder = await newTemporaryFolder();
   await Promise.all([home, extensionsDir].map((folder) => mkdir(folder, { recursive: true })));
   await writeMachineSettings(dataDir, options.settings ?? {});
+  if (options.language !== undefined) await installLanguage(options.language, dataDir);
   if (options.installed !== undefined) await linkExtension(options.installed, extensionsDir);
   const { token, tokenFile } = await connectionToken(dataDir);
   const proxy = await startPathProxy();
@@ -77,7 +81,8 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
     .concat('--accept-server-license-terms', '--telemetry-level', 'off')
     // Only a driven workbench loads an extension under development; it shows messages only in the notification centre.
     .concat(options.installed === undefined ? '--enable-smoke-test-driver' : [])
-    .concat(options.workspaceTrust === true ? [] : '--disable-workspace-trust');
+    .concat(options.workspaceTrust === true ? [] : '--disable-workspace-trust')
+    .concat(options.language === undefined ? [] : ['--locale', options.language]);
   const { child, end } = spawnNode(node, [join(vscode, 'out', 'server-main.js'), ...flags], {
     cwd: home,
     // Without VSCODE_PROXY_URI, VS Code would use addresses that only the front end of code-server serves.
