@@ -88,7 +88,7 @@ export function createPageControls(deps: PageControlsDeps): Pick<PageHandlers, C
       const { data } = await client.request('complete', { trigger, query });
       const items = data.map(({ name, label, detail, insert }) =>
         insert === undefined
-          ? ({ source: FILES, id: name, label, detail, icon: 'file' } as const)
+          ? ({ source: FILES, id: name, mention: name, label, detail, icon: 'file' } as const)
           : ({ source: '', id: name, label, detail, icon: 'play', insert } as const),
       );
       frontend.reply({ type: 'completions', trigger, query, items });

@@ -20,7 +20,9 @@ export interface CompletionView {
   readonly label: string;
   readonly detail: string;
   readonly icon: 'file' | 'list-tree' | 'search' | 'edit' | 'warning' | 'terminal' | 'diff' | 'tools' | 'play';
-  /** Replaces the typed text; if absent, the typed text is removed and the host acts. */
+  /** What follows `@` in the message; default: the label. */
+  readonly mention?: string;
+  /** Replaces the typed text. If absent, the host acts, and the typed text becomes a mention or, after `/`, is removed. */
   readonly insert?: string;
 }
 

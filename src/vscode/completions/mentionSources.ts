@@ -58,6 +58,7 @@ function fileSource({ clock, attachFile }: MentionDeps): CompletionSource {
       const { files } = await listPaths(clock.now());
       return bestMatches(query, files, (file) => file, MOST_OF_A_KIND).map((file) => ({
         id: file,
+        mention: file,
         label: file.slice(file.lastIndexOf('/') + 1),
         detail: file.slice(0, Math.max(0, file.lastIndexOf('/'))),
         icon: 'file',
@@ -76,6 +77,7 @@ function folderSource({ clock, attachText }: MentionDeps): CompletionSource {
       const { folders } = await listPaths(clock.now());
       return bestMatches(query, folders, (folder) => folder, 5).map((folder) => ({
         id: folder,
+        mention: `${folder}/`,
         label: `${folder.slice(folder.lastIndexOf('/') + 1)}/`,
         detail: folder,
         icon: 'list-tree',

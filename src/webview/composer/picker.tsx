@@ -69,7 +69,10 @@ export function usePicker({ text, caret, completions, replace }: Options): Picke
   const choose = (index: number) => {
     const item = items[index];
     if (item === undefined || token === undefined) return;
-    replace(token.start, caret, item.insert ?? '');
+    const gap = /^\s/.test(text.slice(caret)) ? '' : ' ';
+    // A mention keeps its place in the sentence, so that the model knows what is meant.
+    const mention = token.trigger === '@' ? `@${item.mention ?? item.label}${gap}` : '';
+    replace(token.start, caret, item.insert ?? mention);
     if (item.insert === undefined) post({ type: 'choose_completion', source: item.source, id: item.id });
   };
   const onKey = (event: KeyboardEvent): boolean => {

@@ -71,7 +71,10 @@ test('@ and / offer entries that are chosen with the keyboard', async () => {
     .poll(() => alone.posted.findLast(({ type }) => type === 'complete'))
     .toMatchObject({ trigger: '@', query: 'me' });
   const items = [
-    { source: 'files', id: 'src/menu.ts', label: 'menu.ts', detail: 'src', icon: 'file' as const },
+    {
+      ...{ source: 'files', id: 'src/menu.ts', label: 'menu.ts', mention: 'src/menu.ts', detail: 'src' },
+      icon: 'file' as const,
+    },
     { source: 'files', id: 'src/m\u202e.ts', label: 'm\u202e.ts', detail: 'src', icon: 'file' as const },
   ];
   await alone.send({ type: 'completions', trigger: '@', query: 'me', items: items.slice(0, 1) });
@@ -86,7 +89,7 @@ test('@ and / offer entries that are chosen with the keyboard', async () => {
   await composer.press('ArrowUp');
   await composer.press('Enter');
   expect(await alone.waitFor('choose_completion')).toMatchObject({ source: 'files', id: 'src/menu.ts' });
-  expect(await composer.inputValue()).toBe('look at ');
+  expect(await composer.inputValue()).toBe('look at @src/menu.ts ');
   await composer.fill('');
   await composer.pressSequentially('/re');
   await expect

@@ -193,7 +193,7 @@ test('a message is sent with an image and a file of the @ picker, which return t
   await stream.next(has('models take PNG'));
   await does({ type: 'complete', trigger: '@', query: 'menu' });
   const listed = await stream.next(({ type }) => type === 'completions');
-  expect(listed).toMatchObject({ items: [{ source: 'files', id: 'src/menu.ts' }] });
+  expect(listed).toMatchObject({ items: [{ source: 'files', id: 'src/menu.ts', mention: 'src/menu.ts' }] });
   await does({ type: 'choose_completion', source: 'files', id: 'src/menu.ts' });
   await does({ type: 'choose_completion', source: 'files', id: 'src/gone.ts' });
   await stream.next(has('src/gone.ts'));
