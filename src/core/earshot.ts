@@ -287,7 +287,7 @@ export class Earshot implements Disposable, Publisher {
       release: () => this.#ownership.release(live),
       asked: () => this.#onDidChange.fire({ conversation: id }),
     });
-    const edits = new OwnEdits();
+    const edits = new OwnEdits(() => this.#views.changed());
     const { checkpoints } = this.#ports;
     const captures = checkpoints && new Captures({ ...this.#ports, checkpoints, log, output });
     const live: Live = {

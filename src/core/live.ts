@@ -44,6 +44,7 @@ export function viewLive(live: Live): LiveConversation {
     running: live.turn !== undefined,
     asking: live.handOver.asking,
     owned: log.owned,
+    changing: (paths) => live.edits.hold(paths),
     ...(owner !== undefined && { owner }),
     ...(awaited && { awaited }),
     ...(heldBack !== undefined && { heldBack }),

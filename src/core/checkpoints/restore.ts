@@ -4,7 +4,16 @@ import { type ChangedTurn, type Step, stepOf } from '../conversation/projections
 import { type CheckpointDifference, type Checkpoints } from '../ports/storage.ts';
 import { type Captures } from './captures.ts';
 import { changesSomething, decidable, type PutBack, planPutBack, planReplace, putBack } from './putBack.ts';
-import { appendTo, aroundOf, filesChanged, type ReviewDeps, type Reviewed, reviewedFiles, whyStays } from './review.ts';
+import {
+  appendTo,
+  aroundOf,
+  filesChanged,
+  type ReviewDeps,
+  type Reviewed,
+  reviewedFiles,
+  whileChanging,
+  whyStays,
+} from './review.ts';
 
 export interface RestoreDeps extends ReviewDeps {
   readonly checkpoints?: Checkpoints | undefined;
@@ -113,16 +122,26 @@ export async function restore(
   const last = plan.turn.seq;
   const through = Math.max(last, ...log.state.changes.since(plan.turn.request).flatMap(lastStep));
   const planned = await Promise.all(doable.map(async (put) => ({ ...(await aroundOf(deps, put)), through })));
-  const done = await putBack(deps, doable);
-  if (!done.ok) return done;
-  const files = filesChanged(planned, done.value);
-  const written = await appendTo(live.value, {
-    type: 'changes_reviewed',
-    action: 'restore',
-    of: plan.turn.request,
-    files,
+  return record(deps, { action: 'restore', of: plan.turn.request, planned, doable, stayed });
+}
+
+interface Planned {
+  readonly action: 'restore' | 'bring_back';
+  readonly of: string;
+  readonly planned: Parameters<typeof filesChanged>[0];
+  readonly doable: readonly PutBack[];
+  readonly stayed: Reviewed['stayed'];
+}
+
+/** Performs what was planned, and records what was really changed. */
+function record(deps: RestoreDeps, { action, of, planned, doable, stayed }: Planned): Promise<Result<Reviewed>> {
+  return whileChanging(deps.live(), planned, async () => {
+    const done = await putBack(deps, doable);
+    if (!done.ok) return done;
+    const files = filesChanged(planned, done.value);
+    const written = await appendTo(deps.live(), { type: 'changes_reviewed', action, of, files });
+    return written.ok ? succeeded(reviewedFiles(files, [...stayed, ...done.value])) : written;
   });
-  return written.ok ? succeeded(reviewedFiles(files, [...stayed, ...done.value])) : written;
 }
 
 async function forced(deps: RestoreDeps, plan: RestorePlan, entry: RestoreEntry): Promise<PutBack> {
@@ -152,11 +171,13 @@ export async function bringBack(deps: RestoreDeps, decision: string): Promise<Re
   const planned = await Promise.all(
     doable.map(async (put) => ({ ...(await aroundOf(deps, put)), through: event.seq })),
   );
-  const done = await putBack(deps, doable.filter(changesSomething));
-  if (!done.ok) return done;
-  const files = filesChanged(planned, done.value);
-  const written = await appendTo(live.value, { type: 'changes_reviewed', action: 'bring_back', of: decision, files });
-  return written.ok ? succeeded(reviewedFiles(files, [...stayed, ...done.value])) : written;
+  return record(deps, {
+    action: 'bring_back',
+    of: decision,
+    planned,
+    doable: doable.filter(changesSomething),
+    stayed,
+  });
 }
 
 function groupByPath(steps: readonly Step[]): ReadonlyMap<string, readonly Step[]> {

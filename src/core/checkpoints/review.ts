@@ -132,14 +132,16 @@ export class Review {
     const planned = await Promise.all(
       doable.map(async (one) => ({ ...(await this.#around(one)), through: one.through })),
     );
-    const done = await putBack(
-      this.#deps,
-      doable.filter(({ plan }) => changesSomething(plan)).map(({ plan }) => plan),
-    );
-    if (!done.ok) return done;
-    const files = filesChanged(planned, done.value);
-    const written = await this.#decided('undo', files);
-    return written.ok ? succeeded(reviewedFiles(files, [...stayed, ...done.value])) : written;
+    return whileChanging(live.value, planned, async () => {
+      const done = await putBack(
+        this.#deps,
+        doable.filter(({ plan }) => changesSomething(plan)).map(({ plan }) => plan),
+      );
+      if (!done.ok) return done;
+      const files = filesChanged(planned, done.value);
+      const written = await this.#decided('undo', files);
+      return written.ok ? succeeded(reviewedFiles(files, [...stayed, ...done.value])) : written;
+    });
   }
 
   /** Keeps one hunk, which is no longer shown; the rest is still to be reviewed. */
@@ -181,14 +183,16 @@ export class Review {
     const rest = decide(compared, hunk);
     const hashes = { before: await snapshots.put(rest.before), after: await snapshots.put(rest.after) };
     const around = { before: await snapshots.put(present), after: hashes.after };
-    if (action === 'undo') {
-      const put: PutBack = { ...compared.plan, outcome: 'merged', target: rest.after };
-      const done = await putBack(this.#deps, [put]);
-      if (!done.ok) return done;
-    }
     const decision = { path, through: compared.through, rest: hashes, ...(action === 'undo' && around) };
-    const written = await this.#decided(action, [decision]);
-    return written.ok ? succeeded({ done: [path], stayed: [] }) : written;
+    return whileChanging(this.#deps.live(), [{ path }], async () => {
+      if (action === 'undo') {
+        const put: PutBack = { ...compared.plan, outcome: 'merged', target: rest.after };
+        const done = await putBack(this.#deps, [put]);
+        if (!done.ok) return done;
+      }
+      const written = await this.#decided(action, [decision]);
+      return written.ok ? succeeded({ done: [path], stayed: [] }) : written;
+    });
   }
 
   async #compare(path: string): Promise<Compared | undefined> {
@@ -252,6 +256,20 @@ export function filesChanged(planned: Files, unchanged: readonly Unchanged[]): F
 
 export function reviewedFiles(files: Files, stayed: Reviewed['stayed']): Reviewed {
   return { done: files.map(({ path }) => path), stayed: stayed.map(({ path, reason }) => ({ path, reason })) };
+}
+
+/** Changes files and records it. Meanwhile nobody is notified of these changes, since only the event says who made them. */
+export async function whileChanging<T>(
+  live: LiveConversation | undefined,
+  files: readonly { readonly path: string }[],
+  change: () => Promise<T>,
+): Promise<T> {
+  const end = live?.changing(files.map(({ path }) => path));
+  try {
+    return await change();
+  } finally {
+    end?.();
+  }
 }
 
 export async function appendTo(live: LiveConversation | undefined, draft: EventDraft): Promise<Result<void>> {

@@ -27,6 +27,11 @@ export interface LiveConversation {
   readonly owner?: Owner;
   /** The user chose *Continue here*, and the other window has not handed over yet. */
   readonly awaited?: true;
+  /**
+   * Until the result is called, changes of these files are not reported: the event that says who made them is not in
+   * the log yet.
+   */
+  changing(paths: readonly string[]): () => void;
   /** Why a pending notification that would wake or interrupt the model is held back. */
   readonly heldBack?: HeldReason;
 }

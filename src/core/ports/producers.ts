@@ -4,11 +4,15 @@ import { type Event } from '../../base/emitter.ts';
 import { type Kind, type Notification, type NotificationDraft } from '../../protocol/notification.ts';
 
 /** A tool call that may change something, from when it was allowed until a while after its end. */
+export type UserReview = 'undo' | 'restore' | 'bring_back';
+
 export interface ActiveCall {
   readonly conversation: string;
   readonly tool: string;
   /** A shell's command line. */
   readonly command?: string;
+  /** Not a call: the user undid or restored changes of this conversation. */
+  readonly review?: UserReview;
   /** Files that it names. */
   readonly paths: readonly string[];
   /** Milliseconds since 1970. */

@@ -33,9 +33,24 @@ export class Activity {
       case 'tool_call_response':
         this.#requests.delete(event.id);
         return this.#ended(event);
+      case 'changes_reviewed':
+        return this.#reviewed(event);
       default:
         return false;
     }
+  }
+
+  #reviewed({ event_id, action, files, timestamp }: EventOf<'changes_reviewed'>): boolean {
+    if (action === 'keep') return false;
+    const ended = Date.parse(timestamp);
+    const made = new Map(files.map(({ path, after }) => [path, after]));
+    const { review, paths } = { review: action, paths: [...made.keys()] };
+    this.#add(
+      event_id,
+      { conversation: this.#conversation, tool: '', review, paths, started: ended, ended, made },
+      ended,
+    );
+    return true;
   }
 
   #allowed({ tool_call_id, action, arguments: changed, timestamp }: EventOf<'approval'>): boolean {
@@ -59,10 +74,15 @@ export class Activity {
     const call = this.#calls.get(id);
     if (call === undefined) return false;
     const ended = Date.parse(timestamp);
-    this.#calls.set(id, { ...call, ended, made: new Map(changes.map(({ path, after }) => [path, after])) });
+    this.#add(id, { ...call, ended, made: new Map(changes.map(({ path, after }) => [path, after])) }, ended);
+    return true;
+  }
+
+  /** Adds an ended call, and removes old ones. */
+  #add(id: string, call: ActiveCall, ended: number): void {
+    this.#calls.set(id, call);
     for (const [old, { ended: before = ended }] of this.#calls) {
       if (ended - before > KEPT_MILLISECONDS) this.#calls.delete(old);
     }
-    return true;
   }
 }

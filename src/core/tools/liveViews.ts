@@ -53,6 +53,11 @@ export class LiveViews implements Disposable {
     return held;
   }
 
+  /** Producers look again at the calls and files that are being changed. */
+  changed(): void {
+    this.#onDidChange.fire();
+  }
+
   dispose(): void {
     this.#onDidChange.dispose();
     this.#onDidChangeSeen.dispose();

@@ -11,8 +11,8 @@ interface View {
 }
 
 export class OwnEdits {
-  /** The files that each running call changes. */
-  readonly #changing = new Map<string, Set<string>>();
+  /** The files that each running call, or the user's undo, changes. */
+  readonly #changing = new Map<string | symbol, Set<string>>();
   /** The newest view of each file by calls of this batch, until all of them are answered. */
   readonly #newest = new Map<string, SeenState>();
   /** Resolves when the last call in the queue of file-changing calls has left. */
@@ -20,6 +20,13 @@ export class OwnEdits {
   readonly #leaving = new Map<string, () => void>();
   /** Overwritten bytes that no notification has reported yet. */
   #overwritten: ConversationOverwrite[] = [];
+
+  readonly #ended: () => void;
+
+  /** `ended` is called when a `hold` ends. */
+  constructor(ended: () => void = () => undefined) {
+    this.#ended = ended;
+  }
 
   /**
    * Calls that change files run one after the other, so that each sees what the previous one did. Resolves when it is
@@ -44,6 +51,16 @@ export class OwnEdits {
     const changing = this.#changing.get(call) ?? new Set();
     for (const path of paths) changing.add(path);
     this.#changing.set(call, changing);
+  }
+
+  /** The same for changes that the user makes with Earshot; the result ends it. */
+  hold(paths: readonly string[]): () => void {
+    const name = Symbol('review');
+    this.#changing.set(name, new Set(paths));
+    return () => {
+      this.#changing.delete(name);
+      this.#ended();
+    };
   }
 
   /** Call when a tool call has ended with these views and its response is not in the log yet. */

@@ -2,7 +2,7 @@
 import { type Disposable } from '../../base/disposable.ts';
 import { type Author, type OtherAgent } from '../../core/notify/wording/author.ts';
 import { type Clock } from '../../core/ports/ports.ts';
-import { type ActiveCall, type LiveConversations } from '../../core/ports/producers.ts';
+import { type ActiveCall, type LiveConversations, type UserReview } from '../../core/ports/producers.ts';
 import { type EditorBuffers } from '../../core/ports/sources.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 
@@ -76,6 +76,7 @@ export class Authorship implements Disposable {
     const since = (touched ?? 0) - SLACK_MILLISECONDS;
     const calls = this.#live.callsSince(since).toReversed();
     const maker = calls.find(({ made }) => made.has(path) && made.get(path) === hash);
+    if (maker?.review !== undefined) return this.#review(maker, maker.review, recipient);
     if (maker?.command !== undefined) return this.#command(maker, maker.command, recipient);
     if (maker !== undefined) return maker.conversation === recipient ? 'own' : this.#conversation(maker);
     if (unobserved === true) return { type: 'unobserved' };
@@ -107,6 +108,10 @@ export class Authorship implements Disposable {
   #command({ conversation }: ActiveCall, command: string, recipient: string): Author {
     const own = conversation === recipient;
     return { type: 'command', command, ...(!own && { of: this.#agent(conversation) }) };
+  }
+
+  #review({ conversation }: ActiveCall, review: UserReview, recipient: string): Author {
+    return { type: 'review', review, ...(conversation !== recipient && { of: this.#agent(conversation) }) };
   }
 
   #conversation({ conversation }: ActiveCall): Author {

@@ -195,7 +195,7 @@ async function assertKept(bench: ToolBench, wanted: string): Promise<void> {
   if ((await present()).includes(wanted)) return;
   const { log } = bench;
   const { snapshots } = storage;
-  const live = () => ({ log, running: false, asking: 0, damage: [], owned: true });
+  const live = () => ({ log, running: false, asking: 0, damage: [], owned: true, changing: () => () => undefined });
   const undone = await new Review({ workspace, snapshots, live }).undo();
   assert.ok(undone.ok, JSON.stringify(undone));
   const texts = await present();

@@ -1,8 +1,11 @@
 // Names the author of a file change, as far as it was observed.
 import { printCommandLine, printPath } from '../../../base/printPath.ts';
+import { type UserReview } from '../../ports/producers.ts';
 import { type NotificationDraft } from '../../../protocol/notification.ts';
 
 export type Author =
+  /** A person undid or restored changes with Earshot: those of the recipient, or of another conversation (`of`). */
+  | { readonly type: 'review'; readonly review: UserReview; readonly of?: OtherAgent }
   /** A person saved it in the editor. */
   | { readonly type: 'user' }
   /** It changed while a command ran: the recipient's own, or one of another conversation (`of`). */
@@ -28,6 +31,8 @@ export function printAuthor(author: Author | undefined): string {
       return '';
     case 'user':
       return ', by the user in the editor';
+    case 'review':
+      return `, by the user, who ${printReview(author.review, author.of)} with Earshot`;
     case 'command':
       return author.of === undefined
         ? `, while your command ${printCommand(author.command)} was running`
@@ -44,8 +49,14 @@ export function printAuthor(author: Author | undefined): string {
 }
 
 export function originOf(author: Author | undefined): NotificationDraft['origin'] {
-  if (author?.type === 'user') return 'editor';
+  if (author?.type === 'user' || author?.type === 'review') return 'editor';
   return author?.type === 'conversation' ? 'agent' : 'filesystem';
+}
+
+function printReview(review: UserReview, of: OtherAgent | undefined): string {
+  const changes = of === undefined ? 'your changes' : `changes of ${printConversation(of)}`;
+  if (review === 'undo') return `undid ${changes}`;
+  return review === 'restore' ? 'restored files to their state before a turn' : `reverted an undo of ${changes}`;
 }
 
 /** On one line, cut, in backticks. */
