@@ -8,6 +8,7 @@ import { type AppendFile, type FileSystem } from '../node/files/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { hasLineEnd } from './line.ts';
 import { LineBuffer } from './lineBuffer.ts';
+import { PartialFile } from './partialFile.ts';
 import { readEvents } from './readEvents.ts';
 import { storageError } from './storageError.ts';
 import { TitleFile } from './titleFile.ts';
@@ -101,6 +102,7 @@ class Group {
 class GroupCommitFile implements EventFile {
   readonly #deps: EventFileDeps;
   readonly #title: TitleFile;
+  readonly partial: PartialFile;
   #file: AppendFile;
   #waiting: Group | undefined;
   /** Buffers of finished groups. At most two are in use: one being written and one waiting. */
@@ -116,6 +118,7 @@ class GroupCommitFile implements EventFile {
   constructor(deps: EventFileDeps, file: AppendFile, length: number) {
     this.#deps = deps;
     this.#title = new TitleFile(deps.files, dirname(deps.path), deps.logger);
+    this.partial = new PartialFile(deps.files, dirname(deps.path), deps.logger);
     this.#file = file;
     this.#durableLength = length;
   }
@@ -152,7 +155,7 @@ class GroupCommitFile implements EventFile {
     await this.#committing;
     await this.#repairing?.catch(() => undefined);
     await this.#file.close();
-    await this.#title.settled();
+    await Promise.all([this.#title.settled(), this.partial.settled()]);
   }
 
   async #commit(): Promise<void> {

@@ -1,6 +1,6 @@
 // A scripted model over HTTP: the page shows exactly what was sent, also across a crash.
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
@@ -81,6 +81,21 @@ test.runIf(isFull)(
     expect(body.messages.at(-1)).toEqual({ role: 'user', content: 'And now?' });
   },
 );
+
+test.runIf(isFull)('after a kill in the middle of an answer, the text that was shown is still there', async () => {
+  await workbench.reset();
+  server.script({ text: ['Half an ', 'answer'], hang: true });
+  await workbench.say('Go on.');
+  await workbench.transcript().getByText('Half an answer').waitFor();
+  const isStored = async () =>
+    (await readdir(workbench.dataFolder, { recursive: true })).some((name) => name.endsWith('partial.jsonl'));
+  await expect.poll(isStored).toBe(true);
+  await workbench.killExtensionHost();
+  await workbench.reload();
+  await workbench.openChat();
+  await workbench.transcript().getByText('Half an answer').waitFor();
+  await workbench.transcript().getByText('This turn was interrupted').waitFor();
+});
 
 test('a refusal by the endpoint is shown with the next step, and the message can be sent again', async () => {
   await workbench.reset();

@@ -89,12 +89,35 @@ export async function endTurn({ log }: Pick<TurnDeps, 'log'>, end: TurnEnd, why:
 export async function recoverTurn(deps: TurnDeps): Promise<readonly CallRequest[]> {
   const { log } = deps;
   if (!log.state.turn.isOpen) return [];
+  await keepShownPart(deps);
   const waiting = await waitingCalls(deps);
   for (const { request } of log.state.turn.unanswered) {
     if (!waiting.includes(request)) await respond(deps, interrupted(request, CLOSED), true);
   }
   if (waiting.length === 0) await endTurn(deps, INTERRUPTED_TURN, CLOSED);
   return waiting;
+}
+
+/** What was shown of an answer when the editor ended is kept as a truncated answer. */
+async function keepShownPart({ log, ports }: TurnDeps): Promise<void> {
+  try {
+    const partial = await log.partial?.take();
+    const { transcript, turn } = log.state;
+    const isKept = partial === undefined || transcript.items.some(({ id }) => id === partial.id);
+    if (isKept || turn.unanswered.length > 0) return;
+    const { id, model, text, reasoning } = partial;
+    const answer: EventDraft = {
+      type: 'chat_response',
+      ...(text !== '' && { message: text }),
+      ...(reasoning !== '' && { reasoning }),
+      truncated: true,
+    };
+    await log.appendTogether([{ draft: answer, id }, { draft: { type: 'model_call', model, outcome: 'aborted' } }])
+      .onDisk;
+    log.partial?.drop();
+  } catch (error) {
+    ports.logger.error('the shown part of an answer could not be kept', error);
+  }
 }
 
 /** Ends a turn that a failed write or an unexpected error left open; it is not continued. */

@@ -1,4 +1,5 @@
 // One model call: sends the request, renders the stream, and appends the answer to the log.
+import { type Disposable } from '../../base/disposable.ts';
 import { type Failure } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/json/outsideJson.ts';
 import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';
@@ -52,7 +53,8 @@ interface ReceivedAnswer {
  */
 export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: AbortSignal): Promise<CycleOutcome> {
   const id = deps.ids.ulid();
-  const received = await receive(deps, request, signal, id);
+  const shownPart = keepShown(deps, id);
+  const received = await receive(deps, request, signal, id, shownPart);
   const ended = callOutcome(received, signal);
   const succeeded = ended === 'succeeded';
   const wanted = succeeded && received.calls.length === 0 ? request.schema : undefined;
@@ -82,6 +84,7 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
   );
   // Only calls of this answer may run.
   const calls = events.filter((event) => event.type === 'tool_call_request');
+  shownPart.dropAfter(kept);
   if (calls.length === 0) await kept;
   if (ended === 'aborted') return { type: 'aborted' };
   if (received.failed !== undefined) return { type: 'failed', shown, ...received.failed };
@@ -98,6 +101,7 @@ async function receive(
   request: ModelRequest,
   signal: AbortSignal,
   id: string,
+  shownPart: ShownPart,
 ): Promise<ReceivedAnswer> {
   const { frontend, log } = deps;
   const received: ReceivedAnswer = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
@@ -116,6 +120,7 @@ async function receive(
       addPart(received, part);
       if (part.type === 'text' || part.type === 'reasoning') {
         frontend.render(log.id, { type: 'answer_text', id, field: part.type, text: part.text });
+        shownPart.add(part.type, part.text);
       } else if (part.type === 'writing_call') {
         const { index, name, text } = part;
         frontend.render(log.id, { type: 'call_text', answer: id, index, name, text });
@@ -123,6 +128,7 @@ async function receive(
     }
   } finally {
     idle.dispose();
+    shownPart.end();
     frontend.render(log.id, { type: 'answer_ended', id });
   }
   if (!signal.aborted && received.failed === undefined) {
@@ -130,6 +136,43 @@ async function receive(
     if (missing !== undefined) received.failed = { failure: missing, retry: {} };
   }
   return received;
+}
+
+/** Written at most once in this time; a quick answer is never written twice. */
+const KEPT_EVERY = 1000;
+
+interface ShownPart {
+  add(field: 'text' | 'reasoning', text: string): void;
+  end(): void;
+  /** What was stored is removed once the answer is on disk. */
+  dropAfter(kept: Promise<void>): void;
+}
+
+/** Stores what was shown of an answer before the answer is in the log, so that a killed editor does not lose it. */
+function keepShown({ log, clock, model }: CycleDeps, id: string): ShownPart {
+  let added = { text: '', reasoning: '' };
+  let timer: Disposable | undefined;
+  let isStored = false;
+  const store = () => {
+    timer = undefined;
+    isStored = true;
+    log.partial?.add({ id, model: model.id, ...added });
+    added = { text: '', reasoning: '' };
+  };
+  return {
+    add: (field, text) => {
+      added[field] += text;
+      timer ??= clock.after(KEPT_EVERY, store);
+    },
+    end: () => timer?.dispose(),
+    dropAfter: (kept) => {
+      if (isStored)
+        void kept.then(
+          () => log.partial?.drop(),
+          () => undefined,
+        );
+    },
+  };
 }
 
 function addPart(received: ReceivedAnswer, part: ModelPart): void {

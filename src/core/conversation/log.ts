@@ -4,7 +4,13 @@ import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, findFault, type LogEvent } from '../../protocol/event.ts';
 import { type Clock, type Ids, type Logger } from '../ports/ports.ts';
-import { type EventFile, type FollowedLog, type OpenedLog, type ReadLog } from '../ports/storage.ts';
+import {
+  type EventFile,
+  type FollowedLog,
+  type OpenedLog,
+  type PartialAnswers,
+  type ReadLog,
+} from '../ports/storage.ts';
 import { type KnownTools } from '../ports/toolTraits.ts';
 import { type Folded, Projections } from './projections/project.ts';
 
@@ -82,6 +88,11 @@ export class ConversationLog implements Disposable {
   /** A write failed, and nothing can be appended until the log is repaired. */
   get isBroken(): boolean {
     return this.#broken !== undefined;
+  }
+
+  /** Undefined in a follower. */
+  get partial(): PartialAnswers | undefined {
+    return this.#file?.partial;
   }
 
   /** Damage found when the log was read. */

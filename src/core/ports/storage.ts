@@ -18,7 +18,26 @@ export interface EventFile {
    * this.
    */
   titled?(title: string, subagent?: SubagentOf): void;
+  /** Absent: an answer that is being received is lost if the editor is killed. */
+  readonly partial?: PartialAnswers;
   close(): Promise<void>;
+}
+
+/** What was shown of an answer, or a further part of it. `id` is that of its event. */
+export interface PartialAnswer {
+  readonly id: string;
+  readonly model: string;
+  readonly text: string;
+  readonly reasoning: string;
+}
+
+/** Keeps the shown part of an answer until the answer is in the log. Failures are only logged. */
+export interface PartialAnswers {
+  /** Returns at once. Parts of another answer replace everything. */
+  add(part: PartialAnswer): void;
+  /** The answer whose parts were added last. */
+  take(): Promise<PartialAnswer | undefined>;
+  drop(): void;
 }
 
 export interface ReadLog {

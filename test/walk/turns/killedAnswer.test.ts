@@ -1,0 +1,68 @@
+// An editor that is killed in the middle of an answer: what was shown is kept as a truncated answer.
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { streamed } from '../../support/walk/deliveryWalks.ts';
+import { value } from '../../support/walk/reviewing.ts';
+import { beginWalk, type Walked } from '../../support/walk/walking.ts';
+
+const partialOf = ({ headless, id }: Walked) => join(headless.storage, 'conversations', id, 'partial.jsonl');
+const textOf = (path: string) => readFile(path, 'utf8').catch(() => '');
+
+/** A walk whose model has sent this and is silent, after the text was stored. */
+async function streaming(...text: string[]) {
+  const walked = await beginWalk([{ reasoning: ['Hm.'], text, hang: true }]);
+  await value(walked.headless.earshot.send(walked.id, 'Go.'));
+  await streamed(walked, text.at(-1));
+  walked.clock.advance(1000);
+  await expect.poll(() => textOf(partialOf(walked))).toContain(text.at(-1));
+  return walked;
+}
+
+/** Closes the log first, as when the window is killed: nothing about the end gets into it. */
+async function kill(walked: Walked) {
+  await walked.log.closeFile();
+  const again = await walked.headless.restart();
+  await again.earshot.open(walked.id);
+  const log = again.earshot.get(walked.id)?.log;
+  if (log === undefined) throw new Error('not open');
+  return { again, log };
+}
+
+test('the shown text of an answer survives a kill, and the model gets it with the next request', async () => {
+  const walked = await streaming('Half an ', 'answer');
+  const { again, log } = await kill(walked);
+  expect(log.state.messages.all.at(-1)).toMatchObject({ role: 'assistant', content: 'Half an answer' });
+  expect(log.state.turn.isOpen).toBe(false);
+  await expect.poll(() => textOf(partialOf(walked))).toBe('');
+  walked.server.restart({ text: ['The rest.'] });
+  await again.earshot.send(walked.id, 'Go on.');
+  await again.earshot.settled(walked.id);
+  expect(walked.server.requests.at(-1)?.body).toContain('Half an answer');
+  await again.end();
+});
+
+test('a damaged file keeps the parts before the damage; an answer that is in the log is not added again', async () => {
+  const walked = await streaming('First. ');
+  const path = partialOf(walked);
+  await writeFile(path, `${await textOf(path)}{"id":"01`);
+  const { again, log } = await kill(walked);
+  expect(log.state.messages.all.filter(({ role }) => role === 'assistant')).toMatchObject([{ content: 'First. ' }]);
+  const stored = await textOf(join(dirname(path), 'events.jsonl'));
+  const answer = stored.split('\n').find((line) => line.includes('"chat_response"')) ?? '';
+  const { event_id: id } = JSON.parse(answer) as { event_id: string };
+  await log.append({ type: 'turn_started', source: 'user' });
+  await writeFile(path, `${JSON.stringify({ id, model: 'm', text: 'First. ', reasoning: '' })}\n`);
+  await log.closeFile();
+  const third = await again.restart();
+  await third.earshot.open(walked.id);
+  const answers = third.earshot.get(walked.id)?.log.state.messages.all.filter(({ role }) => role === 'assistant');
+  expect(answers).toHaveLength(1);
+  await third.end();
+});
+
+test('a quick answer writes nothing beside the log', async () => {
+  const walked = await beginWalk([{ text: ['Yes.'] }]);
+  await walked.go();
+  expect(await textOf(partialOf(walked))).toBe('');
+});
