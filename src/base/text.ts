@@ -6,6 +6,11 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   return decodeBytes(bytes)?.text;
 }
 
+/** `1 line`, `2 lines`. */
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** At most this many UTF-16 units from the beginning, never half a character. */
 export function wholeCharacters(text: string, length: number): string {
   if (length <= 0) return '';

@@ -100,7 +100,7 @@ export class Turns {
     return this.#attempt(live, async () => {
       if (live.log.state.pending.count === 0) return failed('nothing_pending', 'There are no pending notifications.');
       if (live.turn === undefined) await this.#start(live, beginSystemTurn(this.#turnDeps(live), 'user'), false);
-      else if (activityOf(live) === 'answering') live.turn.control.interrupt('event');
+      else if (activityOf(live) === 'answering') live.turn.control.interrupt('delivery');
       return succeeded(undefined);
     });
   }

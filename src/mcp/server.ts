@@ -1,4 +1,5 @@
 // One configured server, from its approval to its removal: connects, and reconnects with back-off after a loss.
+import { countOf } from '../base/text.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
@@ -261,7 +262,10 @@ export class McpServer implements Disposable {
     if (this.#session !== session) return;
     this.#wasReady = true;
     this.#readySince = clock.now();
-    this.host.log(this.name, `Connected: ${session.title}, revision ${session.version}, ${this.#tools.length} tools.`);
+    this.host.log(
+      this.name,
+      `Connected: ${session.title}, revision ${session.version}, ${countOf(this.#tools.length, 'tool')}.`,
+    );
     this.#become('ready');
     this.#emitter.fire({ type: 'ready' });
     void this.cancels.connected(session).catch((error: unknown) => this.noteFailure(error));

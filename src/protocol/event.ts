@@ -115,6 +115,8 @@ const bodies = {
   chat_request: {
     content: z.string(),
     source: z.enum(['user', 'system']),
+    /** The user chose *Deliver Now*. */
+    forced: z.literal(true).optional(),
     attachments: z.array(attachmentSchema).optional(),
     schema: z.record(z.string(), z.unknown()).optional(),
     notifications: carriedSchema.optional(),

@@ -76,6 +76,8 @@ export type TranscriptItem =
       readonly text: string;
       /** Names of the attachments. */
       readonly attachments?: readonly string[];
+      /** An automated request that the user caused by *Deliver Now*. */
+      readonly forced?: true;
       /** Written by the agent that started this subagent. */
       readonly byAgent?: true;
       /** Queued during a turn and delivered with the tool result before it. */

@@ -208,7 +208,7 @@ function announcementFor(before: PageItem | undefined, item: PageItem): string |
       return before === undefined ? [item.text, item.nextStep ?? ''].join(' ').trim() : undefined;
     case 'request':
       return before === undefined && item.source === 'system'
-        ? ofNotifications.automaticRunFor(item.carried?.reason ?? '')
+        ? ofNotifications.automatic(item.forced === true, item.carried?.reason ?? '')
         : undefined;
     default:
       return unreachable(item);

@@ -1,4 +1,5 @@
 // Runs a turn: a request, then cycles of one model call and its tool calls, until the model makes no more calls.
+import { countOf } from '../../base/text.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { CONTEXT_OVERFLOW } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
@@ -154,7 +155,7 @@ function describeAttempts(outcome: Failed, failures: number): CycleOutcome {
 
 function describeWait(milliseconds: number): string {
   const minutes = Math.ceil(milliseconds / 60_000);
-  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+  return minutes < 120 ? countOf(minutes, 'minute') : countOf(Math.ceil(minutes / 60), 'hour');
 }
 
 export function cycleDeps({ log, ports }: TurnDeps): CycleDeps {

@@ -51,7 +51,7 @@ export async function beginSystemTurn(deps: TurnDeps, source: 'system' | 'user')
   await sampleAt(deps, new Prompting(deps), 'result');
   const started = deps.log.append({ type: 'turn_started', source });
   const content = deps.log.state.pending.isEmpty ? NO_LONGER_TRUE : SYSTEM_REQUEST;
-  await Promise.all([started, appendAutomated(deps, content)]);
+  await Promise.all([started, appendAutomated(deps, content, source === 'user')]);
 }
 
 /**
@@ -66,7 +66,7 @@ export async function appendInterruption(
   await sampleAt(deps, new Prompting(deps), pending.queuedMessages.length > 0 ? 'request' : 'result');
   if (pending.queuedMessages.length > 0) await appendQueued(deps);
   else if (by === 'user') return !broke;
-  else if (!pending.isEmpty) await appendAutomated(deps, SYSTEM_REQUEST);
+  else if (!pending.isEmpty) await appendAutomated(deps, SYSTEM_REQUEST, by === 'delivery');
   else if (broke) await appendAutomated(deps, NO_LONGER_TRUE);
   return true;
 }
@@ -83,8 +83,14 @@ async function appendQueued(deps: TurnDeps): Promise<void> {
   });
 }
 
-async function appendAutomated(deps: TurnDeps, content: string): Promise<void> {
-  await deps.log.append({ type: 'chat_request', content, source: 'system', ...collect(deps.log, deps.ports) });
+async function appendAutomated(deps: TurnDeps, content: string, isForced = false): Promise<void> {
+  await deps.log.append({
+    type: 'chat_request',
+    content,
+    source: 'system',
+    ...(isForced && { forced: true }),
+    ...collect(deps.log, deps.ports),
+  });
 }
 
 function contentOf(texts: readonly QueuedMessage[]): string {

@@ -1,7 +1,7 @@
 // Stops or interrupts a running turn: aborts its current answer or tools, if any.
 
-/** `user`: a message that interrupts. `event`: a critical notification, or *Deliver Now*. */
-export type Interruption = 'user' | 'event';
+/** `user`: a message that interrupts. `event`: a critical notification. `delivery`: the user chose *Deliver Now*. */
+export type Interruption = 'user' | 'event' | 'delivery';
 
 /** `between`: nothing is running that could be interrupted. `waiting`: for the next attempt at a model call. */
 export type Phase = 'between' | 'answering' | 'waiting' | 'tools';
@@ -39,11 +39,11 @@ export class TurnControl {
   }
 
   /**
-   * An event interrupts only an answer: tools deliver it with their results. A wait for the next attempt continues,
+   * An event or a delivery interrupts only an answer: tools deliver it with their results. A wait for the next attempt continues,
    * since the endpoint asked for it; the interrupting request is sent with that attempt.
    */
   interrupt(by: Interruption): void {
-    if (by === 'event' && this.#phase === 'tools') return;
+    if (by !== 'user' && this.#phase === 'tools') return;
     if (by === 'user' || this.#wanted === undefined) this.#wanted = by;
     if (this.#phase !== 'answering' && this.#phase !== 'tools') return;
     this.#broke ||= this.#phase === 'answering';

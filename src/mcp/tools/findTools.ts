@@ -1,4 +1,5 @@
 // The tool find_tools: if there are many MCP tools, the model searches them instead of getting all schemas.
+import { countOf } from '../../base/text.ts';
 import * as z from 'zod';
 import { failed, succeeded } from '../../base/errors.ts';
 import { type Tool, type ToolOutcome } from '../../core/ports/ports.ts';
@@ -54,7 +55,7 @@ function search(query: string, all: readonly SearchedTool[]): ToolOutcome {
   const found = ranked.slice(0, MOST_FOUND).map(({ tool }) => tool.description);
   if (found.length === 0) {
     return {
-      content: `None of the ${all.length} tools matches “${query}”. Try other words, or the name of a server.`,
+      content: `None of ${countOf(all.length, 'tool')} matches “${query}”. Try other words, or the name of a server.`,
       isError: false,
     };
   }

@@ -1,4 +1,5 @@
 // The tour: the Guide reads a file, the user changes it, and the Guide shows the notification. All with real tools.
+import { countOf } from '../../base/text.ts';
 import { type Decision, type Goal, type Taken } from './guidePlan.ts';
 import { filesIn } from './guideReading.ts';
 import { SUGGESTIONS } from './guideSpeech.ts';
@@ -29,7 +30,8 @@ export const tour: Goal = ([listed, ...after]) => {
     return {
       type: 'call',
       step: { tool: 'read_file', arguments: { path: file } },
-      report: found === undefined ? 'Written.' : `That is what is here: ${filesIn(listed.result).length} files.`,
+      report:
+        found === undefined ? 'Written.' : `That is what is here: ${countOf(filesIn(listed.result).length, 'file')}.`,
       say: `**2 of 3.** I read \`${file}\`. From now on I am notified when anybody changes it.`,
     };
   }

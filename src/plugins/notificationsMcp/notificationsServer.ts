@@ -1,5 +1,6 @@
 // The MCP server that gives any agent notifications: watch, pending_notifications, wait_for_notification and
 // read_notifications.
+import { countOf } from '../../base/text.ts';
 import { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { GLOB_LIMIT } from '../../core/files/globs.ts';
@@ -58,7 +59,7 @@ export function createNotificationsServer({ link, version, era, afterAnswer }: N
     async ({ files = [], add = [], remove = [] }) => {
       try {
         const watched = await link.watch(files, add, remove);
-        const followed = files.length === 0 ? '' : `Followed: ${files.length} files. `;
+        const followed = files.length === 0 ? '' : `Followed: ${countOf(files.length, 'file')}. `;
         return reply(
           `${followed}${watched.length === 0 ? 'No pattern is watched.' : `Watched: ${watched.join(', ')}.`}`,
         );

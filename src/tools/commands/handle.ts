@@ -1,4 +1,5 @@
 // The tool handle: lists background commands, fetches their output, writes to their input and ends them.
+import { countOf } from '../../base/text.ts';
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
@@ -81,7 +82,7 @@ async function fetchNew(handle: Handle, name: string, handles: ConversationHandl
 
 async function fetchPage(handle: Handle, name: string, from: number): Promise<ToolOutcome> {
   const { size } = handle.process.status;
-  if (from > size) return refuse(`from: it has printed only ${size} bytes.`);
+  if (from > size) return refuse(`from: it has printed only ${countOf(size, 'byte')}.`);
   const part = await outputPage(handle, from);
   const lost = part.cut ? [`(The first ${part.from} bytes are not kept any more.)`] : [];
   const next = part.through < size ? [`(It goes on: from ${part.through}; ${size} bytes in all.)`] : [];

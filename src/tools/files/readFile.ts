@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
-import { wholeCharacters } from '../../base/text.ts';
+import { countOf, wholeCharacters } from '../../base/text.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 
 const LINES_AT_ONCE = 1000;
@@ -31,7 +31,7 @@ export const readFileTool = defineTool({
     if (text === undefined) return refuse(`${printPath(file.value.path)} is not a text file (${bytes.length} bytes).`);
     const part = cutLines(text, first, last);
     if (part === undefined)
-      return refuse(`first_line: ${printPath(file.value.path)} has only ${countLines(text)} lines.`);
+      return refuse(`first_line: ${printPath(file.value.path)} has only ${countOf(countLines(text), 'line')}.`);
     const notes = [
       ...(unsaved
         ? [`(${printPath(file.value.path)} has unsaved changes in the editor; this is how it looks there.)`]

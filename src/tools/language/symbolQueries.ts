@@ -1,7 +1,7 @@
 // Answers symbol queries: checks arguments, finds the symbol's position and prints the results.
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
-import { wholeCharacters } from '../../base/text.ts';
+import { countOf, wholeCharacters } from '../../base/text.ts';
 import { type Languages, type NamedSymbol, type SymbolPlace, type TextPosition } from '../../core/ports/languages.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
@@ -67,7 +67,7 @@ async function positionsOf(
   if (text === undefined) return failed('not_text', `${file.path} is not a text file.`);
   const lines = text.split(/\r\n|\r|\n/);
   if (line !== undefined && line > lines.length) {
-    return failed('no_line', `line: ${file.path} has only ${lines.length} lines.`);
+    return failed('no_line', `line: ${file.path} has only ${countOf(lines.length, 'line')}.`);
   }
   const found: TextPosition[] = [];
   for (const [index, content] of lines.entries()) {

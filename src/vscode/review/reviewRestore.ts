@@ -37,7 +37,7 @@ export async function chooseTurn(restoring: Restoring): Promise<void> {
   }
   const items = turns.toReversed().map(({ title, request, steps }) => {
     const files = new Set(steps.map(({ path }) => path)).size;
-    const description = files === 0 ? vscode.l10n.t('no files changed') : vscode.l10n.t('{0} files changed', files);
+    const description = vscode.l10n.t('files changed: {0}', files);
     return { label: title === '' ? vscode.l10n.t('(no text)') : title, description, request };
   });
   const title = vscode.l10n.t('Select the turn to restore the files to');

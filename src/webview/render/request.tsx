@@ -14,8 +14,7 @@ export function Request({ item }: { readonly item: RequestItem }) {
   const [editing, setEditing] = useState(false);
   const automated = item.source === 'system';
   const meanwhile = item.meanwhile === true;
-  const reason = item.carried?.reason ?? '';
-  const automatic = reason === '' ? ofNotifications.automaticRun : ofNotifications.automaticRunFor(visibleText(reason));
+  const automatic = ofNotifications.automatic(item.forced === true, visibleText(item.carried?.reason ?? ''));
   const byAgent = item.byAgent === true;
   const label = automated ? automatic : byAgent ? strings.taskOfAgent : meanwhile ? strings.meanwhile : strings.you;
   return (

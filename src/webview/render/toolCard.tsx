@@ -2,6 +2,7 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FileDiff } from '../../protocol/page/diffView.ts';
 import type { ToolState } from '../../protocol/transcript.ts';
+import { failureLine } from '../failureLine.ts';
 import { type Growing, wholeText } from '../growing.ts';
 import { readPartial } from '../partialJson.ts';
 import type { ToolItem } from '../state.ts';
@@ -198,10 +199,8 @@ function opensItself(item: ToolItem): boolean {
 
 const LONGEST_ERROR = 200;
 
-/** The first line of a failure, for the folded card. */
 function errorLine({ output }: ToolItem): string {
-  const line = wholeText(output).trimStart().split('\n', 1)[0] ?? '';
-  return visibleText(line.slice(0, LONGEST_ERROR));
+  return visibleText(failureLine(wholeText(output)).slice(0, LONGEST_ERROR));
 }
 
 /** Paths are links in outputs up to this length. */

@@ -50,8 +50,11 @@ export const notificationStrings = {
     model: t('Notifications are pending. This model does not run without your request.'),
   } satisfies Record<HeldReason, string>,
 
-  automaticRun: t('Automatic run'),
-  automaticRunFor: (reason: string) => t('Automatic run: {0}', reason),
+  /** Why a request that the user did not write was sent. */
+  automatic: (isForced: boolean, reason: string) => {
+    if (isForced) return reason === '' ? t('Delivered by you') : t('Delivered by you: {0}', reason);
+    return reason === '' ? t('Automatic run') : t('Automatic run: {0}', reason);
+  },
   automaticText: t('Text sent to the model'),
 
   yourMessages: (count: number) => (count === 1 ? t('your message') : t('{0} of your messages', count)),

@@ -139,7 +139,7 @@ export const strings = {
   openFile: t('Open the file'),
   diffLabel: (path: string, added: number, removed: number) =>
     t('Changes in {0}: {1} added, {2} removed', path, added, removed),
-  diffCounts: (added: number, removed: number) => t('{0} lines added, {1} removed', added, removed),
+  diffCounts: (added: number, removed: number) => t('Lines added: {0}, removed: {1}', added, removed),
   diffKinds: { created: t('new'), changed: t('changed'), deleted: t('deleted'), moved: t('moved') } satisfies Record<
     FileDiff['kind'],
     string
@@ -158,7 +158,8 @@ export const strings = {
   },
   diffMore: (lines: number) => (lines === 1 ? t('Show 1 more line') : t('Show {0} more lines', lines)),
   diffLess: t('Show less'),
-  diffCut: (lines: number) => t('{0} more lines are not shown here.', lines),
+  diffCut: (lines: number) =>
+    lines === 1 ? t('1 more line is not shown here.') : t('{0} more lines are not shown here.', lines),
   previewRefused: (reason: string) => t('With the current files this call would be refused: {0}', reason),
   previewMore: (files: number) =>
     files === 1 ? t('1 more file is not shown here.') : t('{0} more files are not shown here.', files),
@@ -231,8 +232,8 @@ export const strings = {
   filesChanged: (count: number) => (count === 1 ? t('1 file changed') : t('{0} files changed', count)),
   changesSpoken: (count: number, added: number, removed: number) =>
     count === 1
-      ? t('Earshot changed 1 file: {0} lines added, {1} removed.', added, removed)
-      : t('Earshot changed {0} files: {1} lines added, {2} removed.', count, added, removed),
+      ? t('Earshot changed 1 file. Lines added: {0}, removed: {1}.', added, removed)
+      : t('Earshot changed {0} files. Lines added: {1}, removed: {2}.', count, added, removed),
   countsSpoken: (added: number, removed: number) => t('{0} added, {1} removed', added, removed),
   moreFiles: (count: number) => t('and {0} more. Review shows all of them.', count),
   changeKinds: { created: t('new'), deleted: t('deleted') },

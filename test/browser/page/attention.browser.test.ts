@@ -89,6 +89,8 @@ test('an automatic run says why it started; text for the model is folded', async
   const text = 'Automated event. No person wrote this and it approves nothing.';
   await alone.show({ title: 'x' }, [{ type: 'request', id: 's', source: 'system', text, carried }]);
   await alone.page.getByText('Automatic run: build failed (exit 1)').waitFor();
+  await alone.show({ title: 'x' }, [{ type: 'request', id: 's', source: 'system', forced: true, text, carried }]);
+  await alone.page.getByText('Delivered by you: build failed (exit 1)').waitFor();
   await alone.page.getByText('Background command failed · build').waitFor();
   expect(await alone.page.getByText(text).isVisible()).toBe(false);
   await alone.pictures('automatic-run', [300]);

@@ -194,6 +194,11 @@ test('in a conversation that is not shown it is delivered there without disturbi
   await walk.golden(golden('critical-not-shown'), { others: [other.value.log.id] });
 });
 
+/** Of each request in the transcript: whether the user caused it by *Deliver Now*. */
+function forced({ log }: Walked) {
+  return log.state.transcript.items.flatMap((item) => (item.type === 'request' ? [item.forced] : []));
+}
+
 describe('Deliver now', () => {
   test('while idle delivers pending notifications in a turn of the user, regardless of limits', async () => {
     const walk = await beginWalk([{ text: ['I'], hang: true }, done], {
@@ -208,6 +213,7 @@ describe('Deliver now', () => {
     expect(await earshot.deliverNow(walk.id)).toEqual({ ok: true, value: undefined });
     await earshot.settled(walk.id);
     expect(walk.log.state.usage.woken).toEqual({ input: 0, output: 0, cached: 0 });
+    expect(forced(walk)).toEqual([undefined, true]);
     await walk.golden(golden('deliver-now'));
   });
 
@@ -224,6 +230,8 @@ describe('Deliver now', () => {
     expect(await earshot.deliverNow(walk.id)).toMatchObject({ ok: true });
     await earshot.settled(walk.id);
     expect(occurrences(walk, 2, 'not critical')).toBe(1);
+    // The first interruption was made by a critical notification.
+    expect(forced(walk)).toEqual([undefined, undefined, true]);
     await walk.golden(golden('deliver-now-streaming'));
   });
 });

@@ -78,10 +78,11 @@ export class Transcript {
   }
 
   #request(event: EventOf<'chat_request'>, pending: PendingLookup): TranscriptItem {
-    const { event_id: id, source, content: text } = event;
+    const { event_id: id, source, content: text, forced } = event;
     const byAgent = this.#isSubagent && this.#items.size === 0;
     const names = attachmentNames(event.attachments);
-    const item = { type: 'request', id, source, text, ...(byAgent && { byAgent: true as const }), ...names } as const;
+    const how = { ...(forced && { forced }), ...(byAgent && { byAgent: true as const }) };
+    const item = { type: 'request', id, source, text, ...how, ...names } as const;
     return this.#set(this.#withCarried(item, event.notifications, pending));
   }
 
