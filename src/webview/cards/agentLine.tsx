@@ -13,10 +13,15 @@ import { visibleText } from '../render/visibleText.ts';
 const HandlesContext = createContext<readonly HandleView[]>([]);
 export const HandlesProvider = HandlesContext.Provider;
 
+/** The background command or subagent that a call started, while it is listed. */
+export function useHandle(call: string): HandleView | undefined {
+  return useContext(HandlesContext).find((one) => one.call === call);
+}
+
 /** Has only the button if the subagent is no longer a handle, as after a restart. */
 export function AgentLine({ call, conversation }: { readonly call: string; readonly conversation: string }) {
   const { offers } = useActions();
-  const handle = useContext(HandlesContext).find((one) => one.call === call);
+  const handle = useHandle(call);
   const name = handle?.name ?? '';
   return (
     <div class={`agent-line handle-${handle?.state ?? 'stopped'}`}>

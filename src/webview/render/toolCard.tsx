@@ -1,6 +1,7 @@
 // The card of a tool call: one line with title and state, opening to arguments and output.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FileDiff } from '../../protocol/page/diffView.ts';
+import type { HandleView } from '../../protocol/page/handlesView.ts';
 import type { ToolState } from '../../protocol/transcript.ts';
 import { failureLine } from '../failureLine.ts';
 import { type Growing, wholeText } from '../growing.ts';
@@ -16,7 +17,7 @@ import { Counts, Diffs } from './diff/diff.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { GrowingText } from './markdown/growingText.tsx';
 import { linkPaths } from './pathLinks.tsx';
-import { AgentLine } from '../cards/agentLine.tsx';
+import { AgentLine, useHandle } from '../cards/agentLine.tsx';
 import { MediaList } from '../cards/media.tsx';
 import { AskedQuestion, Question } from './question.tsx';
 import { ToolArguments } from './toolArguments.tsx';
@@ -48,12 +49,13 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
   const title = visibleText(toolTitle(item.name, item.arguments));
   const diffs = useDiffs(item);
   const { followed } = useActions();
-  const state = followed && item.state === 'running' ? ofTranscript.openElsewhere : strings.states[item.state];
+  const shownState = stateWith(useHandle(item.id), item.state);
+  const state = followed && item.state === 'running' ? ofTranscript.openElsewhere : strings.states[shownState];
   // For an approval of a single file the counts are next to its name.
   const previewed = item.approval?.preview?.files ?? NONE;
   const counted = item.state !== 'approval' ? diffs : previewed.length > 1 ? previewed : NONE;
   return (
-    <section class={`tool state-${item.state}`} aria-label={title}>
+    <section class={`tool state-${shownState}`} aria-label={title}>
       <button
         type="button"
         class="tool-head"
@@ -76,7 +78,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
           <span class="tool-duration">{ofTranscript.duration(item.milliseconds)}</span>
         )}
         <span class="tool-state" title={state}>
-          <Icon name={STATE_ICONS[item.state]} />
+          <Icon name={STATE_ICONS[shownState]} />
           <span>{state}</span>
         </span>
         {!open && item.state === 'failed' && <span class="tool-error">{errorLine(item)}</span>}
@@ -96,6 +98,13 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
       {item.carried !== undefined && <Carried carried={item.carried} />}
     </section>
   );
+}
+
+/** A call that started a background command or a subagent is not done while that runs. */
+function stateWith(handle: HandleView | undefined, state: ToolState): ToolState {
+  if (state !== 'done' || handle === undefined) return state;
+  if (handle.state === 'failed') return 'failed';
+  return handle.state === 'stopped' ? 'done' : 'running';
 }
 
 /**

@@ -78,6 +78,25 @@ test('a subagent that needs the user says so on its card and in the list, with a
   expect(await page.locator('.handle', { hasText: 'tester' }).innerText()).toContain('Waiting for you · 1,200 tokens');
 });
 
+test('the card of a call that started a subagent or a background command shows its state, not the end of the call', async () => {
+  const alone = await open();
+  const handle = { call: 's', name: 'tester', command: 'Run.', detail: '', output: '' };
+  const items = [
+    request('1', 'Go'),
+    tool('s', { name: 'run_command', arguments: { command: 'make', background: true } }),
+  ];
+  const state = alone.page.getByRole('region', { name: 'Run make' }).locator('.tool-state');
+  for (const [of, shown] of [
+    ['running', 'Running'],
+    ['waiting', 'Running'],
+    ['failed', 'Failed'],
+    ['stopped', 'Done'],
+  ] as const) {
+    await alone.show({ title: 'x', handles: [{ ...handle, state: of }] }, items);
+    await expect.poll(() => state.innerText()).toBe(shown);
+  }
+});
+
 test('answers have their own height as soon as they are scrolled into view, so that the transcript stays where the reader scrolled', async () => {
   const alone = await open();
   const { page } = alone;
