@@ -7,16 +7,20 @@ import { userSetting, workspaceSetting } from './configuration.ts';
 import { SETTINGS_SECTION } from './ids.ts';
 import { TERMINAL_SECTION, workspaceTerminal } from './tasks/shell.ts';
 
+interface ReadSettings extends ScopedSettings {
+  readonly workspaceModel: string | undefined;
+}
+
 export class SettingsReader implements Disposable {
   readonly #onDidChange = new vscode.EventEmitter<void>();
   readonly #listening: vscode.Disposable;
-  #read: ScopedSettings;
+  #read: ReadSettings;
 
   constructor() {
-    this.#read = readScopedSettings(valuesOf);
+    this.#read = readAll();
     this.#listening = vscode.workspace.onDidChangeConfiguration((event) => {
       if (![SETTINGS_SECTION, TERMINAL_SECTION].some((section) => event.affectsConfiguration(section))) return;
-      this.#read = readScopedSettings(valuesOf);
+      this.#read = readAll();
       this.#onDidChange.fire();
     });
   }
@@ -34,19 +38,30 @@ export class SettingsReader implements Disposable {
 
   /** Names of settings of the workspace that do not hold, since they would allow more than the user's. */
   get ignored(): readonly string[] {
-    return [...this.#read.ignored, ...Object.keys(workspaceTerminal())];
+    return this.#read.ignored;
   }
 
   /** The model, if the workspace has chosen another one than the user. */
   get workspaceModel(): string | undefined {
-    const { model } = this.current;
-    return model === (userSetting(`${SETTINGS_SECTION}.model`) ?? '') ? undefined : model;
+    return this.#read.workspaceModel;
   }
 
   dispose(): void {
     this.#listening.dispose();
     this.#onDidChange.dispose();
   }
+}
+
+/** Called only when the configuration has changed: the chat asks for the result many times a second. */
+function readAll(): ReadSettings {
+  const read = readScopedSettings(valuesOf);
+  const { model } = read.settings;
+  const chosen = workspaceSetting(`${SETTINGS_SECTION}.model`) === model;
+  return {
+    ...read,
+    ignored: [...read.ignored, ...Object.keys(workspaceTerminal())],
+    workspaceModel: chosen && model !== userSetting(`${SETTINGS_SECTION}.model`) ? model : undefined,
+  };
 }
 
 function valuesOf(name: SettingName): SettingValues {

@@ -12,7 +12,10 @@ const source = join(resolve(import.meta.dirname, '../..'), 'src');
 /** The only reads that are not of one origin: each says why a workspace's value cannot do harm there. */
 const READS: Readonly<Record<string, readonly string[]>> = {
   // Through the rules of protocol/settingRules.ts.
-  'vscode/settings.ts': ['userSetting earshot.*', 'workspaceSetting earshot.*', 'userSetting earshot.model'],
+  'vscode/settings.ts': ['userSetting', 'workspaceSetting'].flatMap((read) => [
+    `${read} earshot.*`,
+    `${read} earshot.model`,
+  ]),
   // Each of these keeps what the workspace sets apart, and asks before it runs.
   'vscode/compose/hooks.ts': ['userSetting earshot.hooks', 'workspaceSetting earshot.hooks'],
   'vscode/mcp/configurationFiles.ts': [

@@ -101,6 +101,11 @@ const APPLIED_BY_EDITOR: Readonly<Record<string, EditorSetting>> = {
     effect: 'Choose the language server behind problems and symbols.',
     guard: 'VS Code asks before it uses a workspace’s value.',
   },
+  'terminal.integrated.*': {
+    effect: 'The shell of VS Code’s terminals, in which *Run in terminal* runs a code block.',
+    guard: 'Anyone, in a trusted workspace, as for every terminal that you open.',
+  },
+  'npm.packageManager': { effect: 'The program of npm tasks.', guard: 'Anyone. Running a task needs your approval.' },
   'editor.formatOnSave, editor.codeActionsOnSave': {
     effect: 'Run your installed formatters when the agent’s edit is saved.',
     guard: 'Anyone, in a trusted workspace. The result is shown as part of the change.',

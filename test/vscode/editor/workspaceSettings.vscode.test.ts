@@ -165,8 +165,13 @@ describe('settings of the workspace', function () {
     await setting('mode', 'plan');
     const reader = new SettingsReader();
     try {
-      await repositorySettings({ 'earshot.mode': 'agent', 'terminal.integrated.env.linux': { PATH: '/evil' } });
-      assert.equal(reader.current.mode, 'plan');
+      await setting('models', { cheap: {} });
+      await repositorySettings({
+        'earshot.mode': 'agent',
+        'earshot.model': 'cheap',
+        'terminal.integrated.env.linux': { PATH: '/evil' },
+      });
+      assert.deepEqual([reader.current.mode, reader.workspaceModel], ['plan', 'cheap']);
       assert.deepEqual(reader.ignored, ['earshot.mode', 'terminal.integrated.env.linux']);
       await updateSetting('mode', 'agent');
       await eventually(
@@ -176,6 +181,7 @@ describe('settings of the workspace', function () {
     } finally {
       reader.dispose();
       await setting('mode', undefined);
+      await setting('models', undefined);
     }
   });
 });
