@@ -7,6 +7,7 @@ import { mayHaveConversations } from '../storage/folderIndex.ts';
 import { registerCommands } from './commands.ts';
 import { problemActions } from './completions/editorCommands.ts';
 import { type Composed, type Shell } from './compose.ts';
+import { anySetting } from './configuration.ts';
 import { CHAT_VIEW, NOTIFICATIONS_VIEW, PLUGINS_VIEW } from './ids.ts';
 import { LazyTree } from './notifications/lazyTree.ts';
 import { type NotificationNode } from './notifications/notificationsView.ts';
@@ -104,12 +105,12 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
 
 /** The page plays the sound, so it must be retained while the view is hidden. */
 function playsSound(): boolean {
-  return vscode.workspace.getConfiguration('earshot').get('attention.sound') === true;
+  return anySetting('earshot.attention.sound') === true;
 }
 
 /** Shows the chat on the first run, when VS Code opens the secondary side bar empty; not if it is hidden by default. */
 async function showOnce({ globalState }: vscode.ExtensionContext): Promise<void> {
-  const visibility = vscode.workspace.getConfiguration('workbench').get('secondarySideBar.defaultVisibility');
+  const visibility = anySetting('workbench.secondarySideBar.defaultVisibility');
   if (visibility === 'hidden' || globalState.get('chatShown') === true) return;
   await globalState.update('chatShown', true);
   await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);

@@ -1,7 +1,9 @@
-// Generates from the contributions in the code the parts of package.json, and the texts that it refers to by key.
+// Generates from the contributions in the code the parts of package.json, the texts that it refers to by key, and the
+// page about the safety of settings.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contributedTexts, translatedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';
+import { settingsSafetyPage } from '../../src/vscode/contributions/settingsSafety.ts';
 import { runToExit } from './processes/lifetime.mjs';
 import { repository } from './setup.mjs';
 
@@ -14,6 +16,7 @@ await runToExit(async () => {
   await update('package.json', withContributions(manifest));
   await update('package.nls.json', contributedTexts());
   await update('package.nls.de.json', translatedTexts(german));
+  await update('docs/settings-safety.md', settingsSafetyPage());
   return 0;
 });
 

@@ -11,6 +11,7 @@ import { fileTools } from '../../src/tools/files/fileTools.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { contributedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';
+import { settingsSafetyPage } from '../../src/vscode/contributions/settingsSafety.ts';
 import { kindProperties, levelProperties, toolProperties } from '../../src/vscode/contributions/settingProperties.ts';
 import {
   AGENTS_CONTAINER,
@@ -56,6 +57,10 @@ const { commands, configuration, views, menus } = manifest.contributes;
 test('package.json and its texts are what `npm run contributions` writes', () => {
   expect(read('package.json')).toBe(withContributions(read('package.json')));
   expect(read('package.nls.json')).toBe(contributedTexts());
+});
+
+test('docs/settings-safety.md is what `npm run contributions` writes', () => {
+  expect(read('docs/settings-safety.md')).toBe(settingsSafetyPage());
 });
 
 test('package.json has every registered command and no other', () => {

@@ -34,7 +34,19 @@ export function obstaclesOf({ storage, workspace, live, earshot, settings, hub }
         nextStep: vscode.l10n.t('Its default is used until you correct it.'),
       }),
     ),
+    ...ofWorkspaceSettings(settings),
     ...linkObstacles(hub.link, vscode.l10n.t),
+  ];
+}
+
+/** A repository's settings never change unnoticed what the user has set. */
+function ofWorkspaceSettings({ ignored, workspaceModel }: SettingsReader): Obstacle[] {
+  const text = vscode.l10n.t('Earshot ignores these values of the workspace settings: {0}.', ignored.join(', '));
+  const nextStep = vscode.l10n.t('They would allow more than your user settings. Set them there if you want them.');
+  const chosen = vscode.l10n.t('The workspace settings have chosen the model: {0}.', workspaceModel || 'Guide');
+  return [
+    ...(ignored.length === 0 ? [] : [{ level: 'info', text, nextStep } as const]),
+    ...(workspaceModel === undefined ? [] : [{ level: 'info', text: chosen } as const]),
   ];
 }
 

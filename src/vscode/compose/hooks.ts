@@ -7,6 +7,7 @@ import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
 import { HOOK_EVENTS, hooksSchema } from '../../protocol/outside/hooks.ts';
+import { userSetting, workspaceSetting } from '../configuration.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import { type Window } from './window.ts';
 
@@ -34,13 +35,14 @@ export function composeHooks({ context, logger, settings, held }: Window, notice
  * The user's hooks, then those of the workspace. An invalid value is skipped here and reported by the settings reader.
  */
 function readHooks(): readonly ConfiguredHook[] {
-  const inspected = vscode.workspace.getConfiguration(SETTINGS_SECTION).inspect('hooks');
-  const { globalValue, workspaceValue, workspaceFolderValue } = inspected ?? {};
   const read = (value: unknown, workspace: boolean): ConfiguredHook[] => {
     const hooks = hooksSchema.safeParse(value ?? {}).data ?? {};
     return HOOK_EVENTS.flatMap((event) => (hooks[event] ?? []).map((hook) => ({ event, hook, workspace })));
   };
-  return [...read(globalValue, false), ...read(workspaceValue, true), ...read(workspaceFolderValue, true)];
+  return [
+    ...read(userSetting(`${SETTINGS_SECTION}.hooks`), false),
+    ...read(workspaceSetting(`${SETTINGS_SECTION}.hooks`), true),
+  ];
 }
 
 async function approveHook({ event, command, files }: HookApproval): Promise<boolean> {

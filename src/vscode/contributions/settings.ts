@@ -27,7 +27,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   model: {
     scope: 'window',
     markdownDescription:
-      'Model that answers: a name that the endpoint in `#earshot.baseUrl#` knows, or `vscode:vendor/id` for a model of VS Code. Empty: the built-in **Guide**, which works offline and uses no AI.',
+      'Model that answers: a name that the endpoint in `#earshot.baseUrl#` knows, or `vscode:vendor/id` for a model of VS Code. Empty: the built-in **Guide**, which works offline and uses no AI. A workspace can choose only a model of `#earshot.models#` in your user settings.',
   },
   baseUrl: {
     scope: 'machine',
@@ -39,7 +39,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   models: {
     scope: 'window',
     markdownDescription:
-      'Options for each model, by its name: `{"gpt-5.1": {"reasoningEffort": "low", "contextWindow": 400000, "prices": {"input": 1.25, "output": 10, "cached": 0.125}}}`. Prices are per million tokens.',
+      'Options for each model, by its name: `{"gpt-5.1": {"reasoningEffort": "low", "contextWindow": 400000, "prices": {"input": 1.25, "output": 10, "cached": 0.125}}}`. Prices are per million tokens. Only read from user settings.',
   },
   sendKey: {
     scope: 'window',
@@ -105,12 +105,12 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   'limits.tokens': {
     scope: 'window',
     markdownDescription:
-      'Asks you before a conversation continues, each time it has used this many tokens, as counted by the endpoint. 0: no limit.',
+      'Asks you before a conversation continues, each time it has used this many tokens, as counted by the endpoint. 0: no limit. A workspace can only lower it.',
   },
   'limits.cost': {
     scope: 'window',
     markdownDescription:
-      'Asks you before a conversation continues, each time it has cost this much, in the currency of the prices in `#earshot.models#`. 0: no limit.',
+      'Asks you before a conversation continues, each time it has cost this much, in the currency of the prices in `#earshot.models#`. 0: no limit. A workspace can only lower it.',
   },
   'notifications.enable': {
     scope: 'resource',

@@ -11,6 +11,7 @@ import {
   readConfigText,
   readConfigValue,
 } from '../../mcp/config/configuration.ts';
+import { userSetting, workspaceSetting } from '../configuration.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 
 /** The names that VS Code and other agents use. */
@@ -25,8 +26,14 @@ export interface ConfigurationFilesDeps {
 
 /** The user's servers come first: a workspace cannot replace them. */
 export async function readConfiguration(deps: ConfigurationFilesDeps): Promise<ReadConfiguration> {
-  const user = ofSettings('user');
-  const workspace = ofSettings('workspace');
+  const user = ofSettings('user', {
+    servers: userSetting(`${SETTINGS_SECTION}.mcp.servers`),
+    inputs: userSetting(`${SETTINGS_SECTION}.mcp.inputs`),
+  });
+  const workspace = ofSettings('workspace', {
+    servers: workspaceSetting(`${SETTINGS_SECTION}.mcp.servers`),
+    inputs: workspaceSetting(`${SETTINGS_SECTION}.mcp.inputs`),
+  });
   return mergeConfigurations([user, await readProfile(deps), workspace, ...(await readWorkspaceFiles(deps))]);
 }
 
@@ -46,20 +53,14 @@ export function onDidChangeConfiguration(changed: () => void): Disposable {
   return held;
 }
 
-function ofSettings(scope: 'user' | 'workspace'): ReadConfiguration {
-  const configuration = vscode.workspace.getConfiguration(SETTINGS_SECTION);
-  const valueOf = (name: string): unknown => {
-    const found = configuration.inspect(name);
-    return scope === 'user' ? found?.globalValue : (found?.workspaceFolderValue ?? found?.workspaceValue);
-  };
-  const servers = valueOf('mcp.servers');
-  if (servers === undefined) return { servers: [], problems: [] };
+function ofSettings(scope: 'user' | 'workspace', values: { servers: unknown; inputs: unknown }): ReadConfiguration {
+  if (values.servers === undefined) return { servers: [], problems: [] };
   const source: ConfigSource = {
     label: scope === 'user' ? 'the user settings' : 'the workspace settings',
     workspace: scope === 'workspace',
     folder: firstFolder(),
   };
-  return readConfigValue({ servers, inputs: valueOf('mcp.inputs') }, source);
+  return readConfigValue(values, source);
 }
 
 async function readProfile({ files, profileFile }: ConfigurationFilesDeps): Promise<ReadConfiguration> {

@@ -11,6 +11,7 @@ import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
 import { type KeySet } from '../../storage/keySet.ts';
 import { type Earshot } from '../../core/earshot.ts';
+import { userSetting } from '../configuration.ts';
 import { type Output } from '../output.ts';
 import { type SettingsReader } from '../settings.ts';
 import { ServerApprovals } from './approveServer.ts';
@@ -177,8 +178,9 @@ export class McpWindow implements Disposable {
   }
 }
 
+/** The user's value: a program that the user configured or approved does not become another one by a workspace's. */
 function settingText(name: string): string | undefined {
-  const value: unknown = vscode.workspace.getConfiguration().get(name);
+  const value = userSetting(name);
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 

@@ -38,7 +38,8 @@ export function createModelChooser(deps: {
       get names() {
         return Object.keys(deps.settings().models);
       },
-      get: (name) => (name in deps.settings().models || name === deps.settings().model ? get(name) : undefined),
+      get: (name) =>
+        Object.hasOwn(deps.settings().models, name) || name === deps.settings().model ? get(name) : undefined,
     },
   };
 }

@@ -1,8 +1,7 @@
 // Reads the settings of program plugins: options that grant rights count only in user settings.
-import * as vscode from 'vscode';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import { pluginNameSchema, type Program, programSchema } from '../../protocol/plugin.ts';
-import { type Settings } from '../../protocol/settings.ts';
+import { userSetting, workspaceSetting } from '../configuration.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 
 export interface ReadPrograms {
@@ -13,8 +12,8 @@ export interface ReadPrograms {
 
 /** A workspace can add programs, but cannot change those of the user settings. */
 export function readPrograms(): ReadPrograms {
-  const inspected = configuration().inspect<Record<string, unknown>>('plugins.programs');
-  const { globalValue = {}, workspaceValue = {}, workspaceFolderValue = {} } = inspected ?? {};
+  const ofUser = userSetting(`${SETTINGS_SECTION}.plugins.programs`);
+  const ofWorkspace = workspaceSetting(`${SETTINGS_SECTION}.plugins.programs`);
   const programs = new Map<string, Program>();
   const problems = new Map<string, string>();
   const add = (name: string, value: unknown, fromUser: boolean) => {
@@ -24,8 +23,8 @@ export function readPrograms(): ReadPrograms {
     else if (!parsed.success) problems.set(name, describeIssue(parsed.error));
     else programs.set(name, fromUser ? parsed.data : withoutRights(parsed.data));
   };
-  for (const [name, value] of Object.entries({ ...workspaceValue, ...workspaceFolderValue })) add(name, value, false);
-  for (const [name, value] of Object.entries(globalValue)) {
+  for (const [name, value] of Object.entries(ofWorkspace ?? {})) add(name, value, false);
+  for (const [name, value] of Object.entries(ofUser ?? {})) {
     problems.delete(name);
     add(name, value, true);
   }
@@ -34,15 +33,4 @@ export function readPrograms(): ReadPrograms {
 
 function withoutRights(program: Program): Program {
   return { ...program, run: program.run === 'allow' ? 'ask' : program.run, start: 'manual', approve: false };
-}
-
-/** `approve` as fallback counts only if the user settings say so. */
-export function withUserFallback(settings: Settings): Settings {
-  const { globalValue } = configuration().inspect('plugins.respondFallback') ?? {};
-  const isApproved = settings['plugins.respondFallback'] === 'approve' && globalValue === 'approve';
-  return { ...settings, 'plugins.respondFallback': isApproved ? 'approve' : 'reject' };
-}
-
-function configuration(): vscode.WorkspaceConfiguration {
-  return vscode.workspace.getConfiguration(SETTINGS_SECTION);
 }

@@ -20,7 +20,7 @@ import { SETTINGS_SECTION } from '../ids.ts';
 import { InstallCommands } from '../listening/installCommands.ts';
 import { chooseArguments, choosePlugin, confirmAttach, confirmListen, confirmRun } from './pluginDialogs.ts';
 import { pluginRow } from './pluginRows.ts';
-import { readPrograms, withUserFallback } from './pluginSettings.ts';
+import { readPrograms } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
 import { WebChatController, type WebChatDeps } from './webChatController.ts';
@@ -60,7 +60,7 @@ export class PluginsController implements PluginRows, Disposable {
     const { context, ports } = deps;
     this.#held.add(this.#changed);
     this.#channels = this.#held.add(new PluginChannels());
-    this.#shared = this.#held.add(new SharedParts({ ...ports, settings: () => withUserFallback(ports.settings()) }));
+    this.#shared = this.#held.add(new SharedParts(ports));
     const programs = () => readPrograms().programs;
     const isTrusted = () => vscode.workspace.isTrusted;
     this.#consent = new ProgramConsent({

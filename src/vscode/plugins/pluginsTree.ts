@@ -1,6 +1,7 @@
 // The Program Plugins view: a tree whose rows are loaded when it is first shown.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
+import { anySetting, userSetting } from '../configuration.ts';
 import { HAS_PLUGINS, SETTINGS_SECTION } from '../ids.ts';
 
 export interface PluginRows {
@@ -58,16 +59,14 @@ export class PluginsTree implements vscode.TreeDataProvider<vscode.TreeItem>, Di
 }
 
 function programNames(): readonly string[] {
-  const programs: unknown = vscode.workspace.getConfiguration(SETTINGS_SECTION).get('plugins.programs');
+  const programs = anySetting(`${SETTINGS_SECTION}.plugins.programs`);
   return typeof programs === 'object' && programs !== null ? Object.keys(programs) : [];
 }
 
 /** Whether a program of the user's settings starts with each window. */
 export function startsWithWindow(): boolean {
-  const programs = vscode.workspace
-    .getConfiguration(SETTINGS_SECTION)
-    .inspect<Record<string, unknown>>('plugins.programs');
-  return Object.values(programs?.globalValue ?? {}).some(
-    (program) => typeof program === 'object' && program !== null && 'start' in program && program.start === 'window',
+  return Object.values(userSetting(`${SETTINGS_SECTION}.plugins.programs`) ?? {}).some(
+    (program: unknown) =>
+      typeof program === 'object' && program !== null && 'start' in program && program.start === 'window',
   );
 }

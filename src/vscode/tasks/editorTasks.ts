@@ -8,11 +8,13 @@ import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type T
 import { TaskRun } from '../../producers/tasks/taskRun.ts';
 import { matchersOf } from './problemMatchers.ts';
 import { TaskOutputs } from './taskOutputs.ts';
+import { TerminalApproval } from './terminalApproval.ts';
 
 export class EditorTasks implements Tasks, Disposable {
   readonly #clock: Clock;
   readonly #held = new DisposableStore();
   readonly #outputs: TaskOutputs;
+  readonly #terminal: TerminalApproval;
   readonly #onDidEnd: Emitter<TaskEnd>;
   readonly #runs = new Map<vscode.TaskExecution, TaskRun>();
   /** Tasks that have ended: VS Code reports the end of some tasks twice. */
@@ -22,6 +24,7 @@ export class EditorTasks implements Tasks, Disposable {
   constructor(clock: Clock, report: (error: unknown) => void) {
     this.#clock = clock;
     this.#report = report;
+    this.#terminal = new TerminalApproval(report);
     this.#outputs = this.#held.add(new TaskOutputs(clock, report));
     this.#onDidEnd = this.#held.add(new Emitter(report));
     const { tasks, languages } = vscode;
@@ -62,6 +65,15 @@ export class EditorTasks implements Tasks, Disposable {
         'running',
         `The task “${info.name}” is running already.`,
         'Wait for its end: you are notified of it.',
+      );
+    }
+    const { missing } = this.#terminal;
+    if (missing.length > 0) {
+      this.#terminal.offer();
+      return failed(
+        'not_approved',
+        `The task “${info.name}” was not run: the workspace settings choose the program or environment of its terminal (${missing.join(', ')}), and the user has not approved that.`,
+        'A message in the editor asks the user. Run the task again after the approval.',
       );
     }
     try {

@@ -1,6 +1,7 @@
 // Reads the problem matchers of a task from the editor's settings and extensions.
 import * as vscode from 'vscode';
 import { type TaskMatchers } from '../../producers/tasks/taskRun.ts';
+import { anySetting } from '../configuration.ts';
 
 /** As written in tasks.json or by extensions; every field may be missing or wrong. */
 interface Matcher {
@@ -26,7 +27,7 @@ export function matchersOf(task: vscode.Task): TaskMatchers {
 
 function configured(task: vscode.Task): readonly unknown[] {
   const scope = typeof task.scope === 'object' ? task.scope : undefined;
-  const tasks = vscode.workspace.getConfiguration('tasks', scope).get<unknown>('tasks');
+  const tasks = anySetting('tasks.tasks', scope);
   if (!Array.isArray(tasks)) return [];
   const own = (tasks as { label?: unknown; taskName?: unknown; problemMatcher?: unknown }[]).find(
     (one) => typeof one === 'object' && (one.label ?? one.taskName) === task.name,

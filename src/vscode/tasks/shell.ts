@@ -1,17 +1,36 @@
-// Reads the shell and the environment of the user's terminals, in which commands run too.
-import * as vscode from 'vscode';
+// Reads the shell and the environment of the user's terminals, in which commands run too. What the workspace's settings
+// say of them is not used: it would choose a program unasked.
 import { shellProgram, userEnvironment } from '../../node/shellProgram.ts';
 import { type UserShell } from '../../node/supervision/supervision.ts';
+import { terminalShell } from '../../node/terminalProfile.ts';
+import { userSetting, workspaceSetting } from '../configuration.ts';
 
+export const TERMINAL_SECTION = 'terminal.integrated';
 const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'osx' : 'linux';
 
+const AUTOMATION = `terminal.integrated.automationProfile.${PLATFORM}`;
+const DEFAULT = `terminal.integrated.defaultProfile.${PLATFORM}`;
+const PROFILES = `terminal.integrated.profiles.${PLATFORM}`;
+const ENVIRONMENT = `terminal.integrated.env.${PLATFORM}`;
+
+/** Computed without `vscode.env.shell`, which follows the workspace's settings, also for a while after they are gone. */
 export function userShell(): UserShell {
-  const settings = vscode.workspace.getConfiguration('terminal.integrated');
-  // The automation profile if there is one, else the shell of a new terminal.
-  const automation = settings.get<{ path?: unknown } | null>(`automationProfile.${PLATFORM}`);
-  const path = typeof automation?.path === 'string' ? automation.path : vscode.env.shell;
-  return {
-    shell: shellProgram(path || (process.env['SHELL'] ?? '')),
-    env: userEnvironment(process.env, settings.get<Record<string, string | null>>(`env.${PLATFORM}`)),
+  const path = terminalShell({
+    automationProfile: userSetting(AUTOMATION),
+    defaultProfile: userSetting(DEFAULT),
+    profiles: userSetting(PROFILES),
+  });
+  const env = userSetting(ENVIRONMENT) as Readonly<Record<string, string | null>> | undefined;
+  return { shell: shellProgram(path), env: userEnvironment(process.env, env) };
+}
+
+/** The workspace's settings that choose the program or the environment of terminals and tasks, by their names. */
+export function workspaceTerminal(): Readonly<Record<string, unknown>> {
+  const values = {
+    [AUTOMATION]: workspaceSetting(AUTOMATION),
+    [DEFAULT]: workspaceSetting(DEFAULT),
+    [PROFILES]: workspaceSetting(PROFILES),
+    [ENVIRONMENT]: workspaceSetting(ENVIRONMENT),
   };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null));
 }

@@ -1,6 +1,7 @@
 // Finds the encoding of a file from its open document, the settings or its bytes. It must reproduce the bytes exactly.
 import * as vscode from 'vscode';
 import { decodeAs, decodeBytes, type Encoding, encodeText, hasNul } from '../../base/encodings.ts';
+import { anySetting } from '../configuration.ts';
 
 const OURS: ReadonlySet<string> = new Set<Encoding>(['utf8', 'utf8bom', 'utf16le', 'utf16be', 'windows1252']);
 
@@ -49,7 +50,8 @@ function documentKey(uri: vscode.Uri): string {
 }
 
 export function configuredEncoding(uri: vscode.Uri): string {
-  return vscode.workspace.getConfiguration('files', uri).get<string>('encoding') ?? 'utf8';
+  const encoding = anySetting('files.encoding', uri);
+  return typeof encoding === 'string' ? encoding : 'utf8';
 }
 
 async function decodeIn(encoding: string, bytes: Uint8Array): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { failed } from '../../base/errors.ts';
 import { compileGlob } from '../../core/files/globs.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
+import { anySetting, userSetting } from '../configuration.ts';
 import { type Refused } from './fileFailures.ts';
 
 const WRITE_BITS = 0o222;
@@ -40,15 +41,19 @@ async function isMarkedReadOnly(uri: vscode.Uri): Promise<boolean> {
   }
 }
 
-/** `files.readonlyInclude`: VS Code lets an extension change such a buffer, but does not save it. */
+/**
+ * `files.readonlyInclude`: VS Code lets an extension change such a buffer, but does not save it. A workspace can add
+ * read-only files, but cannot make the user's writable.
+ */
 function isSetReadOnly(uri: vscode.Uri): boolean {
-  const settings = vscode.workspace.getConfiguration('files', uri);
   const path = vscode.workspace.asRelativePath(uri, false);
-  const matches = (name: string) =>
-    Object.entries(settings.get<Record<string, boolean>>(name) ?? {}).some(
-      ([glob, on]) => on && compileGlob(glob)(path),
-    );
-  return matches('readonlyInclude') && !matches('readonlyExclude');
+  const matches = (globs: unknown) =>
+    Object.entries(globs ?? {}).some(([glob, on]) => on === true && compileGlob(glob)(path));
+  const ofUser =
+    matches(userSetting('files.readonlyInclude', uri)) && !matches(userSetting('files.readonlyExclude', uri));
+  return (
+    ofUser || (matches(anySetting('files.readonlyInclude', uri)) && !matches(anySetting('files.readonlyExclude', uri)))
+  );
 }
 
 /** Root can write everything, so a file without any write permission counts as read-only too. */

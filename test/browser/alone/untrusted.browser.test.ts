@@ -1,8 +1,27 @@
-// An untrusted workspace: Earshot reads files, but runs nothing until the user trusts it.
+// An untrusted workspace: Earshot reads files, but runs nothing until the user trusts it. Settings of the repository lift
+// no limit in it, and once it is trusted choose no program unasked.
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useWorkbench } from '../../support/workbench.ts';
 
-const workbench = useWorkbench({ untrusted: true });
+const workbench = useWorkbench({ untrusted: true, settings: { 'earshot.limits.tokens': 1000 } });
+const ignored = (...names: string[]) =>
+  workbench.chat().getByText(`Earshot ignores these values of the workspace settings: ${names.join(', ')}.`);
+
+async function repositorySettings(settings: Readonly<Record<string, unknown>>): Promise<void> {
+  await mkdir(join(workbench.folder, '.vscode'), { recursive: true });
+  await writeFile(join(workbench.folder, '.vscode/settings.json'), JSON.stringify(settings));
+}
+
+test('the chat of an untrusted workspace names the limit that the repository would lift', async () => {
+  await workbench.openChat();
+  await repositorySettings({ 'earshot.limits.tokens': 0 });
+  await ignored('earshot.limits.tokens').waitFor();
+  await workbench.screenshot('untrusted-settings');
+  await repositorySettings({ 'earshot.limits.tokens': 500 });
+  await expect.poll(() => ignored('earshot.limits.tokens').count()).toBe(0);
+});
 
 test('Earshot reads files, refuses to run commands with a reason, and runs them once the user trusts the folder', async () => {
   const { page } = workbench;
@@ -20,4 +39,35 @@ test('Earshot reads files, refuses to run commands with a reason, and runs them 
   await chat.getByRole('button', { name: 'Manage trust' }).click();
   await page.getByRole('button', { name: 'Trust', exact: true }).first().click();
   await expect.poll(() => chat.getByText('This workspace is not trusted', { exact: false }).count()).toBe(0);
+});
+
+test('a task runs with the shell of the repository only after a dialog that shows it was approved', async () => {
+  const { page, folder } = workbench;
+  // The editor in which the folder was trusted covers the chat.
+  await workbench.command('View: Close All Editors');
+  await page.locator('.monaco-modal-editor-block').waitFor({ state: 'hidden' });
+  const [shell, trace] = [join(folder, 'node_modules', 'own-shell'), join(folder, 'node_modules', 'trace')];
+  await mkdir(join(folder, 'node_modules'), { recursive: true });
+  await writeFile(shell, `#!/bin/sh\necho ran >> '${trace}'\nexec /bin/sh "$@"\n`);
+  await chmod(shell, 0o755);
+  await repositorySettings({ 'terminal.integrated.automationProfile.linux': { path: shell } });
+  await ignored('terminal.integrated.automationProfile.linux').waitFor();
+  const runTask = async () => {
+    await workbench.reset();
+    await workbench.say('run the task check');
+    await workbench.chat().getByRole('button', { name: 'Approve' }).first().click();
+    await workbench.settled();
+  };
+  await runTask();
+  expect(await workbench.transcript().innerText()).toContain('was not run: the workspace settings choose');
+  expect(await readFile(trace, 'utf8').catch(() => '')).toBe('');
+  // A workbench under automation shows no toasts, so the message is found in the notification centre.
+  await workbench.command('Notifications: Show Notifications');
+  await page.locator('.notifications-center').getByRole('button', { name: 'Review…' }).click();
+  const dialog = page.locator('.monaco-dialog-box');
+  await dialog.getByText(shell, { exact: false }).waitFor();
+  await workbench.screenshot('untrusted-terminal');
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  await runTask();
+  expect(await readFile(trace, 'utf8')).toBe('ran\n');
 });

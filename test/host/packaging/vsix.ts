@@ -15,6 +15,7 @@ const copied = [
   'package.nls.json',
   'package.nls.de.json',
   'CHANGELOG.md',
+  'docs',
   'LICENSE',
   'media',
   '.vscodeignore',

@@ -1,7 +1,7 @@
 // Commands in the real editor: the user's shell and environment, and a terminal that mirrors a command and accepts
 // input.
 import * as assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -27,7 +27,7 @@ describe('commands', () => {
       await handle.stop('the test ended');
       handle.dispose();
     }
-    await vscode.workspace.getConfiguration('terminal.integrated').update('env.linux', undefined, false);
+    await vscode.workspace.getConfiguration('terminal.integrated').update('env.linux', undefined, true);
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
@@ -54,9 +54,9 @@ describe('commands', () => {
 
   it('have the user’s shell and environment with the changes from the settings, and none of the editor’s variables', async () => {
     const settings = vscode.workspace.getConfiguration('terminal.integrated');
-    await settings.update('env.linux', { FROM_SETTINGS: 'yes', HOME: null }, false);
+    await settings.update('env.linux', { FROM_SETTINGS: 'yes', HOME: null }, true);
     const { shell, env } = userShell();
-    assert.equal(shell.path, vscode.env.shell);
+    assert.equal(await realpath(shell.path), await realpath(vscode.env.shell));
     assert.equal(env['FROM_SETTINGS'], 'yes');
     assert.deepEqual(
       Object.keys(env).filter((name) => name === 'HOME' || /^(ELECTRON|VSCODE)_/.test(name)),

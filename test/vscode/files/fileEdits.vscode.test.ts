@@ -188,6 +188,20 @@ describe('file edits', () => {
     assert.deepEqual([await diskText('a.txt'), await diskText('b.txt')], ['a\n', 'b\n']);
   });
 
+  it('refuse a file that the user made read-only though the workspace excludes it', async () => {
+    const path = await put('b.txt', 'b\n');
+    const settings = vscode.workspace.getConfiguration('files');
+    const { Global, Workspace } = vscode.ConfigurationTarget;
+    await settings.update('readonlyInclude', { '**/b.txt': true }, Global);
+    await settings.update('readonlyExclude', { '**/b.txt': true }, Workspace);
+    try {
+      assert.equal((await refused(await write(path, 'b\n', 'B\n'))).code, 'read_only');
+    } finally {
+      await settings.update('readonlyInclude', undefined, Global);
+      await settings.update('readonlyExclude', undefined, Workspace);
+    }
+  });
+
   it('do not delete a file with unsaved changes', async () => {
     const path = await put('a.txt', 'a\n');
     const document = await typeInto('a.txt', () => 'typed\n');
