@@ -3,6 +3,22 @@ import { type Mutant } from './mutate.ts';
 
 export const pluginMutants: readonly Mutant[] = [
   {
+    name: 'an attached program may answer by its name',
+    file: 'src/plugins/host/attachedPrograms.ts',
+    symbol: 'AttachedPrograms.#connect',
+    find: 'answering !== undefined && this.#mayAnswer(name)',
+    replace: 'this.#mayAnswer(name)',
+    tests: ['test/unit/plugins/answering.test.ts'],
+  },
+  {
+    name: 'a process that a command has started can be allowed to answer',
+    file: 'src/plugins/host/callBack.ts',
+    symbol: 'callBack',
+    find: 'isOfCommand(process.pid)',
+    replace: 'process.pid === 0',
+    tests: ['test/unit/plugins/answering.test.ts'],
+  },
+  {
     name: 'the key is not masked in lines to plugins',
     file: 'src/plugins/connection.ts',
     symbol: 'PluginConnection.send',

@@ -38,6 +38,9 @@ export interface QuestionsDeps {
   report(error: unknown): void;
 }
 
+/** The plugin that answers, and its process. */
+type Answerer = Pick<ApprovalAnswer, 'by' | 'program'>;
+
 type Given =
   | { readonly respond: 'tool_approval'; readonly answer: ApprovalAnswer }
   | { readonly respond: 'inquiry'; readonly answer: InquiryAnswer };
@@ -144,7 +147,7 @@ export class Questions implements AttachedFrontend, Disposable {
   }
 
   /** Handles a plugin's answer. After a failure the question stays open. */
-  answer(subscription: Subscription, given: RequestOf<'respond'>, by: string): Result<void> {
+  answer(subscription: Subscription, given: RequestOf<'respond'>, who: Answerer): Result<void> {
     const id = given.respond === 'tool_approval' ? given.tool_call_id : given.inquiry_id;
     const named = given.respond === 'tool_approval' ? given.conversation : undefined;
     const covers = (one: string) => subscription.covers(one) && (named === undefined || one === named);
@@ -164,7 +167,7 @@ export class Questions implements AttachedFrontend, Disposable {
         before === undefined ? `No ${what} “${id.slice(0, 100)}” is open.` : `It was already answered by ${before}.`,
       );
     }
-    const answer = this.#readAnswer(open, given, by);
+    const answer = this.#readAnswer(open, given, who);
     if (!answer.ok) return answer;
     this.#close(open, answer.value);
     open.settle(answer.value);
@@ -231,14 +234,14 @@ export class Questions implements AttachedFrontend, Disposable {
     }
   }
 
-  #readAnswer(open: OpenQuestion, given: RequestOf<'respond'>, by: string): Result<Given> {
+  #readAnswer(open: OpenQuestion, given: RequestOf<'respond'>, who: Answerer): Result<Given> {
     if (given.respond === 'inquiry') {
       const { answer } = given;
       const several = 'several' in open.request && open.request.several;
       if (several !== (typeof answer !== 'string')) {
         return failed('plugin', several ? 'answer: must be a list of strings.' : 'answer: must be a string.');
       }
-      return succeeded({ respond: 'inquiry', answer: { answer, by } });
+      return succeeded({ respond: 'inquiry', answer: { answer, ...who } });
     }
     const { action, arguments: args, reason } = given;
     if (action === 'modify') {
@@ -247,7 +250,7 @@ export class Questions implements AttachedFrontend, Disposable {
     }
     const answer: ApprovalAnswer = {
       action,
-      by,
+      ...who,
       ...(action === 'modify' && args !== undefined && { arguments: args }),
       ...(reason !== undefined && { reason }),
     };

@@ -75,7 +75,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
     isTrusted: options.trusted ?? (() => true),
     folder: () => folder,
     confirmRun: async () => false,
-    confirmAttach: async () => false,
+    confirmAttach: async () => 'refuse',
     confirmListen: async ({ agent }) => {
       asked.push(agent);
       return (await options.allows?.()) ?? true;
