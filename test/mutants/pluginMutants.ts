@@ -3,6 +3,22 @@ import { type Mutant } from './mutate.ts';
 
 export const pluginMutants: readonly Mutant[] = [
   {
+    name: 'plugins and the web chat are asked without reason and preview',
+    file: 'src/plugins/streams/questions.ts',
+    symbol: 'Questions.approve',
+    find: 'data: { ...logged, ...approvalDetails({ ...request }) }',
+    replace: 'data: logged',
+    tests: ['test/unit/plugins/approvalDetails.test.ts', 'test/unit/webchat/approvals.test.ts'],
+  },
+  {
+    name: 'an ACP client approves a preview that it was not shown',
+    file: 'src/acp/frontend.ts',
+    symbol: 'ClientFrontend.approvalChanged',
+    find: 'asked.abort();',
+    replace: '',
+    tests: ['test/walk/acp/joined.test.ts'],
+  },
+  {
     name: 'an attached program may answer by its name',
     file: 'src/plugins/host/attachedPrograms.ts',
     symbol: 'AttachedPrograms.#connect',

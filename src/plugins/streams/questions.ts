@@ -15,6 +15,7 @@ import {
   TIMED_OUT,
 } from '../../core/ports/ports.ts';
 import { type Views } from '../../core/ports/storage.ts';
+import { approvalDetails } from '../../protocol/approvalDetails.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type HostMessageOf, type RequestOf, type ResolvedData } from '../../protocol/plugin.ts';
 import { type Pieces } from './pieces.ts';
@@ -50,10 +51,11 @@ interface OpenQuestion {
   readonly conversation: string;
   /** The tool call's id, or the question's. */
   readonly id: string;
-  readonly request: ApprovalRequest | InquiryRequest;
-  /** The number and the data of the event that asks. */
+  request: ApprovalRequest | InquiryRequest;
+  /** The number of the event that asks, the event, and the event with what the user is shown besides it. */
   readonly seq: number;
-  readonly data: HostMessageOf<'event'>['data'];
+  readonly logged: HostMessageOf<'event'>['data'];
+  data: HostMessageOf<'event'>['data'];
   /** The subscriptions that the question was offered to and that still exist. */
   readonly asked: Set<Subscription>;
   /** Whether any plugin was asked, even if it is gone. */
@@ -91,17 +93,24 @@ export class Questions implements AttachedFrontend, Disposable {
         id: call.id,
         request,
         seq: logged.seq,
-        data: logged,
+        logged,
+        data: { ...logged, ...approvalDetails({ ...request }) },
       } as const;
       this.#ask(question, signal, (given) => given.respond === 'tool_approval' && resolve(given.answer), reject);
     });
   }
 
-  /** Nothing to do: plugins are shown only the call, not its preview. */
-  approvalChanged(): void {}
+  /** Sends the question again, so that nobody approves changes that were not shown. */
+  approvalChanged(request: ApprovalRequest): void {
+    const open = this.#open.get(questionKey(request.conversation, request.call.id));
+    if (open === undefined) return;
+    open.request = request;
+    open.data = { ...open.logged, ...approvalDetails({ ...request }) };
+    for (const subscription of open.asked) this.#send(open, subscription);
+  }
 
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    const { conversation, id, call, text, options, several, fields } = request;
+    const { conversation, id, call, text, options, several, fields, problem } = request;
     const asked = call === undefined ? undefined : this.#deps.earshot.get(conversation)?.log.state.turn.inquiry(call);
     const form = fields && { fields: [...fields] };
     const shown = {
@@ -113,7 +122,8 @@ export class Questions implements AttachedFrontend, Disposable {
     };
     const { v: _, ...logged } = asked?.request ?? { v: 1, seq: 0, type: 'inquiry_request', ...shown };
     return new Promise((resolve, reject) => {
-      const question = { respond: 'inquiry', conversation, id, request, seq: logged.seq, data: logged } as const;
+      const data = { ...logged, ...(problem !== undefined && { problem }) };
+      const question = { respond: 'inquiry', conversation, id, request, seq: logged.seq, logged, data } as const;
       this.#ask(question, signal, (given) => given.respond === 'inquiry' && resolve(given.answer), reject);
     });
   }
@@ -207,7 +217,10 @@ export class Questions implements AttachedFrontend, Disposable {
     if (open.asked.has(subscription)) return;
     open.asked.add(subscription);
     open.offered = true;
-    const { conversation, respond, data, seq } = open;
+    this.#send(open, subscription);
+  }
+
+  #send({ conversation, respond, data, seq }: OpenQuestion, subscription: Subscription): void {
     subscription.announce(conversation, { type: 'event', sub_id: subscription.id, conversation, respond, data }, seq);
   }
 
