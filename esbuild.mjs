@@ -74,6 +74,25 @@ export const programs = {
 };
 
 /**
+ * A program outside the editor runs on the Node that is installed: it is a chunk that is loaded only if its version
+ * fits, after what this version lacks was provided.
+ *
+ * @type {esbuild.Plugin}
+ */
+const launchers = {
+  name: 'launchers',
+  setup(build) {
+    build.onResolve({ filter: /^(\.\/)?src\/bin\// }, ({ path, kind }) =>
+      kind === 'entry-point' ? { path: path.replace(/^\.\//, ''), namespace: 'launch' } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'launch' }, ({ path }) => ({
+      contents: `import { isNodeSupported } from './src/node/olderNode.ts';\nif (isNodeSupported()) await import('./${path}');`,
+      resolveDir: root,
+    }));
+  },
+};
+
+/**
  * Node programs with chunks: the standalone hub, the MCP servers by which other agents join a hub and get
  * notifications, the web chat, and the agent for ACP editors. The code that joins hubs of several machines is a chunk.
  *
@@ -88,6 +107,7 @@ export const nodePrograms = {
     webChat: 'src/webchat/main.ts',
     acp: 'src/bin/acp.ts',
   },
+  plugins: [launchers],
   outdir: output,
   format: 'esm',
   platform: 'node',
@@ -101,8 +121,10 @@ export const nodePrograms = {
  *
  * @type {esbuild.BuildOptions}
  */
-const hook = {
+export const hook = {
   ...common,
+  // Much older versions of Node must get as far as the message that they are too old.
+  target: 'node16',
   entryPoints: { 'notifications-hook': 'src/bin/notificationsHook.ts' },
   outdir: output,
   format: 'esm',

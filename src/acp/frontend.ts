@@ -24,12 +24,19 @@ export interface ClientDeps {
   request(method: string, params: object, signal: AbortSignal): Promise<unknown>;
 }
 
+interface OpenApproval {
+  request: ApprovalRequest;
+  /** Cancels the client's request. */
+  asked: AbortController;
+}
+
 const BY = 'user';
 const OPTIONS = { once: 'allow-once', always: 'allow-always', reject: 'reject-once' } as const;
 
 export class ClientFrontend implements AttachedFrontend {
   readonly #client: ClientDeps;
   readonly #calls: Pick<UpdateDeps, 'effectOf' | 'folder'>;
+  readonly #open = new Map<string, OpenApproval>();
 
   constructor(client: ClientDeps, calls: Pick<UpdateDeps, 'effectOf' | 'folder'>) {
     this.#client = client;
@@ -49,6 +56,39 @@ export class ClientFrontend implements AttachedFrontend {
 
   /** Rejects the call if the client is gone or its answer is not valid. */
   async approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const open: OpenApproval = { request, asked: new AbortController() };
+    const abort = () => open.asked.abort();
+    signal.addEventListener('abort', abort, { once: true });
+    const key = approvalKey(request);
+    this.#open.set(key, open);
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        const { asked } = open;
+        try {
+          return await this.#approveShown(open.request, asked.signal);
+        } catch (error) {
+          // Asked again if the preview has changed meanwhile.
+          if (signal.aborted || asked === open.asked) throw error;
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', abort);
+      if (this.#open.get(key) === open) this.#open.delete(key);
+    }
+  }
+
+  /** Withdraws the question and asks again, since clients cannot update it: only changes that were shown are approved. */
+  approvalChanged(request: ApprovalRequest): void {
+    const open = this.#open.get(approvalKey(request));
+    if (open === undefined) return;
+    const { asked } = open;
+    open.request = request;
+    open.asked = new AbortController();
+    asked.abort();
+  }
+
+  async #approveShown(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
     const { conversation, call, reason, note, problem, always, preview } = request;
     const { id, name, arguments: args } = call;
     const texts = [reason, note, problem, preview?.refusal].filter((text) => text !== undefined);
@@ -95,9 +135,25 @@ export class ClientFrontend implements AttachedFrontend {
   }
 }
 
-/** The changes that a call would make: one diff for each changed part of a file. */
+function approvalKey({ conversation, call }: ApprovalRequest): string {
+  return `${conversation} ${call.id}`;
+}
+
+/** The changes that a call would make: one diff for each changed part of a file, and in words what has no diff. */
 function describePreview(folder: string, preview: CallPreview | undefined): object[] {
-  return (preview?.files ?? []).flatMap((file) => describeHunks(folder, file));
+  const { files = [], more = 0 } = preview ?? {};
+  const rest = [...files.flatMap(describeRest), ...(more === 0 ? [] : [`${more} more files change.`])];
+  return [...files.flatMap((file) => describeHunks(folder, file)), ...rest.map(textContent)];
+}
+
+/** What the hunks of a file do not show. */
+function describeRest({ path, kind, from, cut = 0, note, sizes }: FileDiff): readonly string[] {
+  if (from !== undefined) return [`${from} is moved to ${path}.`];
+  const bytes = [sizes?.before, sizes?.after].map((size) => (size === undefined ? 'nothing' : `${size} bytes`));
+  return [
+    ...(note === undefined ? [] : [`${path} is ${kind}: ${bytes.join(' become ')}, which cannot be shown.`]),
+    ...(cut === 0 ? [] : [`${path}: ${cut} more lines change.`]),
+  ];
 }
 
 function describeHunks(folder: string, { path, kind, hunks }: FileDiff): object[] {

@@ -1,6 +1,8 @@
 // Sessions in a window of VS Code: its conversations, followed and driven through the window's socket (WIRE D).
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
 import { type GivenAttachment } from '../core/agent/userText.ts';
+import { type ApprovalRequest } from '../core/ports/ports.ts';
+import { approvalDetails } from '../protocol/approvalDetails.ts';
 import { type LogEvent, readWritten } from '../protocol/event.ts';
 import { type ClientServer } from '../protocol/outside/acp.ts';
 import { type FormField } from '../protocol/page/form.ts';
@@ -253,15 +255,17 @@ export class JoinedFolder implements SessionFolder {
   async #ask({ conversation, respond, data }: WindowEvent): Promise<void> {
     const { frontend } = this.#deps.listener;
     const id = String(data['id']);
+    if (respond === 'tool_approval' && this.#asked.has(questionKey(conversation, id))) {
+      frontend.approvalChanged(readApproval(conversation, id, data));
+      return;
+    }
     const asked = new AbortController();
     this.#asked.set(questionKey(conversation, id), asked);
     const { signal } = asked;
     const sub = { sub_id: conversation };
     try {
       if (respond === 'tool_approval') {
-        const args = data['arguments'] as Readonly<Record<string, unknown>>;
-        const call = { id, name: String(data['name']), arguments: args };
-        const { action, reason } = await frontend.approve({ conversation, call }, signal);
+        const { action, reason } = await frontend.approve(readApproval(conversation, id, data), signal);
         const answer = { ...sub, respond, tool_call_id: id, action, ...(reason !== undefined && { reason }) } as const;
         await this.#deps.window.request('respond', answer);
       } else if (respond === 'inquiry' && this.#deps.asks) {
@@ -307,6 +311,11 @@ function readEvent(data: Readonly<Record<string, unknown>>): LogEvent | undefine
   return read.kind === 'event' ? read.event : undefined;
 }
 
+function readApproval(conversation: string, id: string, data: WindowEvent['data']): ApprovalRequest {
+  const args = data['arguments'] as Readonly<Record<string, unknown>>;
+  return { conversation, call: { id, name: String(data['name']), arguments: args }, ...approvalDetails(data) };
+}
+
 function readInquiry(conversation: string, id: string, data: WindowEvent['data']) {
   const options = data['options'] as readonly string[] | undefined;
   const fields = data['fields'] as readonly FormField[] | undefined;
@@ -315,5 +324,6 @@ function readInquiry(conversation: string, id: string, data: WindowEvent['data']
     ...(options && { options }),
     ...(data['several'] === true && { several: true }),
     ...(fields && { fields }),
+    ...(typeof data['problem'] === 'string' && { problem: data['problem'] }),
   };
 }

@@ -1,7 +1,8 @@
 // Earshot for editors that speak the Agent Client Protocol: node dist/acp.js, JSON-RPC over stdin and stdout.
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { AcpAgent } from '../acp/agent.ts';
 import { createHeadlessFolder } from '../acp/headlessFolder.ts';
@@ -32,6 +33,9 @@ const LONGEST_LINE = 32 * 1024 * 1024;
 const VERSION = '1';
 const USER_FOLDER = join(homedir(), '.earshot');
 const PREFIX = 'earshot.';
+const HERE = dirname(fileURLToPath(import.meta.url));
+/** The folder of the built programs: this module is a chunk of one. */
+const PROGRAMS = basename(HERE) === 'chunks' ? dirname(HERE) : HERE;
 const OPENAI = 'https://api.openai.com';
 
 async function main(): Promise<void> {
@@ -56,7 +60,7 @@ async function main(): Promise<void> {
   const deps = {
     logger,
     settings,
-    supervisor: join(import.meta.dirname, 'supervisor.cjs'),
+    supervisor: join(PROGRAMS, 'supervisor.cjs'),
     storage: values.storage ?? join(USER_FOLDER, 'acp'),
     userFolder: USER_FOLDER,
     capture: true,

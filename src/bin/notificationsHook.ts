@@ -1,5 +1,6 @@
 // The hook that notifies other agents: Claude's JSON on stdin, `additionalContext` on stdout. Never fails.
-import { parseArgs } from 'node:util';
+import { isNodeSupported } from '../node/olderNode.ts';
+import { describeError } from '../base/errors.ts';
 import { agentProcess } from '../node/agentProcess.ts';
 import { runHook } from '../plugins/hook/runHook.ts';
 
@@ -26,14 +27,19 @@ function write(text: string): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { agent: { type: 'string' } }, strict: false });
-  const agent = typeof values['agent'] === 'string' ? values['agent'] : 'claude-code';
+  // Not by `parseArgs`: this module must load on versions of Node that do not have it.
+  const [, agent = 'claude-code'] = /(?:^| )--agent[= ]([^ ]+)/.exec(process.argv.slice(2).join(' ')) ?? [];
   const input = await readInput();
   if (input !== undefined) await runHook(input, { agent, version: '1', client: () => agentProcess(), write });
 }
 
-// The agent's tool must never fail because of this hook.
-const end = () => process.exit(0);
-setTimeout(end, MOST_MILLISECONDS);
-process.stdout.on('error', end);
-main().then(end, end);
+/** The agent's tool must never fail because of this hook: every agent ignores a hook that exits with 0. */
+function run(): void {
+  const end = () => process.exit(0);
+  setTimeout(end, MOST_MILLISECONDS);
+  process.stdout.on('error', end);
+  main().then(end, (error: unknown) => process.stderr.write(`Earshot’s hook failed: ${describeError(error)}\n`, end));
+}
+
+// On a version that cannot run it the exit code is 1: agents show the message and go on.
+if (isNodeSupported()) run();

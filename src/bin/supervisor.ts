@@ -1,4 +1,5 @@
 // The supervisor program: runs one command, survives the editor and exits with the command.
+import '../node/olderNode.ts';
 import { createSupervisor } from '../node/supervision/supervisor.ts';
 import { OWN_NODE_OPTIONS } from '../node/supervision/supervisorFiles.ts';
 

@@ -24,6 +24,8 @@ const MOST_SPANS = 20_000;
 /** Listings in one sample; a command that starts processes all the time runs all the time. */
 const MOST_LISTINGS = 5;
 const AT_ONCE = 16;
+/** Processes that are remembered after their command. */
+const MOST_SEEN = 20_000;
 /** The bits O_WRONLY and O_RDWR of `flags` in fdinfo. */
 const WRITES = 0o3;
 
@@ -32,6 +34,7 @@ type Span = [from: number, to: number];
 
 class ProcessActivity {
   readonly #list: typeof linuxProcesses;
+  readonly #seen: SeenProcesses;
   readonly #roots: Root[] = [];
   /** The earliest start of a root, in ticks since the boot; zero if it is unknown. */
   #startTicks = Number.POSITIVE_INFINITY;
@@ -47,8 +50,9 @@ class ProcessActivity {
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
-  constructor(list: typeof linuxProcesses) {
+  constructor(list: typeof linuxProcesses, seen: SeenProcesses) {
     this.#list = list;
+    this.#seen = seen;
   }
 
   add(root: Root): void {
@@ -139,7 +143,10 @@ class ProcessActivity {
     this.#hasNew = true;
     for (let listings = 0; this.#hasNew && listings < MOST_LISTINGS; listings += 1) {
       this.#hasNew = false;
-      for (const pid of this.#ownOf(this.#list())) {
+      const all = this.#list();
+      const own = this.#ownOf(all);
+      this.#seen.add(all.filter(({ pid }) => own.has(pid) && !this.#threads.has(pid)));
+      for (const pid of own) {
         if (this.#threads.has(pid)) continue;
         this.#hasNew = true;
         const counters = countersOf(pid);
@@ -245,8 +252,36 @@ async function findWritten(pid: number, writers: ReadonlyMap<string, Set<number>
   }
 }
 
+type Identity = Pick<LinuxProcess, 'pid' | 'started'>;
+
+/** Processes of commands that were found while these ran, so that they are still known after they left their command. */
+class SeenProcesses {
+  /** Start times by process id. */
+  readonly #started = new Map<number, string>();
+
+  add(found: readonly Identity[]): void {
+    for (const { pid, started } of found) {
+      this.#started.delete(pid);
+      this.#started.set(pid, started);
+    }
+    for (const oldest of this.#started.keys()) {
+      if (this.#started.size <= MOST_SEEN) break;
+      this.#started.delete(oldest);
+    }
+  }
+
+  has({ pid, started }: Identity): boolean {
+    return this.#started.get(pid) === started;
+  }
+}
+
 export function createProcessObserver(list = linuxProcesses) {
-  return { watch: () => new ProcessActivity(list) };
+  const seen = new SeenProcesses();
+  return {
+    watch: () => new ProcessActivity(list, seen),
+    /** Whether the process was found among those of a command, even if nothing connects it to the command any more. */
+    hasSeen: (process: Identity) => seen.has(process),
+  };
 }
 
 export const processObserver = createProcessObserver();

@@ -4,7 +4,7 @@ import { type Earshot } from '../core/earshot.ts';
 import { type Frontends } from '../core/frontend/frontends.ts';
 import { type KeepAlive } from '../core/keepAlive.ts';
 import { type Library } from '../core/library.ts';
-import { type Ids, type Logger, type Model } from '../core/ports/ports.ts';
+import { type ApprovalAnswer, type Ids, type Logger, type Model } from '../core/ports/ports.ts';
 import { type Lock, type Snapshots, type Store, type Views } from '../core/ports/storage.ts';
 import { type Handles } from '../core/tools/handles.ts';
 import { type Trigger } from '../protocol/page/completionsView.ts';
@@ -21,6 +21,14 @@ export interface WindowControls {
   set<N extends 'mode' | 'approvals.mode'>(name: N, value: Settings[N]): Promise<void>;
   /** Best matches first. */
   complete(trigger: Trigger, query: string): Promise<readonly OfferedCompletion[]>;
+}
+
+/** Whether a connected plugin may answer in place of the user, and which process it is. */
+export interface AnsweringRights {
+  /** Whether it may answer approvals and questions now. */
+  mayAnswer(): boolean;
+  /** For the log; empty if the process is not known. */
+  process(): Pick<ApprovalAnswer, 'program'>;
 }
 
 export interface PluginPorts {

@@ -7,6 +7,7 @@ import { EVERY_CONVERSATION, type PluginRequest, type RequestOf, type RequestTyp
 import { type PluginConnection } from './connection.ts';
 import { Waiting } from './outbox.ts';
 import { type PluginOutput } from './output.ts';
+import { type AnsweringRights } from './pluginPorts.ts';
 import { type Answer, doneIf, NOTHING, refuse, reply } from './requests/answer.ts';
 import { createConversation, listConversations, readConfig, readConversation } from './requests/baseRequests.ts';
 import {
@@ -53,15 +54,13 @@ const CONCURRENT: ReadonlySet<string> = new Set([
   'choose',
 ]);
 
-export interface SessionDeps {
+export interface SessionDeps extends AnsweringRights {
   readonly name: string;
   readonly connection: PluginConnection;
   readonly shared: SharedParts;
   readonly output: PluginOutput;
   /** Earshot's settings by name, without secrets. */
   config(): Readonly<Record<string, unknown>>;
-  /** Whether it may answer approvals and questions now. */
-  mayAnswer(): boolean;
 }
 
 interface QueryTarget {
@@ -248,7 +247,8 @@ export class PluginSession implements Subscriber, Disposable {
       return refuse(`sub_id: there is no subscription “${request.sub_id.slice(0, 100)}”.`);
     }
     if (!this.mayAnswer()) return this.#notAllowed('answer');
-    return doneIf(this.#deps.shared.questions.answer(subscription, request, this.#by));
+    const who = { by: this.#by, ...this.#deps.process() };
+    return doneIf(this.#deps.shared.questions.answer(subscription, request, who));
   }
 
   /** For requests that need the same permission as answering in place of the user. */

@@ -78,6 +78,10 @@ const attachmentSchema = z.discriminatedUnion('type', [
 /** Contents of files and resources are stored as the model reads them; an image's bytes are a snapshot. */
 export type Attachment = z.infer<typeof attachmentSchema>;
 
+/** The process of a plugin that has answered. Absent in logs of earlier versions. */
+const programSchema = z.strictObject({ pid: z.int(), command: z.string() });
+export type AnsweringProgram = z.infer<typeof programSchema>;
+
 const usageSchema = z.strictObject({
   input_tokens: z.int(),
   output_tokens: z.int(),
@@ -163,6 +167,7 @@ const bodies = {
     reason: z.string().optional(),
     always: z.boolean().optional(),
     by: z.string(),
+    program: programSchema.optional(),
   },
   tool_call_response: {
     id: z.string(),
@@ -203,7 +208,12 @@ const bodies = {
     fields: z.array(formFieldSchema).optional(),
     tool_call_id: z.string().optional(),
   },
-  inquiry_response: { id: z.string(), answer: z.union([z.string(), z.array(z.string())]), by: z.string() },
+  inquiry_response: {
+    id: z.string(),
+    answer: z.union([z.string(), z.array(z.string())]),
+    by: z.string(),
+    program: programSchema.optional(),
+  },
   user_text_queued: { content: z.string(), attachments: z.array(attachmentSchema).optional() },
   /** Withdrawn by the user, or returned because the turn ended before it was delivered. */
   user_text_withdrawn: { ids: z.array(z.string()).min(1), reason: z.string() },

@@ -189,8 +189,14 @@ export const attachSchema = z.object({
   session: z.string().min(1).max(500).optional(),
   client: z.string().min(1).max(500).optional(),
   token: z.string().optional(),
+  /**
+   * A program that wants to answer approvals listens on this port of 127.0.0.1, and the window connects to it: only so
+   * can the window find out which process it is. It sends `secret` back in its first line.
+   */
+  call_back: z.object({ port: z.int().min(1).max(65_535), secret: z.string().min(16).max(200) }).optional(),
 });
 export type Attach = z.infer<typeof attachSchema>;
+export type CallBack = NonNullable<Attach['call_back']>;
 
 const lastSeq = z.union([seq, z.record(z.string(), seq)]);
 

@@ -2,7 +2,7 @@
 import { type FormField } from './page/form.ts';
 import { type BringBackMessage } from './page/changesView.ts';
 import { type CallPreview } from './page/diffView.ts';
-import { type EventOf } from './event.ts';
+import { type AnsweringProgram, type EventOf } from './event.ts';
 import { type Level } from './notification.ts';
 import { type NotificationLabel } from './page/pendingView.ts';
 import { type NoticeActionMessage } from './page/transcriptMessages.ts';
@@ -114,6 +114,7 @@ export type TranscriptItem =
       readonly question?: QuestionView;
       /** The front end other than the chat that answered the approval or the question: `plugin:<name>`. */
       readonly answeredBy?: string;
+      readonly answeredProgram?: AnsweringProgram;
     }
   | {
       /** A message to the user: an error with its next step, a stopped turn, a truncated log. */

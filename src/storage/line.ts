@@ -1,5 +1,5 @@
 // Encodes an event as one line of JSON whose last field is the checksum of everything before it.
-import { crc32 } from 'node:zlib';
+import { crc32 } from '../node/crc32.ts';
 import { type ParsedEvent, readWritten } from '../protocol/event.ts';
 
 const NAME = ',"crc":"';

@@ -1,5 +1,7 @@
 // One conversation as the web chat follows it: its projections, the answer being written, and the open questions.
 import { type LogEvent, readWritten, EVENT_VERSION } from '../protocol/event.ts';
+import { approvalDetails } from '../protocol/approvalDetails.ts';
+import { type FormField } from '../protocol/page/form.ts';
 import { type HostMessageOf } from '../protocol/plugin.ts';
 import { type Folded, Projections } from '../core/conversation/projections/project.ts';
 import { type ApprovalRequest, type InquiryRequest, type PartialAnswer } from '../core/ports/ports.ts';
@@ -189,18 +191,22 @@ function readQuestion(conversation: string, respond: PluginEvent['respond'], dat
     return {
       type: 'approval',
       id,
-      request: { conversation, call: { id, name: textOf(data['name']), arguments: args } },
+      request: { conversation, call: { id, name: textOf(data['name']), arguments: args }, ...approvalDetails(data) },
     };
   }
   const {
     question,
     options,
     several,
+    fields,
+    problem,
     tool_call_id: call,
   } = data as {
     question?: string;
     options?: readonly string[];
     several?: boolean;
+    fields?: readonly FormField[];
+    problem?: string;
     tool_call_id?: string;
   };
   return {
@@ -212,6 +218,8 @@ function readQuestion(conversation: string, respond: PluginEvent['respond'], dat
       text: question ?? '',
       several: several === true,
       ...(options && { options }),
+      ...(fields && { fields }),
+      ...(problem !== undefined && { problem }),
       ...(call !== undefined && { call }),
     },
   };

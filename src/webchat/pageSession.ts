@@ -317,6 +317,10 @@ export class PageSession implements Disposable {
   };
 
   #opened(question: OpenQuestion): void {
+    // Sent again because its preview has changed.
+    if (question.type === 'approval' && this.#open.has(question.id)) {
+      return this.#frontend.approvalChanged(question.request);
+    }
     const controller = new AbortController();
     this.#open.get(question.id)?.abort();
     this.#open.set(question.id, controller);

@@ -64,7 +64,7 @@ interface Place {
 /** The sample and all state, removed when the run ends. */
 async function temporaryPlace(): Promise<Place> {
   const temporary = await newTemporaryFolder();
-  return { folder: await createSample(temporary), dataDir: join(temporary, 'server'), env: {} };
+  return { folder: await createSample(temporary), dataDir: join(temporary, 'server'), env: usersSockets() };
 }
 
 /** The user's own folder, with conversations and window state kept for the next run. */
@@ -73,7 +73,13 @@ async function lastingPlace(folder: string): Promise<Place> {
   await makeWritable(dataDir);
   // Commits made in this window should have the user's name.
   const gitConfiguration = process.env['GIT_CONFIG_GLOBAL'] ?? join(homedir(), '.gitconfig');
-  return { folder, dataDir, env: existsSync(gitConfiguration) ? { GIT_CONFIG_GLOBAL: gitConfiguration } : {} };
+  const git = existsSync(gitConfiguration) && { GIT_CONFIG_GLOBAL: gitConfiguration };
+  return { folder, dataDir, env: { ...usersSockets(), ...git } };
+}
+
+/** The window's sockets are in the user's own home, where agents of other programs look for them. */
+function usersSockets(): NodeJS.ProcessEnv {
+  return { EARSHOT_HOME: process.env['EARSHOT_HOME'] };
 }
 
 /** Browsers store state by port, so the same folder gets the same port. */

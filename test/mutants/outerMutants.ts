@@ -3,6 +3,22 @@ import { type Mutant } from './mutate.ts';
 
 export const outerMutants: readonly Mutant[] = [
   {
+    name: 'sockets are in the folder that HOME names',
+    file: 'src/node/hubFolder.ts',
+    symbol: 'socketHome',
+    find: 'userInfo().homedir || homedir()',
+    replace: 'homedir()',
+    tests: ['test/unit/node/hubFolder.test.ts'],
+  },
+  {
+    name: 'Node 20 gets no Promise.withResolvers',
+    file: 'src/node/olderNode.ts',
+    symbol: 'provide',
+    find: '!(name in target)',
+    replace: "!(name in target) && name !== 'withResolvers'",
+    tests: ['test/walk/olderNode.test.ts'],
+  },
+  {
     name: 'an append is not synced',
     file: 'src/storage/eventFile.ts',
     symbol: 'GroupCommitFile.#commit',

@@ -3,6 +3,38 @@ import { type Mutant } from './mutate.ts';
 
 export const pluginMutants: readonly Mutant[] = [
   {
+    name: 'plugins and the web chat are asked without reason and preview',
+    file: 'src/plugins/streams/questions.ts',
+    symbol: 'Questions.approve',
+    find: 'data: { ...logged, ...approvalDetails({ ...request }) }',
+    replace: 'data: logged',
+    tests: ['test/unit/plugins/approvalDetails.test.ts', 'test/unit/webchat/approvals.test.ts'],
+  },
+  {
+    name: 'an ACP client approves a preview that it was not shown',
+    file: 'src/acp/frontend.ts',
+    symbol: 'ClientFrontend.approvalChanged',
+    find: 'asked.abort();',
+    replace: '',
+    tests: ['test/walk/acp/joined.test.ts'],
+  },
+  {
+    name: 'an attached program may answer by its name',
+    file: 'src/plugins/host/attachedPrograms.ts',
+    symbol: 'AttachedPrograms.#connect',
+    find: 'answering !== undefined && this.#mayAnswer(name)',
+    replace: 'this.#mayAnswer(name)',
+    tests: ['test/unit/plugins/answering.test.ts'],
+  },
+  {
+    name: 'a process that a command has started can be allowed to answer',
+    file: 'src/plugins/host/callBack.ts',
+    symbol: 'callBack',
+    find: 'isOfCommand(process.pid)',
+    replace: 'process.pid === 0',
+    tests: ['test/unit/plugins/answering.test.ts'],
+  },
+  {
     name: 'the key is not masked in lines to plugins',
     file: 'src/plugins/connection.ts',
     symbol: 'PluginConnection.send',

@@ -21,6 +21,8 @@ export interface HubMcpOptions {
   readonly client?: string;
   readonly flags?: readonly string[];
   readonly modern?: boolean;
+  /** Another Node and the built program, instead of this Node and the source. */
+  readonly command?: readonly [node: string, ...args: string[]];
 }
 
 export async function startHubMcp({
@@ -29,11 +31,12 @@ export async function startHubMcp({
   client: name = 'Claude Code',
   flags = [],
   modern = false,
+  command: [node, ...args] = [process.execPath, '--no-warnings', program],
 }: HubMcpOptions): Promise<HubMcpClient> {
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: ['--no-warnings', program, '--dir', folder, ...flags],
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compileCache },
+    command: node,
+    args: [...args, '--dir', folder, ...flags],
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, EARSHOT_HOME: home, ...compileCache },
   });
   const client = new Client({ name, version: '1' }, modern ? { versionNegotiation: { mode: 'auto' } } : {});
   await client.connect(transport);

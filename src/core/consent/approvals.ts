@@ -227,6 +227,7 @@ async function record(deps: ApprovalDeps, request: CallRequest, answer: Approval
     tool_call_id: request.id,
     action: answer.action,
     by: answer.by,
+    ...(answer.program !== undefined && { program: { ...answer.program } }),
     ...(answer.reason !== undefined && { reason: answer.reason }),
     ...(answer.always === true && { always: true }),
     ...(answer.action === 'modify' && answer.arguments !== undefined && { arguments: { ...answer.arguments } }),

@@ -40,7 +40,8 @@ export async function inquire(
   const given = await untilUsable(deps, asked, signal);
   if (given === undefined) return undefined;
   const answer = typeof given.answer === 'string' ? given.answer : [...given.answer];
-  await log.append({ type: 'inquiry_response', id: asked.id, answer, by: given.by });
+  const program = given.program && { program: { ...given.program } };
+  await log.append({ type: 'inquiry_response', id: asked.id, answer, by: given.by, ...program });
   return answer;
 }
 

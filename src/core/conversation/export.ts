@@ -1,6 +1,6 @@
 // Exports a conversation as Markdown or JSON, with its key masked. Pure.
 import { fenceAround } from '../../base/text.ts';
-import { type Carried, type LogEvent } from '../../protocol/event.ts';
+import { type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { Projections } from './projections/project.ts';
 
 export interface ExportedConversation {
@@ -48,7 +48,9 @@ function printEvent(event: LogEvent): string[] {
       return [`### Tool call: ${oneLine(event.name)}`, fenced(text, 'json')];
     }
     case 'approval':
-      return [`*${event.by}: ${event.action}${event.reason === undefined ? '' : `, “${oneLine(event.reason)}”`}*`];
+      return [
+        `*${printAnswerer(event)}: ${event.action}${event.reason === undefined ? '' : `, “${oneLine(event.reason)}”`}*`,
+      ];
     case 'tool_call_response':
       return [
         `#### ${event.is_error ? 'Failed' : 'Result'}`,
@@ -64,7 +66,7 @@ function printEvent(event: LogEvent): string[] {
         ),
       ];
     case 'inquiry_response':
-      return [`*${event.by}:* ${[event.answer].flat().map(oneLine).join(', ')}`];
+      return [`*${printAnswerer(event)}:* ${[event.answer].flat().map(oneLine).join(', ')}`];
     case 'user_text_queued':
       return ['## You, meanwhile', event.content];
     case 'compaction':
@@ -84,6 +86,10 @@ function printCarried(notifications: Carried | undefined): string[] {
 }
 
 /** The fence is longer than any inside the text. */
+function printAnswerer({ by, program }: EventOf<'approval' | 'inquiry_response'>): string {
+  return program === undefined ? by : `${by} (process ${program.pid}: ${oneLine(program.command)})`;
+}
+
 function fenced(text: string, language = ''): string {
   const fence = fenceAround(text);
   return `${fence}${language}\n${text}\n${fence}`;

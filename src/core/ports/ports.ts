@@ -3,7 +3,7 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
-import { type Attachment, type ShownHandle, type Usage } from '../../protocol/event.ts';
+import { type AnsweringProgram, type Attachment, type ShownHandle, type Usage } from '../../protocol/event.ts';
 import { type FormField } from '../../protocol/page/form.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -193,6 +193,8 @@ export interface ApprovalAnswer {
   readonly always?: boolean | 'server';
   /** Who answered: `user`, `plugin:<name>`, `timeout`. Never a notification. */
   readonly by: string;
+  /** The plugin's process. */
+  readonly program?: AnsweringProgram;
 }
 
 export interface Question {
@@ -219,6 +221,8 @@ export interface InquiryAnswer {
   readonly answer: string | readonly string[];
   /** Who answered: `user`, `plugin:<name>`. Never a notification. */
   readonly by: string;
+  /** The plugin's process. */
+  readonly program?: AnsweringProgram;
 }
 
 /** What front ends render while it happens, before or instead of an event in the log. */

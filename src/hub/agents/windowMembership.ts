@@ -1,10 +1,10 @@
 // A window as a member of its folder's hub: serves it if no other process does, and makes its conversations agents.
-import { homedir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../../base/clock.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
-import { hubFolder } from '../../node/hubFolder.ts';
+import { hubFolder, socketHome } from '../../node/hubFolder.ts';
 import { type TryLock } from '../../node/kernelLock.ts';
 import { type HubAddress } from '../../protocol/hub.ts';
 import { connectToHub, readAddress } from '../client/hubConnection.ts';
@@ -61,7 +61,7 @@ export interface WindowMembership {
 
 /** Joins the hub of a folder, for a program with its own agents. */
 export async function joinHub(deps: MembershipDeps): Promise<Membership> {
-  const { sqlite, files, clock, report, workspaceFolder, home = homedir() } = deps;
+  const { sqlite, files, clock, report, workspaceFolder, home = socketHome() } = deps;
   const folder = await hubFolder(workspaceFolder, home);
   const link = new LinkWatch((error) => report('a listener failed', error));
   const member = new HubMember({

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { parseEnv } from 'node:util';
+import * as util from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
 import { printWholePath, printWords } from '../../base/printPath.ts';
 import { hashFile } from '../../node/files/fileHashes.ts';
@@ -197,6 +197,8 @@ function describeCommandInput({ id, command, args }: Extract<ServerInput, { type
 }
 
 async function readEnvFile(path: string): Promise<Record<string, string>> {
+  const { parseEnv } = util as Partial<Pick<typeof util, 'parseEnv'>>;
+  if (parseEnv === undefined) return refuseLaunch('An envFile needs Node 20.12 or later.', 'Use a newer Node.');
   try {
     return parseEnv(await readRegularFile(path)) as Record<string, string>;
   } catch (error) {

@@ -1,7 +1,11 @@
 // A small typed client for program plugins, without dependencies: requests as promises, events as callbacks.
-import { connect } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 // Types only, so that nothing else is loaded.
 import type { HostMessage, HostMessageOf, HostReplies, PluginRequest, RequestFields } from '../../protocol/plugin.ts';
+
+const LONGEST_FIRST_LINE = 1000;
 
 type Init = HostMessageOf<'init'>;
 type PluginEvent = HostMessageOf<'event'>;
@@ -9,7 +13,7 @@ type PluginEvent = HostMessageOf<'event'>;
 /** The streams that carry the lines. */
 interface ClientStreams {
   readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
+  readonly output: Pick<NodeJS.WritableStream, 'write'>;
 }
 
 export interface PluginHandlers {
@@ -42,7 +46,7 @@ interface Waiting {
 }
 
 export class PluginClient {
-  readonly #output: NodeJS.WritableStream;
+  readonly #output: ClientStreams['output'];
   readonly #handlers: PluginHandlers;
   readonly #waiting = new Map<string, Waiting>();
   readonly #shutDown = Promise.withResolvers<void>();
@@ -165,7 +169,10 @@ export async function runPlugin(handlers: PluginHandlers): Promise<void> {
   process.stdin.destroy();
 }
 
-/** Attaches to a window's socket. The user approves each `name` once; `token` is needed on Windows. */
+/**
+ * Attaches to a window's socket. The user approves each `name` once, and each process that may answer approvals; `token`
+ * is needed on Windows.
+ */
 export function attachPlugin(
   path: string,
   name: string,
@@ -174,9 +181,50 @@ export function attachPlugin(
   token?: string,
 ): PluginClient {
   const socket = connect(path);
-  socket.write(`${JSON.stringify({ type: 'attach', name, version, token })}\n`);
-  const client = new PluginClient({ input: socket, output: socket }, handlers);
-  const end = () => socket.end();
+  const input = new PassThrough();
+  let carrier = socket;
+  const use = (connection: Socket) => {
+    carrier = connection;
+    connection.pipe(input, { end: false });
+    for (const event of ['end', 'close', 'error']) connection.on(event, () => carrier === connection && input.end());
+  };
+  use(socket);
+  const attach = (callBack?: object) =>
+    socket.write(`${JSON.stringify({ type: 'attach', name, version, token, call_back: callBack })}\n`);
+  const secret = randomUUID();
+  // The window connects back, since only so can it find out which process this is.
+  const server = createServer({ noDelay: true }, (back) => {
+    back.on('error', () => back.destroy());
+    back.write('\n');
+    readLine(back, (line) => {
+      if (line !== JSON.stringify({ type: 'attached', secret })) return void back.destroy();
+      use(back);
+      socket.end();
+      server.close();
+    });
+  });
+  server.once('error', () => attach());
+  server.listen(0, '127.0.0.1', () => attach({ port: (server.address() as AddressInfo).port, secret }));
+  const client = new PluginClient({ input, output: { write: (text: string) => carrier.write(text) } }, handlers);
+  const end = () => {
+    server.close();
+    carrier.end();
+  };
   client.ended.then(end, end);
   return client;
+}
+
+/** Reads one short line; what follows stays in the socket. */
+function readLine(socket: Socket, received: (line: string) => void): void {
+  let text = Buffer.alloc(0);
+  const read = (chunk: Buffer) => {
+    text = Buffer.concat([text, chunk]);
+    const end = text.indexOf('\n');
+    if (end === -1 && text.length <= LONGEST_FIRST_LINE) return;
+    socket.off('data', read);
+    socket.pause();
+    if (end !== -1) socket.unshift(text.subarray(end + 1));
+    received(text.subarray(0, Math.max(0, end)).toString());
+  };
+  socket.on('data', read);
 }

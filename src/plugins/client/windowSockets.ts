@@ -1,9 +1,8 @@
 // Finds the sockets of windows (WIRE D) that have a folder open, or else its nearest parent folder. A socket may be
 // left over from a crashed window.
 import { lstat, readdir, readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { hubFolder } from '../../node/hubFolder.ts';
+import { hubFolder, socketHome } from '../../node/hubFolder.ts';
 
 const NAME = /^window-\d+\.(sock|json)$/;
 const MOST_FOLDERS = 64;
@@ -18,7 +17,7 @@ export interface FoundWindow {
 }
 
 /** The most recently opened window first. Empty: no window has the folder or a parent of it open. */
-export async function findSockets(folder: string, home = homedir()): Promise<readonly FoundWindow[]> {
+export async function findSockets(folder: string, home = socketHome()): Promise<readonly FoundWindow[]> {
   let root = folder;
   for (let depth = 0; depth < MOST_FOLDERS; depth += 1) {
     const found = await windowsOf(root, home);
@@ -31,7 +30,7 @@ export async function findSockets(folder: string, home = homedir()): Promise<rea
 }
 
 /** The windows of this very folder, the most recently opened one first. */
-export async function windowsOf(root: string, home = homedir()): Promise<readonly FoundWindow[]> {
+export async function windowsOf(root: string, home = socketHome()): Promise<readonly FoundWindow[]> {
   try {
     const folder = await hubFolder(root, home);
     if (!(await isOwn(folder))) return [];

@@ -9,9 +9,11 @@ import { type Attach, attachSchema, type HostMessageOf } from '../../protocol/pl
 import { type PluginTransport } from '../connection.ts';
 import { jsonCodec } from '../jsonCodec.ts';
 import { ListenerPeer, type ReadNotifications } from '../listeners/listenerPeer.ts';
+import { type PeerProcess } from '../../node/peerProcess.ts';
 import { PluginOutput, type OutputSink } from '../output.ts';
 import { type PluginEnd, PluginPeer } from '../peer.ts';
 import { type SharedParts } from '../sharedParts.ts';
+import { callBack } from './callBack.ts';
 import { type ConsentDeps, type ProgramConsent } from './consent.ts';
 import { describeEnd, type PluginStatus } from './pluginStatus.ts';
 
@@ -37,10 +39,18 @@ export interface AttachedProgramsDeps extends Pick<ConsentDeps, 'programs'> {
 
 type AttachedPeer = Pick<PluginPeer, 'receive' | 'closed' | 'shutDown' | 'flushed' | 'waiting' | 'dispose'>;
 
+/** A program and the connection that carries its lines. */
+interface Attached {
+  readonly peer: AttachedPeer;
+  readonly socket: Socket;
+}
+
 interface AttachedProgram {
   readonly name: string;
   readonly version: string;
   readonly listens: boolean;
+  /** The process that the user has allowed to answer; absent: it may only watch. */
+  readonly answering?: PeerProcess | undefined;
   /** True for hooks, which attach briefly with every tool call and are not listed. */
   readonly passing?: boolean;
   readonly peer: AttachedPeer;
@@ -59,12 +69,12 @@ export class AttachedPrograms implements Disposable {
   /** The status of each attached program. */
   get statuses(): readonly PluginStatus[] {
     const shown = [...this.#attached].filter(({ passing }) => passing !== true);
-    return shown.map(({ name, version, listens }) => ({
+    return shown.map(({ name, version, listens, answering }) => ({
       name,
       state: 'running',
       detail: listens ? `Gets notifications, version ${version}.` : `Attached, version ${version}.`,
-      command: [],
-      approve: !listens && this.#mayAnswer(name),
+      command: answering === undefined ? [] : [answering.command],
+      approve: answering !== undefined && this.#mayAnswer(name),
       startsWithWindow: false,
       attached: true,
     }));
@@ -111,6 +121,7 @@ export class AttachedPrograms implements Disposable {
     timer.dispose();
   }
 
+  /** Whether the settings allow programs of this name to answer; the process needs the user's approval too. */
   #mayAnswer(name: string): boolean {
     return this.#deps.programs().get(name)?.approve === true;
   }
@@ -131,10 +142,12 @@ export class AttachedPrograms implements Disposable {
       };
       void this.#attach(line, socket, refuse)
         .then((attached) => {
-          peer = attached;
-          attached?.receive(waiting);
-          if (attached !== undefined) socket.resume();
-          if (ended) attached?.closed(NO_EXIT);
+          if (attached === undefined) return;
+          if (attached.socket !== socket) return void socket.end();
+          peer = attached.peer;
+          peer.receive(waiting);
+          socket.resume();
+          if (ended) peer.closed(NO_EXIT);
         })
         .catch(report);
     };
@@ -164,7 +177,8 @@ export class AttachedPrograms implements Disposable {
     socket.resume();
   }
 
-  async #attach(line: string, socket: Socket, refuse: (message: string) => void): Promise<AttachedPeer | undefined> {
+  /** The program is attached by another connection if it was called back. */
+  async #attach(line: string, socket: Socket, refuse: (message: string) => void): Promise<Attached | undefined> {
     const request = readAttach(line);
     if (typeof request === 'string') {
       refuse(request);
@@ -174,25 +188,45 @@ export class AttachedPrograms implements Disposable {
       refuse('token: it is not the one in the window’s file.');
       return undefined;
     }
-    const { name, version, listener: agent } = request;
+    const { version, listener: agent } = request;
     const { consent, listeners } = this.#deps;
     if (agent !== undefined && listeners === undefined) {
       refuse('listener: this window has no outside agents.');
       return undefined;
     }
-    const allowed = await (agent === undefined
-      ? consent.allowAttach(name, version)
-      : consent.allowListen({ agent, version }));
-    if (!allowed.ok) {
-      refuse(describeFailure(allowed.failure));
-      return undefined;
-    }
-    if (socket.destroyed) return undefined;
-    if (agent === undefined || listeners === undefined) return this.#connect(request, socket);
-    return this.#listen({ ...request, listener: agent }, listeners, socket);
+    if (agent === undefined || listeners === undefined) return this.#attachPlugin(request, socket, refuse);
+    const allowed = await consent.allowListen({ agent, version });
+    if (!allowed.ok) refuse(describeFailure(allowed.failure));
+    if (!allowed.ok || socket.destroyed) return undefined;
+    return { peer: this.#listen({ ...request, listener: agent }, listeners, socket), socket };
   }
 
-  #connect({ name, version }: Attach, socket: Socket): AttachedPeer {
+  /** Only a program whose process is known can be allowed to answer; its name proves nothing. */
+  async #attachPlugin(
+    request: Attach,
+    first: Socket,
+    refuse: (message: string) => void,
+  ): Promise<Attached | undefined> {
+    const { name, version, call_back: wanted } = request;
+    const { consent, shared } = this.#deps;
+    const called = wanted && this.#mayAnswer(name) ? await callBack(wanted, shared.ports.clock) : undefined;
+    const known = called?.ok === true ? called.value : undefined;
+    const allowed = await consent.allowAttach(name, version, known?.process);
+    const socket = known?.socket ?? first;
+    if (!allowed.ok) {
+      known?.socket.destroy();
+      refuse(describeFailure(allowed.failure));
+    }
+    if (!allowed.ok || socket.destroyed) return undefined;
+    known?.confirm();
+    const answering = allowed.value.mayAnswer ? known?.process : undefined;
+    const peer = this.#connect(request, socket, answering);
+    if (called?.ok === false) peer.output.note('warn', `It may not answer: ${describeFailure(called.failure)}`);
+    if (known !== undefined) follow(socket, peer);
+    return { peer, socket };
+  }
+
+  #connect({ name, version }: Attach, socket: Socket, answering: PeerProcess | undefined): PluginPeer {
     const { shared, init, openOutput, programs } = this.#deps;
     const output = new PluginOutput(openOutput(name), shared.ports.clock);
     const peer: PluginPeer = new PluginPeer({
@@ -203,11 +237,13 @@ export class AttachedPrograms implements Disposable {
       output,
       init: init(programs().get(name)?.options ?? {}, []),
       config: () => init({}, []).config,
-      mayAnswer: () => this.#mayAnswer(name),
+      mayAnswer: () => answering !== undefined && this.#mayAnswer(name),
+      process: () => (answering ? { program: { pid: answering.pid, command: answering.command } } : {}),
       ended: (end) => this.#detach(peer, socket, output, end),
     });
     output.note('info', `${name} ${version} is attached.`);
-    return this.#add({ name, version, listens: false, peer, socket });
+    this.#add({ name, version, listens: false, answering, peer, socket });
+    return peer;
   }
 
   /** An outside agent can request notifications, but nothing else that plugins can. */
@@ -253,6 +289,13 @@ export class AttachedPrograms implements Disposable {
     changed();
     return peer;
   }
+}
+
+/** Passes everything that is received on to the peer. */
+function follow(socket: Socket, peer: AttachedPeer): void {
+  socket.on('data', (data) => peer.receive(typeof data === 'string' ? Buffer.from(data) : data));
+  for (const event of ['end', 'close']) socket.on(event, () => peer.closed(NO_EXIT));
+  socket.resume();
 }
 
 function transportOf(socket: Socket): PluginTransport {

@@ -1,5 +1,6 @@
 // Decides whether a plugin may run: by the settings, by earlier approvals, or by asking the user.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type PeerProcess } from '../../node/peerProcess.ts';
 import { type Program } from '../../protocol/plugin.ts';
 import { type ApprovedPrograms } from './approvedPrograms.ts';
 import {
@@ -24,8 +25,14 @@ export interface RunConsent {
 export interface AttachConsent {
   readonly name: string;
   readonly version: string;
-  readonly approve: boolean;
+  /** True: programs of this name may attach already, and the question is only whether this process may answer. */
+  readonly known: boolean;
+  /** The process that the user may allow to answer approvals and questions; absent: it can only watch. */
+  readonly answering?: PeerProcess;
 }
+
+/** `answer`: the process may attach and answer until it ends. `watch`: it may only attach. */
+export type AttachChoice = 'answer' | 'watch' | 'refuse';
 
 /** An outside agent that wants to be notified of what happens in the workspace. */
 export interface ListenConsent {
@@ -42,7 +49,7 @@ export interface ConsentDeps {
   /** The folder that plugins run in; undefined: no folder is open. */
   folder(): string | undefined;
   confirmRun(consent: RunConsent): Promise<boolean>;
-  confirmAttach(consent: AttachConsent): Promise<boolean>;
+  confirmAttach(consent: AttachConsent): Promise<AttachChoice>;
   confirmListen(consent: ListenConsent): Promise<boolean>;
 }
 
@@ -55,8 +62,12 @@ export interface InspectedProgram {
 
 export class ProgramConsent {
   readonly #deps: ConsentDeps;
-  /** Open questions by name, so that a program that connects repeatedly causes only one question. */
-  readonly #attaching = new Map<string, Promise<boolean>>();
+  /** Open questions by name and process, so that a program that connects repeatedly causes only one question. */
+  readonly #attaching = new Map<string, Promise<AttachChoice>>();
+  /** The processes that may answer, by id and start time. Not stored: every file of the user can be changed by commands. */
+  readonly #answering = new Set<string>();
+  /** Names whose right to answer the user has refused in this window: further processes do not cause questions. */
+  readonly #refused = new Set<string>();
   /** Outside agents that the user was asked about in this window. */
   readonly #listening = new Map<string, 'asking' | 'refused'>();
 
@@ -112,27 +123,41 @@ export class ProgramConsent {
     return [...this.#deps.programs().values()].flatMap(({ command }) => placesOf(command, folder));
   }
 
-  /** For a program that attaches to the window's socket. The user is asked once for each name. */
-  async allowAttach(name: string, version: string): Promise<Result<void>> {
+  /**
+   * For a program that attaches to the window's socket. The user is asked once for each name, and for each process that
+   * wants to answer approvals. `process`: it can be allowed to answer; undefined: it is not known which process it is.
+   */
+  async allowAttach(
+    name: string,
+    version: string,
+    process?: PeerProcess,
+  ): Promise<Result<{ readonly mayAnswer: boolean }>> {
     const program = this.#deps.programs().get(name);
     if (!this.#deps.isTrusted()) return untrusted();
     if (program?.run === 'deny') return notApproved(name);
-    const key = `attach:${name}`;
-    if (program?.run === 'allow' || (await this.#deps.approved.has(key))) return succeeded(undefined);
-    const approve = program?.approve === true;
-    const asked = this.#attaching.get(name) ?? this.#askToAttach(key, { name, version, approve });
-    this.#attaching.set(name, asked);
+    const known = program?.run === 'allow' || (await this.#deps.approved.has(attachKey(name)));
+    const wanted = program?.approve === true && !this.#refused.has(name) ? process : undefined;
+    const isGranted = wanted !== undefined && this.#answering.has(identityOf(name, wanted));
+    if (known && (wanted === undefined || isGranted)) return succeeded({ mayAnswer: isGranted });
+    const question = wanted === undefined ? name : identityOf(name, wanted);
+    const consent = { name, version, known, ...(wanted && { answering: wanted }) };
+    const asked = this.#attaching.get(question) ?? this.#askToAttach(consent);
+    this.#attaching.set(question, asked);
     try {
-      return (await asked) ? succeeded(undefined) : notApproved(name);
+      const choice = await asked;
+      return choice === 'refuse' && !known ? notApproved(name) : succeeded({ mayAnswer: choice === 'answer' });
     } finally {
-      this.#attaching.delete(name);
+      this.#attaching.delete(question);
     }
   }
 
-  async #askToAttach(key: string, consent: AttachConsent): Promise<boolean> {
-    const isAllowed = await this.#deps.confirmAttach(consent);
-    if (isAllowed) await this.#deps.approved.add(key);
-    return isAllowed;
+  async #askToAttach(consent: AttachConsent): Promise<AttachChoice> {
+    const { name, known, answering } = consent;
+    const choice = await this.#deps.confirmAttach(consent);
+    if (answering !== undefined && choice === 'answer') this.#answering.add(identityOf(name, answering));
+    else if (answering !== undefined) this.#refused.add(name);
+    if (choice !== 'refuse' && !known) await this.#deps.approved.add(attachKey(name));
+    return answering === undefined && choice === 'answer' ? 'watch' : choice;
   }
 
   /**
@@ -182,6 +207,14 @@ export class ProgramConsent {
 /** The key under which the approval of an outside agent is stored. */
 function listenKey(agent: string): string {
   return `listen:${agent}`;
+}
+
+function attachKey(name: string): string {
+  return `attach:${name}`;
+}
+
+function identityOf(name: string, { pid, started }: PeerProcess): string {
+  return `${name} ${pid} ${started}`;
 }
 
 function untrusted() {

@@ -2,6 +2,8 @@
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { printWords } from '../../base/printPath.ts';
+import { maskSecrets } from '../../base/secrets/maskSecrets.ts';
 import { type HostMessageOf, type PluginDescription, type Program } from '../../protocol/plugin.ts';
 import { jsonCodec } from '../jsonCodec.ts';
 import { type OutputSink, PluginOutput } from '../output.ts';
@@ -230,6 +232,7 @@ export class PluginHost implements Disposable {
       closed: (how) => peer.closed(how),
     });
     const started = init(program.options, args);
+    const commandLine = maskSecrets(printWords([fingerprint.program, ...fingerprint.args]));
     const peer = new PluginPeer({
       name,
       transport: process.transport,
@@ -239,6 +242,7 @@ export class PluginHost implements Disposable {
       init: started,
       config: () => init({}, []).config,
       mayAnswer: () => programs().get(name)?.approve === true,
+      process: () => (process.pid === undefined ? {} : { program: { pid: process.pid, command: commandLine } }),
       ended: (end) => {
         void this.#finish(name, running, end, resolve).catch((error: unknown) =>
           this.#logger.error(`the program plugin ${name} could not be ended`, error),

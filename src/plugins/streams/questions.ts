@@ -15,6 +15,7 @@ import {
   TIMED_OUT,
 } from '../../core/ports/ports.ts';
 import { type Views } from '../../core/ports/storage.ts';
+import { approvalDetails } from '../../protocol/approvalDetails.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type HostMessageOf, type RequestOf, type ResolvedData } from '../../protocol/plugin.ts';
 import { type Pieces } from './pieces.ts';
@@ -38,6 +39,9 @@ export interface QuestionsDeps {
   report(error: unknown): void;
 }
 
+/** The plugin that answers, and its process. */
+type Answerer = Pick<ApprovalAnswer, 'by' | 'program'>;
+
 type Given =
   | { readonly respond: 'tool_approval'; readonly answer: ApprovalAnswer }
   | { readonly respond: 'inquiry'; readonly answer: InquiryAnswer };
@@ -47,10 +51,11 @@ interface OpenQuestion {
   readonly conversation: string;
   /** The tool call's id, or the question's. */
   readonly id: string;
-  readonly request: ApprovalRequest | InquiryRequest;
-  /** The number and the data of the event that asks. */
+  request: ApprovalRequest | InquiryRequest;
+  /** The number of the event that asks, the event, and the event with what the user is shown besides it. */
   readonly seq: number;
-  readonly data: HostMessageOf<'event'>['data'];
+  readonly logged: HostMessageOf<'event'>['data'];
+  data: HostMessageOf<'event'>['data'];
   /** The subscriptions that the question was offered to and that still exist. */
   readonly asked: Set<Subscription>;
   /** Whether any plugin was asked, even if it is gone. */
@@ -88,17 +93,24 @@ export class Questions implements AttachedFrontend, Disposable {
         id: call.id,
         request,
         seq: logged.seq,
-        data: logged,
+        logged,
+        data: { ...logged, ...approvalDetails({ ...request }) },
       } as const;
       this.#ask(question, signal, (given) => given.respond === 'tool_approval' && resolve(given.answer), reject);
     });
   }
 
-  /** Nothing to do: plugins are shown only the call, not its preview. */
-  approvalChanged(): void {}
+  /** Sends the question again, so that nobody approves changes that were not shown. */
+  approvalChanged(request: ApprovalRequest): void {
+    const open = this.#open.get(questionKey(request.conversation, request.call.id));
+    if (open === undefined) return;
+    open.request = request;
+    open.data = { ...open.logged, ...approvalDetails({ ...request }) };
+    for (const subscription of open.asked) this.#send(open, subscription);
+  }
 
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    const { conversation, id, call, text, options, several, fields } = request;
+    const { conversation, id, call, text, options, several, fields, problem } = request;
     const asked = call === undefined ? undefined : this.#deps.earshot.get(conversation)?.log.state.turn.inquiry(call);
     const form = fields && { fields: [...fields] };
     const shown = {
@@ -110,7 +122,8 @@ export class Questions implements AttachedFrontend, Disposable {
     };
     const { v: _, ...logged } = asked?.request ?? { v: 1, seq: 0, type: 'inquiry_request', ...shown };
     return new Promise((resolve, reject) => {
-      const question = { respond: 'inquiry', conversation, id, request, seq: logged.seq, data: logged } as const;
+      const data = { ...logged, ...(problem !== undefined && { problem }) };
+      const question = { respond: 'inquiry', conversation, id, request, seq: logged.seq, logged, data } as const;
       this.#ask(question, signal, (given) => given.respond === 'inquiry' && resolve(given.answer), reject);
     });
   }
@@ -144,7 +157,7 @@ export class Questions implements AttachedFrontend, Disposable {
   }
 
   /** Handles a plugin's answer. After a failure the question stays open. */
-  answer(subscription: Subscription, given: RequestOf<'respond'>, by: string): Result<void> {
+  answer(subscription: Subscription, given: RequestOf<'respond'>, who: Answerer): Result<void> {
     const id = given.respond === 'tool_approval' ? given.tool_call_id : given.inquiry_id;
     const named = given.respond === 'tool_approval' ? given.conversation : undefined;
     const covers = (one: string) => subscription.covers(one) && (named === undefined || one === named);
@@ -164,7 +177,7 @@ export class Questions implements AttachedFrontend, Disposable {
         before === undefined ? `No ${what} “${id.slice(0, 100)}” is open.` : `It was already answered by ${before}.`,
       );
     }
-    const answer = this.#readAnswer(open, given, by);
+    const answer = this.#readAnswer(open, given, who);
     if (!answer.ok) return answer;
     this.#close(open, answer.value);
     open.settle(answer.value);
@@ -204,7 +217,10 @@ export class Questions implements AttachedFrontend, Disposable {
     if (open.asked.has(subscription)) return;
     open.asked.add(subscription);
     open.offered = true;
-    const { conversation, respond, data, seq } = open;
+    this.#send(open, subscription);
+  }
+
+  #send({ conversation, respond, data, seq }: OpenQuestion, subscription: Subscription): void {
     subscription.announce(conversation, { type: 'event', sub_id: subscription.id, conversation, respond, data }, seq);
   }
 
@@ -231,14 +247,14 @@ export class Questions implements AttachedFrontend, Disposable {
     }
   }
 
-  #readAnswer(open: OpenQuestion, given: RequestOf<'respond'>, by: string): Result<Given> {
+  #readAnswer(open: OpenQuestion, given: RequestOf<'respond'>, who: Answerer): Result<Given> {
     if (given.respond === 'inquiry') {
       const { answer } = given;
       const several = 'several' in open.request && open.request.several;
       if (several !== (typeof answer !== 'string')) {
         return failed('plugin', several ? 'answer: must be a list of strings.' : 'answer: must be a string.');
       }
-      return succeeded({ respond: 'inquiry', answer: { answer, by } });
+      return succeeded({ respond: 'inquiry', answer: { answer, ...who } });
     }
     const { action, arguments: args, reason } = given;
     if (action === 'modify') {
@@ -247,7 +263,7 @@ export class Questions implements AttachedFrontend, Disposable {
     }
     const answer: ApprovalAnswer = {
       action,
-      by,
+      ...who,
       ...(action === 'modify' && args !== undefined && { arguments: args }),
       ...(reason !== undefined && { reason }),
     };

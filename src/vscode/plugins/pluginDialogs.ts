@@ -1,7 +1,13 @@
 // Dialogs for program plugins and outside agents: approve a program, allow one to attach, choose one and its arguments.
 import * as vscode from 'vscode';
 import { printPath, printWholePath, printWords } from '../../base/printPath.ts';
-import { type AttachConsent, type ListenConsent, type RunConsent } from '../../plugins/host/consent.ts';
+import { type PeerProcess } from '../../node/peerProcess.ts';
+import {
+  type AttachChoice,
+  type AttachConsent,
+  type ListenConsent,
+  type RunConsent,
+} from '../../plugins/host/consent.ts';
 import { type PluginStatus } from '../../plugins/host/pluginStatus.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 
@@ -27,19 +33,36 @@ export async function confirmRun({ name, command, files, approve, unasked }: Run
   return (await vscode.window.showWarningMessage(message, { modal: true, detail }, allow)) === allow;
 }
 
-export async function confirmAttach({ name, version, approve }: AttachConsent): Promise<boolean> {
-  const message = vscode.l10n.t('Allow the program “{0}” to attach to this window?', name);
+/** The question whether a process may answer shows what the kernel knows about it, not what it says about itself. */
+export async function confirmAttach({ name, version, known, answering }: AttachConsent): Promise<AttachChoice> {
+  const message = known
+    ? vscode.l10n.t('Allow the program “{0}” to answer approvals and questions for you?', name)
+    : vscode.l10n.t('Allow the program “{0}” to attach to this window?', name);
   const detail = [
     vscode.l10n.t(
       'It calls itself {0}, version {1}. It reads conversations and can start turns.',
       name,
       printPath(version),
     ),
-    ...(approve ? [vscode.l10n.t('It may answer approvals and questions for you.')] : []),
-    vscode.l10n.t('Programs of this name may attach from now on.'),
+    ...(answering === undefined ? [] : describeProcess(answering)),
+    ...(known ? [] : [vscode.l10n.t('Programs of this name may attach from now on.')]),
   ].join('\n\n');
-  const allow = vscode.l10n.t('Allow');
-  return (await vscode.window.showWarningMessage(message, { modal: true, detail }, allow)) === allow;
+  const answer = vscode.l10n.t('Allow to Answer');
+  const watch = answering === undefined ? vscode.l10n.t('Allow') : vscode.l10n.t('Allow Without Answering');
+  const buttons = [...(answering === undefined ? [] : [answer]), ...(known ? [] : [watch])];
+  const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail }, ...buttons);
+  if (chosen === undefined) return 'refuse';
+  return chosen === watch ? 'watch' : 'answer';
+}
+
+function describeProcess({ pid, command, startedBy }: PeerProcess): readonly string[] {
+  return [
+    vscode.l10n.t('Process {0}: {1}', String(pid), command),
+    startedBy === undefined
+      ? vscode.l10n.t('The program that started it has ended.')
+      : vscode.l10n.t('Started by: {0}', startedBy),
+    vscode.l10n.t('If you allow it to answer, it approves commands and changes in your place until it ends.'),
+  ];
 }
 
 /** Not modal: nobody waits for the answer. */

@@ -50,7 +50,7 @@ export class WebChatController {
         isTrusted,
         folder,
         confirmRun: async () => false,
-        confirmAttach: async () => false,
+        confirmAttach: async () => 'refuse',
         confirmListen: async () => false,
       }),
     });

@@ -83,7 +83,9 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         </span>
         {!open && item.state === 'failed' && <span class="tool-error">{errorLine(item)}</span>}
       </button>
-      {item.answeredBy !== undefined && <p class="quiet">{strings.answeredBy(visibleText(item.answeredBy))}</p>}
+      {item.answeredBy !== undefined && (
+        <p class="quiet">{strings.answeredBy(visibleText(item.answeredBy), item.answeredProgram)}</p>
+      )}
       {followed && item.state === 'running' && <p class="quiet">{ofTranscript.openElsewhereDetail}</p>}
       {item.agent !== undefined && <AgentLine call={item.id} conversation={item.agent} />}
       <div id={id} class="tool-body" hidden={!open}>

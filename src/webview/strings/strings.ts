@@ -205,11 +205,13 @@ export const strings = {
   modifyNotObject: t('This is not a JSON object.'),
   approvalBecause: (reason: string) => t('Asked because {0}', reason),
   approvalProblem: (problem: string) => t('Your change was not accepted: {0}', problem),
-  answeredBy: (by: string) => {
+  answeredBy: (by: string, program?: { readonly pid: number; readonly command: string }) => {
     if (by === 'timeout') return t('Answered automatically: nobody answered in time');
     const plugin = /^plugin:(.*)$/.exec(by)?.[1];
     if (plugin === 'web-chat') return t('Answered in the web chat');
-    return plugin === undefined ? t('Answered by {0}', by) : t('Answered by program plugin {0}', plugin);
+    if (plugin === undefined) return t('Answered by {0}', by);
+    if (program === undefined) return t('Answered by program plugin {0}', plugin);
+    return t('Answered by program plugin {0} (process {1}: {2})', plugin, String(program.pid), program.command);
   },
   rejectReason: t('Reason for rejecting (optional)'),
   rejectReasonBrief: t('Reason (optional)'),

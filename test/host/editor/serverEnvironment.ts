@@ -23,6 +23,7 @@ export function serverEnvironment(
     ...Object.fromEntries(kept),
     HOME: home,
     USERPROFILE: home,
+    EARSHOT_HOME: home,
     XDG_RUNTIME_DIR: runtimeFolder,
     PATH: [dirname(node), ...(inherited['PATH'] ?? '').split(delimiter)].join(delimiter),
     ...extra,

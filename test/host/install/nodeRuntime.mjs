@@ -19,18 +19,26 @@ const registryVersion = '24.21.0';
  */
 export async function provideNode(report) {
   if (Number(process.versions.node.split('.')[0]) === wantedMajor) return process.execPath;
+  return provideNodeVersion(registryVersion, report);
+}
 
+/**
+ * @param {string} version
+ * @param {import('../console/report.mjs').Reporter} report
+ * @returns {Promise<string>} the path of the executable
+ */
+export async function provideNodeVersion(version, report) {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
   const packageName = `node-${platform}-${process.arch}`;
-  const folder = join(cacheFolder(), `${packageName}-${registryVersion}`);
+  const folder = join(cacheFolder(), `${packageName}-${version}`);
   const executable = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   if (existsSync(executable)) return executable;
 
-  await report.step(`Node ${registryVersion}`, (say) =>
+  await report.step(`Node ${version}`, (say) =>
     buildWhole(folder, async (partial) => {
       say('downloading');
-      const installed = await install(packageName, partial);
-      await checkThatItRuns(join(installed, 'bin', basename(executable)));
+      const installed = await install(packageName, version, partial);
+      await checkThatItRuns(version, join(installed, 'bin', basename(executable)));
       return installed;
     }),
   );
@@ -39,14 +47,15 @@ export async function provideNode(report) {
 
 /**
  * @param {string} packageName
+ * @param {string} version
  * @param {string} folder
  * @returns {Promise<string>}
  */
-async function install(packageName, folder) {
+async function install(packageName, version, folder) {
   await writeFile(join(folder, 'package.json'), '{ "private": true }');
-  await runNpm(['install', ...quietInstall, '--no-package-lock', `${packageName}@${registryVersion}`], {
+  await runNpm(['install', ...quietInstall, '--no-package-lock', `${packageName}@${version}`], {
     cwd: folder,
-    purpose: `Node ${registryVersion} (${packageName})`,
+    purpose: `Node ${version} (${packageName})`,
   });
   const installed = join(folder, 'node_modules', packageName);
   // Removes headers and manuals, which are not needed.
@@ -55,13 +64,16 @@ async function install(packageName, folder) {
   return installed;
 }
 
-/** @param {string} executable */
-async function checkThatItRuns(executable) {
+/**
+ * @param {string} version
+ * @param {string} executable
+ */
+async function checkThatItRuns(version, executable) {
   try {
     await promisify(execFile)(executable, ['--version']);
   } catch (error) {
     throw new UserError(
-      `Node ${registryVersion} from the npm registry does not run on this system (${String(error).split('\n')[0]}).`,
+      `Node ${version} from the npm registry does not run on this system (${String(error).split('\n')[0]}).`,
       `Install Node ${wantedMajor} with your system’s package manager and run the command with it.`,
     );
   }

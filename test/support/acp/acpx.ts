@@ -51,7 +51,7 @@ export async function startAcpx(...answers: readonly ScriptedAnswer[]) {
     await server.stop();
     await rm(root, { recursive: true, force: true, maxRetries: 20 });
   });
-  const env = { PATH: process.env['PATH'], HOME: home, EARSHOT_API_KEY: 'k', NO_COLOR: '1' };
+  const env = { PATH: process.env['PATH'], HOME: home, EARSHOT_HOME: home, EARSHOT_API_KEY: 'k', NO_COLOR: '1' };
   return {
     folder,
     server,

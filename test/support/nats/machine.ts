@@ -63,6 +63,7 @@ export class Machine {
         ...process.env,
         ...compileCache,
         HOME: this.#home,
+        EARSHOT_HOME: this.#home,
         USERPROFILE: this.#home,
         FAKETIME_DONT_FAKE_MONOTONIC: '1',
       },

@@ -1,8 +1,7 @@
 // A window that outside agents connect to: Earshot without the editor, with real files, git, and the window's socket.
-import { homedir } from 'node:os';
 import { Listeners } from '../../../src/core/listeners.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
-import { hubFolder } from '../../../src/node/hubFolder.ts';
+import { hubFolder, socketHome } from '../../../src/node/hubFolder.ts';
 import { isAlive } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
@@ -44,7 +43,7 @@ export interface ListeningWindow {
 
 /** `root` contains the folders of a headless window. */
 export async function openListeningWindow(root: string, options: ListeningOptions = {}): Promise<ListeningWindow> {
-  const { home = homedir(), pid = process.pid } = options;
+  const { home = socketHome(), pid = process.pid } = options;
   const errors: string[] = [];
   const logger = recordingLogger(errors);
   const headless = await startHeadlessIn(root, {
@@ -75,7 +74,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
     isTrusted: options.trusted ?? (() => true),
     folder: () => folder,
     confirmRun: async () => false,
-    confirmAttach: async () => false,
+    confirmAttach: async () => 'refuse',
     confirmListen: async ({ agent }) => {
       asked.push(agent);
       return (await options.allows?.()) ?? true;

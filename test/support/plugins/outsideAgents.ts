@@ -22,17 +22,26 @@ export interface McpAgent {
 export interface AgentPlace {
   readonly home: string;
   readonly folder: string;
+  /** Runs the built programs in this folder with this Node, instead of the sources with this process's. */
+  readonly built?: { readonly node: string; readonly folder: string };
+}
+
+function programOf({ built }: Pick<AgentPlace, 'built'>, source: string, name: string): [string, string[]] {
+  return built === undefined
+    ? [process.execPath, ['--no-warnings', `${bin}/${source}.ts`]]
+    : [built.node, [`${built.folder}/${name}.js`]];
 }
 
 export async function startMcpAgent(
-  { home, folder }: AgentPlace,
+  { home, folder, built }: AgentPlace,
   options: { readonly client?: string; readonly modern?: boolean } = {},
 ): Promise<McpAgent> {
+  const [command, args] = programOf({ ...(built && { built }) }, 'notificationsMcp', 'notifications-mcp');
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: ['--no-warnings', `${bin}/notificationsMcp.ts`],
+    command,
+    args,
     cwd: folder,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compileCache },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, EARSHOT_HOME: home, ...compileCache },
   });
   const name = options.client ?? 'claude-code';
   const negotiation = options.modern === true ? { versionNegotiation: { mode: 'auto' as const } } : {};
@@ -62,10 +71,12 @@ export interface HookEnd {
 }
 
 /** Runs the hook once with this input on stdin. */
-export function runRawHook({ home }: AgentPlace, input: string | Uint8Array, killAfter?: Promise<unknown>) {
+export function runRawHook(place: AgentPlace, input: string | Uint8Array, killAfter?: Promise<unknown>) {
+  const { home } = place;
   return new Promise<HookEnd>((done, fail) => {
-    const child = spawn(process.execPath, ['--no-warnings', `${bin}/notificationsHook.ts`], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compileCache },
+    const [command, args] = programOf(place, 'notificationsHook', 'notifications-hook');
+    const child = spawn(command, args, {
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, EARSHOT_HOME: home, ...compileCache },
     });
     let [output, errors] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

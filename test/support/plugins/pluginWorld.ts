@@ -26,7 +26,7 @@ import { readSettings, type SettingName } from '../../../src/protocol/settings.t
 import { atTestEnd } from '../endings.ts';
 import { recordingLogger } from '../recordingLogger.ts';
 import { type Headless, startHeadless } from '../walk/headless.ts';
-import { attachRaw, type RawPlugin, type Relay, startRelay } from './rawPlugin.ts';
+import { attachAnswering, attachRaw, type RawPlugin, type Relay, startRelay } from './rawPlugin.ts';
 import { type ChosenControls, testControls } from './testControls.ts';
 import { createStagedModel, type StagedAnswer, type StagedModel } from './stagedModel.ts';
 
@@ -143,7 +143,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
       },
       confirmAttach: async (asked) => {
         consents.push(asked);
-        return user.approves;
+        return user.approves ? 'answer' : 'refuse';
       },
       confirmListen: async () => user.approves,
     });
@@ -212,7 +212,8 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     },
     attach: async (name = 'tea', program) => {
       if (program !== undefined) configure(name, program, ['x']);
-      const plugin = await attachRaw(listener.path, { type: 'attach', name, version: '1' });
+      const attach = programs.get(name)?.approve === true ? attachAnswering : attachRaw;
+      const plugin = await attach(listener.path, { type: 'attach', name, version: '1' });
       atTestEnd(async () => plugin.destroy());
       await plugin.next('init');
       return plugin;

@@ -1,6 +1,7 @@
 // A plugin that a test drives with raw lines, over the window's socket or as a real child process.
+import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LineSplitter } from '../../../src/base/json/jsonLines.ts';
@@ -102,6 +103,27 @@ export async function attachRaw(path: string, first: object): Promise<RawPlugin>
   const plugin = createRawPlugin(socket);
   plugin.send(first);
   return plugin;
+}
+
+/** Attaches a program that the window calls back, so that it can be allowed to answer. */
+export async function attachAnswering(path: string, first: object): Promise<RawPlugin> {
+  const secret = randomUUID();
+  const { promise, resolve } = Promise.withResolvers<RawPlugin>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.write('\n');
+    socket.once('data', (chunk: Buffer) => {
+      const end = chunk.indexOf('\n') + 1;
+      if (chunk.subarray(0, end - 1).toString() !== JSON.stringify({ type: 'attached', secret })) return;
+      const plugin = createRawPlugin(socket);
+      if (end < chunk.length) socket.unshift(chunk.subarray(end));
+      server.close();
+      resolve(plugin);
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const asking = await attachRaw(path, { ...first, call_back: { port, secret } });
+  return Promise.race([promise, asking.closed.then(() => asking)]);
 }
 
 /** Copies stdin to the test's socket, and the socket to stdout. */

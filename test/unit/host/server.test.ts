@@ -56,6 +56,7 @@ test('the server environment has no variables of npm, the test runner or another
     PATH: '/node/bin:/bin',
     HOME: '/home',
     USERPROFILE: '/home',
+    EARSHOT_HOME: '/home',
     XDG_RUNTIME_DIR: '/run',
     LANG: 'C',
     EARSHOT_TEST_RESULTS: '/r',

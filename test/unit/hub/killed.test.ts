@@ -62,7 +62,7 @@ test(
 
 async function startHub(home: string, folder: string): Promise<{ child: ChildProcess; address: HubAddress }> {
   const child = spawn(process.execPath, ['--no-warnings', program, '--dir', folder, '--port', '0'], {
-    env: { ...process.env, ...compileCache, HOME: home },
+    env: { ...process.env, ...compileCache, HOME: home, EARSHOT_HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const line = await new Promise<string>((found, failed) => {

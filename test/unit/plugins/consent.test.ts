@@ -1,9 +1,9 @@
 // The question whether a program may attach to the window.
 import { expect, test } from 'vitest';
-import { ProgramConsent } from '../../../src/plugins/host/consent.ts';
+import { type AttachChoice, ProgramConsent } from '../../../src/plugins/host/consent.ts';
 
 test('a program that connects again while the user is asked causes no second question; after a refusal it does', async () => {
-  const asked: PromiseWithResolvers<boolean>[] = [];
+  const asked: PromiseWithResolvers<AttachChoice>[] = [];
   const approved = new Set<string>();
   const consent = new ProgramConsent({
     approved: { has: async (key) => approved.has(key), add: async (key) => void approved.add(key) },
@@ -13,7 +13,7 @@ test('a program that connects again while the user is asked causes no second que
     confirmRun: async () => false,
     confirmListen: async () => false,
     confirmAttach: () => {
-      const question = Promise.withResolvers<boolean>();
+      const question = Promise.withResolvers<AttachChoice>();
       asked.push(question);
       return question.promise;
     },
@@ -21,11 +21,11 @@ test('a program that connects again while the user is asked causes no second que
   const attach = (name: string) => consent.allowAttach(name, '1');
   const first = [attach('tea'), attach('tea'), attach('milk')];
   await expect.poll(() => asked.length).toBe(2);
-  for (const question of asked) question.resolve(false);
+  for (const question of asked) question.resolve('refuse');
   expect((await Promise.all(first)).map(({ ok }) => ok)).toEqual([false, false, false]);
   const second = [attach('tea'), attach('tea')];
   await expect.poll(() => asked.length).toBe(3);
-  asked[2]?.resolve(true);
+  asked[2]?.resolve('watch');
   expect((await Promise.all(second)).map(({ ok }) => ok)).toEqual([true, true]);
   expect(await attach('tea')).toMatchObject({ ok: true });
   expect(asked).toHaveLength(3);

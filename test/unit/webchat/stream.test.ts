@@ -3,59 +3,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { atTestEnd } from '../../support/endings.ts';
-import { createWebChatWorld, TOKEN, type WebChatWorld } from '../../support/webchat/webChatWorld.ts';
+import { openStream, type PageStream, post } from '../../support/webchat/pageStream.ts';
+import { createWebChatWorld } from '../../support/webchat/webChatWorld.ts';
 import { EVENT_VERSION } from '../../../src/protocol/event.ts';
 import { type FromPage, type ToPage } from '../../../src/protocol/webview.ts';
 
-const headers = { authorization: `Bearer ${TOKEN}` };
-
-interface Stream {
-  readonly received: readonly ToPage[];
-  /** Resolves with the first matching message, whether already received or not. */
-  next(fits: (message: ToPage) => boolean): Promise<ToPage>;
-  close(): void;
-}
-
-async function openStream(world: WebChatWorld, query: Readonly<Record<string, string>>): Promise<Stream> {
-  const aborter = new AbortController();
-  atTestEnd(async () => aborter.abort());
-  const response = await fetch(`${world.origin}/stream?${new URLSearchParams(query)}`, {
-    headers,
-    signal: aborter.signal,
-  });
-  expect(response.status).toBe(200);
-  const received: ToPage[] = [];
-  const read = async () => {
-    let rest = '';
-    for await (const chunk of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) if (line !== '') received.push(JSON.parse(line) as ToPage);
-    }
-  };
-  read().catch(() => undefined);
-  return {
-    received,
-    close: () => aborter.abort(),
-    next: async (fits) => {
-      await expect.poll(() => received.some(fits), { interval: 5 }).toBe(true);
-      return received.find(fits) as ToPage;
-    },
-  };
-}
-
-async function post(world: WebChatWorld, page: string, message: FromPage): Promise<void> {
-  const response = await fetch(`${world.origin}/messages?page=${page}`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(message),
-  });
-  expect(response.status).toBe(204);
-}
-
 const has = (text: string) => (message: ToPage) => JSON.stringify(message).includes(text);
-const numbers = (stream: Stream) => stream.received.flatMap((message) => ('number' in message ? [message.number] : []));
+const numbers = (stream: PageStream) =>
+  stream.received.flatMap((message) => ('number' in message ? [message.number] : []));
 
 test('a page gets a snapshot and numbered deltas, can dismiss pending notifications, and after a reconnect gets exactly what it missed', async () => {
   const world = await createWebChatWorld({ answers: [{ text: ['one '], hang: true }, { text: ['Bye.'] }] });
@@ -292,7 +247,7 @@ test('subagents are listed below the conversation that started them', async () =
   expect(items[index - 1]?.id).toBe(parent);
 });
 
-function conversationOf({ received }: Stream): string {
+function conversationOf({ received }: PageStream): string {
   const shown = received.findLast((message) => message.type === 'snapshot');
   return (shown?.type === 'snapshot' ? shown.state.conversation : null) ?? '';
 }

@@ -1,10 +1,13 @@
 // The agent joined to a window of VS Code: its conversations are the sessions, and either front end may answer.
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { joinWindow } from '../../../src/bin/acp/joinWindow.ts';
+import { type ApprovalRequest } from '../../../src/core/ports/ports.ts';
 import { AcpClient, type Update } from '../../support/acp/acpClient.ts';
+import { atTestEnd } from '../../support/endings.ts';
 import { createPluginWorld, type PluginWorld, type PluginWorldOptions } from '../../support/plugins/pluginWorld.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
 
@@ -82,6 +85,43 @@ test('the content of a call has the notification that it delivered, as the model
   const key = world.earshot.get(session)?.log.state.turn.key ?? '';
   expect(JSON.stringify(world.model.requests.at(-1))).toContain(JSON.stringify(shown.replace('•••', key)).slice(1, -1));
   expect(client.lines.some(({ line }) => line.includes(key))).toBe(false);
+});
+
+test('the client is shown why it is asked and what a call changes, and is asked again when that changes', async () => {
+  const outside = await mkdtemp(join(tmpdir(), 'earshot-outside-'));
+  atTestEnd(() => rm(outside, { recursive: true, force: true }));
+  await writeFile(join(outside, 'id_rsa'), 'the key');
+  const read = (id: string, path: string) => call(id, 'read_file', { path });
+  const overwrite = call('w', 'write_file', { path: 'menu.txt', content: 'Coffee.\n' });
+  const { world, folder, client } = await start({
+    answers: [read('k', 'notes.txt'), read('m', 'menu.txt'), overwrite, end],
+  });
+  await symlink(join(outside, 'id_rsa'), join(folder, 'notes.txt'));
+  await writeFile(join(folder, 'menu.txt'), 'Tea.\n');
+  const shown: Record<string, unknown>[] = [];
+  let open: ApprovalRequest | undefined;
+  world.add({
+    render: () => undefined,
+    approve: (request) => {
+      open = request;
+      return new Promise(() => undefined);
+    },
+  });
+  client.answer = (_method, params) => {
+    shown.push((params as { toolCall: Record<string, unknown> }).toolCall);
+    if (shown.length !== 2 || open === undefined) return allow;
+    // Somebody changes the file while the client is asked.
+    world.frontends.approvalChanged({ ...open, reason: 'it was changed' });
+    return never;
+  };
+  await client.prompt(await client.newSession(folder), 'Read, then write.');
+  expect(shown).toHaveLength(3);
+  expect(JSON.stringify(shown[0]?.['content'])).toContain('outside the workspace');
+  const diff = { type: 'diff', path: join(folder, 'menu.txt'), oldText: 'Tea.\n', newText: 'Coffee.\n' };
+  expect(shown[1]?.['content']).toEqual([diff]);
+  expect(shown[2]?.['content']).toEqual([diff, { type: 'content', content: { type: 'text', text: 'it was changed' } }]);
+  expect(client.lines.filter(({ line }) => line.includes('$/cancel_request'))).toHaveLength(1);
+  expect(await readFile(join(folder, 'menu.txt'), 'utf8')).toBe('Coffee.\n');
 });
 
 test('if the window answers first, the client’s request is cancelled and the turn continues', async () => {

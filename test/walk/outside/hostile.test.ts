@@ -152,7 +152,7 @@ test('two agents of the same name in one folder are two listeners', async () => 
     const child = spawn(process.execPath, ['--no-warnings', ${JSON.stringify(bin)}], { stdio: ['pipe', 'ignore', 'inherit'] });
     child.stdin.write(${JSON.stringify(`${JSON.stringify(initialize)}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n`)});
     process.on('SIGTERM', () => { child.kill(); process.exit(0); });`;
-  const env = { PATH: process.env['PATH'] ?? '', HOME: world.home, ...compileCache };
+  const env = { PATH: process.env['PATH'] ?? '', HOME: world.home, EARSHOT_HOME: world.home, ...compileCache };
   const other = spawn(process.execPath, ['-e', code], {
     cwd: world.folder,
     env,

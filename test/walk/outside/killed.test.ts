@@ -23,7 +23,7 @@ import { runs } from '../../support/runs.ts';
 const program = resolve(import.meta.dirname, '../../support/plugins/listeningWindow.ts');
 
 async function startWindow({ root, home }: OutsideFolders): Promise<ChildProcess> {
-  const env = { PATH: process.env['PATH'] ?? '', HOME: home, ...compileCache };
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, EARSHOT_HOME: home, ...compileCache };
   const child = spawn(process.execPath, ['--no-warnings', program, root], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -238,8 +238,8 @@ function listPaths(names: readonly string[]): string {
 }
 
 /** Set if a front end other than the chat answered. */
-function answeredBy({ by }: { readonly by: string }): { readonly answeredBy?: string } {
-  return by === 'user' || by === 'policy' ? {} : { answeredBy: by };
+function answeredBy({ by, program }: Pick<EventOf<'approval'>, 'by' | 'program'>) {
+  return by === 'user' || by === 'policy' ? {} : { answeredBy: by, ...(program && { answeredProgram: program }) };
 }
 
 /** The log does not say whether a call waits for an approval; only the front end that was asked can tell. */
