@@ -8,7 +8,15 @@ import { printPath } from '../base/printPath.ts';
 import { Slots } from '../base/slots.ts';
 import { type Hooks, type HookMoment, type HookVerdict } from '../core/ports/hooks.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand } from '../node/files/fingerprint.ts';
+import { type Unpinned } from '../node/files/codePins.ts';
+import { CommandApprovals, type StoredApprovals } from '../node/files/commandApprovals.ts';
+import {
+  approvalKey,
+  type CommandFile,
+  hashCommand,
+  inspectCommand,
+  type InspectedCommand,
+} from '../node/files/fingerprint.ts';
 import { type Hook, type HookEvent } from '../protocol/outside/hooks.ts';
 import { type HookAnswer, readHookAnswer } from './hookAnswer.ts';
 import { runHookProcess } from './hookProcess.ts';
@@ -24,6 +32,10 @@ export interface HookApproval {
   readonly event: HookEvent;
   readonly command: readonly string[];
   readonly files: readonly CommandFile[];
+  /** Code that may run besides these files. If there is any, the approval holds for this window. */
+  readonly unpinned: readonly Unpinned[];
+  /** False: the user configured it, but it runs code of the workspace. */
+  readonly workspace: boolean;
 }
 
 export interface HooksDeps {
@@ -32,9 +44,11 @@ export interface HooksDeps {
   configured(): readonly ConfiguredHook[];
   /** The folder that hooks run in. Undefined: no folder is open, and no hook runs. */
   folder(): string | undefined;
+  /** The folders of the workspace. */
+  roots(): readonly string[];
   isTrusted(): boolean;
   mode(): string;
-  readonly approved: { has(key: string): Promise<boolean>; add(key: string): Promise<void> };
+  readonly approved: StoredApprovals;
   /** Asks the user whether a hook of the workspace may run from now on. */
   approve(approval: HookApproval): Promise<boolean>;
   /** Shows the user a hook's message, or why a hook had no effect. */
@@ -58,6 +72,7 @@ export function createHooks(deps: HooksDeps): Hooks {
 
 class HookRunner implements Hooks {
   readonly #deps: HooksDeps;
+  readonly #approvals: CommandApprovals;
   readonly #notifying = new Slots(1);
   #waiting = 0;
   /** Approvals that the user was asked for in this window, so that each question is asked once. */
@@ -67,6 +82,7 @@ class HookRunner implements Hooks {
 
   constructor(deps: HooksDeps) {
     this.#deps = deps;
+    this.#approvals = new CommandApprovals(deps.approved);
   }
 
   has(event: HookEvent, tool?: string): boolean {
@@ -136,30 +152,34 @@ class HookRunner implements Hooks {
   }
 
   /**
-   * Hashes the hook's files before every run. Undefined: the hook must not run now. If it was never approved or has
-   * changed since, the user is asked; this call does not wait for the answer.
+   * Inspects the hook's command before every run, and hashes its files if it is the workspace's. Undefined: the hook
+   * must not run now. If it was never approved or has changed since, the user is asked; this call does not wait for the
+   * answer.
    */
-  async #approved({ event, hook, workspace }: ConfiguredHook): Promise<Fingerprint | undefined> {
-    const folder = this.#deps.folder() ?? '';
-    const found = await fingerprintCommand(hook.command, folder, workspace ? undefined : () => Promise.resolve(''));
+  async #approved({ event, hook, workspace }: ConfiguredHook): Promise<InspectedCommand | undefined> {
+    const { folder, roots, logger } = this.#deps;
+    const { command } = hook;
+    const inspected = await inspectCommand(command, { folder: folder() ?? '', roots: roots() });
+    if (inspected.ok && !workspace && !inspected.value.isInWorkspace) return inspected.value;
+    const found = inspected.ok ? await hashCommand(inspected.value) : inspected;
     if (!found.ok) {
-      this.#fail(hook.command.join(' '), describeFailure(found.failure));
+      this.#fail(command.join(' '), describeFailure(found.failure));
       return undefined;
     }
-    if (!workspace) return found.value;
+    const { files, unpinned } = found.value;
     const key = `hook:${approvalKey(found.value, event)}`;
-    if (await this.#deps.approved.has(key)) return found.value;
+    if (await this.#approvals.has(key, found.value)) return found.value;
     if (!this.#asked.has(key)) {
       this.#asked.add(key);
-      void this.#ask(key, { event, command: hook.command, files: found.value.files }).catch((error: unknown) =>
-        this.#deps.logger.error('a hook could not be approved', error),
+      void this.#ask(key, { event, command, files, unpinned, workspace }).catch((error: unknown) =>
+        logger.error('a hook could not be approved', error),
       );
     }
     return undefined;
   }
 
   async #ask(key: string, approval: HookApproval): Promise<void> {
-    if (await this.#deps.approve(approval)) await this.#deps.approved.add(key);
+    if (await this.#deps.approve(approval)) await this.#approvals.add(key, approval);
   }
 
   /** Shows the user each problem once, at most 100 of them; the output channel gets all. */

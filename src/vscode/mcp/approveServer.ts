@@ -1,8 +1,8 @@
 // Asks the user before a server of the workspace starts: shows its command and the hashes of its files.
 import * as vscode from 'vscode';
-import { printWholePath } from '../../base/printPath.ts';
 import { type ConfiguredServer } from '../../mcp/config/configuration.ts';
 import { type LaunchProof } from '../../mcp/config/launch.ts';
+import { describePins } from '../approvalTexts.ts';
 
 /** Open questions by the server's name, so that the view can show one again. */
 export class ServerApprovals {
@@ -45,11 +45,17 @@ export class ServerApprovals {
   async #announce({ name, source }: ConfiguredServer, changed: boolean, review: () => Promise<void>): Promise<void> {
     const message = changed
       ? vscode.l10n.t('The MCP server “{0}” in {1} has changed since you approved it.', name, source.label)
-      : vscode.l10n.t(
-          'This workspace configures the MCP server “{0}” in {1}. It starts only after your approval.',
-          name,
-          source.label,
-        );
+      : source.workspace
+        ? vscode.l10n.t(
+            'This workspace configures the MCP server “{0}” in {1}. It starts only after your approval.',
+            name,
+            source.label,
+          )
+        : vscode.l10n.t(
+            'The MCP server “{0}” in {1} would run code of this workspace. It starts only after your approval.',
+            name,
+            source.label,
+          );
     const show = vscode.l10n.t('Review…');
     if ((await vscode.window.showInformationMessage(message, show)) === show) await review();
   }
@@ -57,7 +63,7 @@ export class ServerApprovals {
 
 function describeProof(
   { source }: ConfiguredServer,
-  { command, details, files }: LaunchProof,
+  { command, details, files, unpinned }: LaunchProof,
   changed: boolean,
 ): string {
   return [
@@ -66,6 +72,6 @@ function describeProof(
     '',
     command,
     ...details,
-    ...files.map(({ path, sha256 }) => `\n${printWholePath(path)}\nSHA-256 ${sha256}`),
+    ...describePins(files, unpinned).map((paragraph) => `\n${paragraph}`),
   ].join('\n');
 }

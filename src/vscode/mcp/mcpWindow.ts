@@ -7,11 +7,13 @@ import { type McpServer } from '../../mcp/server.ts';
 import { McpServers, type McpServersDeps } from '../../mcp/servers.ts';
 import { openSession } from '../../mcp/session/openSession.ts';
 import { LIMITS } from '../../mcp/session/sessionPort.ts';
+import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
 import { type KeySet } from '../../storage/keySet.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Output } from '../output.ts';
+import { workspaceRoots } from '../plugins/windowListening.ts';
 import { type SettingsReader } from '../settings.ts';
 import { ServerApprovals } from './approveServer.ts';
 import { forgetInputs, inputValue } from './serverInputs.ts';
@@ -110,6 +112,8 @@ export class McpWindow implements Disposable {
       clock: realClock,
       logger,
       memory,
+      approvals: new CommandApprovals({ has: (key) => memory.has(key), add: (key) => memory.set(key, true) }),
+      roots: workspaceRoots,
       client: { name: 'Earshot', version: versionOf(context) },
       get limits() {
         return { ...LIMITS, request: settings.current['mcp.timeout'] * 1000 };

@@ -1,12 +1,13 @@
 // Dialogs for program plugins and outside agents: approve a program, allow one to attach, choose one and its arguments.
 import * as vscode from 'vscode';
-import { printPath, printWholePath, printWords } from '../../base/printPath.ts';
+import { printPath, printWords } from '../../base/printPath.ts';
 import { type AttachConsent, type ListenConsent, type RunConsent } from '../../plugins/host/consent.ts';
 import { type PluginStatus } from '../../plugins/host/pluginStatus.ts';
+import { describePins } from '../approvalTexts.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 
 /** Shows the command and the hashes. `unasked`: the user did not start it, so a non-modal message comes first. */
-export async function confirmRun({ name, command, files, approve, unasked }: RunConsent): Promise<boolean> {
+export async function confirmRun({ name, command, files, unpinned, approve, unasked }: RunConsent): Promise<boolean> {
   if (unasked) {
     const review = vscode.l10n.t('Review…');
     const asked = vscode.l10n.t(
@@ -18,10 +19,9 @@ export async function confirmRun({ name, command, files, approve, unasked }: Run
   const message = vscode.l10n.t('Run the program plugin “{0}”?', name);
   const detail = [
     vscode.l10n.t('Command: {0}', printWords(command)),
-    ...files.map(({ path, sha256 }) => `${printWholePath(path)}\nSHA-256 ${sha256}`),
+    ...describePins(files, unpinned),
     vscode.l10n.t('It runs with your rights, reads conversations and can start turns.'),
     ...(approve ? [vscode.l10n.t('It may answer approvals and questions for you.')] : []),
-    vscode.l10n.t('You are asked again when the command or one of these files changes.'),
   ].join('\n\n');
   const allow = vscode.l10n.t('Approve');
   return (await vscode.window.showWarningMessage(message, { modal: true, detail }, allow)) === allow;

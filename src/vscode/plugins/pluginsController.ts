@@ -24,7 +24,7 @@ import { readPrograms, withUserFallback } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
 import { WebChatController, type WebChatDeps } from './webChatController.ts';
-import { workspaceFolder } from './windowListening.ts';
+import { workspaceFolder, workspaceRoots } from './windowListening.ts';
 
 export interface PluginsControllerDeps {
   readonly context: vscode.ExtensionContext;
@@ -72,6 +72,7 @@ export class PluginsController implements PluginRows, Disposable {
       programs,
       isTrusted,
       folder: workspaceFolder,
+      roots: workspaceRoots,
       confirmRun,
       confirmAttach,
       confirmListen,
