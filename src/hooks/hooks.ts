@@ -49,8 +49,8 @@ export interface HooksDeps {
   isTrusted(): boolean;
   mode(): string;
   readonly approved: StoredApprovals;
-  /** Asks the user whether a hook of the workspace may run from now on. */
-  approve(approval: HookApproval): Promise<boolean>;
+  /** Asks the user whether a hook of the workspace may run from now on. Aborted if that is not of interest any more. */
+  approve(approval: HookApproval, signal: AbortSignal): Promise<boolean>;
   /** Shows the user a hook's message, or why a hook had no effect. */
   notice(text: string): void;
 }
@@ -66,17 +66,25 @@ const NAMES: Readonly<Record<HookEvent, string>> = {
 /** Notifications come in bursts: if this many wait for their hooks, further ones get no hooks. */
 const MOST_WAITING = 20;
 
-export function createHooks(deps: HooksDeps): Hooks {
+/** The hooks, and a check of all of them, so that the user is asked before the first one should run. */
+export interface CheckedHooks extends Hooks {
+  /** Call it at the start, and when the configuration or the trust in the workspace has changed. */
+  check(): Promise<void>;
+}
+
+export function createHooks(deps: HooksDeps): CheckedHooks {
   return new HookRunner(deps);
 }
 
-class HookRunner implements Hooks {
+class HookRunner implements CheckedHooks {
   readonly #deps: HooksDeps;
   readonly #approvals: CommandApprovals;
   readonly #notifying = new Slots(1);
   #waiting = 0;
-  /** Approvals that the user was asked for in this window, so that each question is asked once. */
-  readonly #asked = new Set<string>();
+  /** Open questions by hook. */
+  readonly #asking = new Map<string, { readonly key: string; readonly ended: AbortController }>();
+  /** What the user refused in this window, so that it is not asked for again. */
+  readonly #refused = new Set<string>();
   /** Problems that the user was notified of. */
   readonly #reported = new Set<string>();
 
@@ -87,6 +95,13 @@ class HookRunner implements Hooks {
 
   has(event: HookEvent, tool?: string): boolean {
     return this.#of(event, tool).length > 0;
+  }
+
+  async check(): Promise<void> {
+    const configured = this.#deps.isTrusted() && this.#deps.folder() !== undefined ? this.#deps.configured() : [];
+    const hooks = new Set(configured.map(({ event, hook }) => hookId(event, hook.command)));
+    for (const [hook, { ended }] of this.#asking) if (!hooks.has(hook)) ended.abort();
+    await Promise.all(configured.map((hook) => this.#approved(hook)));
   }
 
   async run(moment: HookMoment, signal: AbortSignal): Promise<HookVerdict> {
@@ -169,17 +184,22 @@ class HookRunner implements Hooks {
     const { files, unpinned } = found.value;
     const key = `hook:${approvalKey(found.value, event)}`;
     if (await this.#approvals.has(key, found.value)) return found.value;
-    if (!this.#asked.has(key)) {
-      this.#asked.add(key);
-      void this.#ask(key, { event, command, files, unpinned, workspace }).catch((error: unknown) =>
-        logger.error('a hook could not be approved', error),
-      );
-    }
+    const approval = { event, command, files, unpinned, workspace };
+    void this.#ask(key, approval).catch((error: unknown) => logger.error('a hook could not be approved', error));
     return undefined;
   }
 
+  /** A changed file replaces the open question. */
   async #ask(key: string, approval: HookApproval): Promise<void> {
-    if (await this.#deps.approve(approval)) await this.#approvals.add(key, approval);
+    const hook = hookId(approval.event, approval.command);
+    if (this.#refused.has(key) || this.#asking.get(hook)?.key === key) return;
+    this.#asking.get(hook)?.ended.abort();
+    const asking = { key, ended: new AbortController() };
+    this.#asking.set(hook, asking);
+    const isApproved = await this.#deps.approve(approval, asking.ended.signal);
+    if (this.#asking.get(hook) === asking) this.#asking.delete(hook);
+    if (isApproved) await this.#approvals.add(key, approval);
+    else if (!asking.ended.signal.aborted) this.#refused.add(key);
   }
 
   /** Shows the user each problem once, at most 100 of them; the output channel gets all. */
@@ -191,6 +211,10 @@ class HookRunner implements Hooks {
     this.#reported.add(key);
     this.#deps.notice(text);
   }
+}
+
+function hookId(event: HookEvent, command: readonly string[]): string {
+  return JSON.stringify([event, command]);
 }
 
 /** Also accepts `.*`, as in the expressions of Claude Code. */

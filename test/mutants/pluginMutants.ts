@@ -91,6 +91,22 @@ export const pluginMutants: readonly Mutant[] = [
     tests: ['test/walk/mcp/pins.test.ts'],
   },
   {
+    name: 'the question for a hook stays open when the hook is removed',
+    file: 'src/hooks/hooks.ts',
+    symbol: 'HookRunner.check',
+    find: 'if (!hooks.has(hook)) ended.abort();',
+    replace: 'if (hooks.size < 0) ended.abort();',
+    tests: ['test/unit/hooks/hookPins.test.ts'],
+  },
+  {
+    name: 'a hook that waits for approval is not asked for before it should run',
+    file: 'src/hooks/hooks.ts',
+    symbol: 'HookRunner.check',
+    find: 'await Promise.all(configured.map((hook) => this.#approved(hook)));',
+    replace: '',
+    tests: ['test/unit/hooks/hookPins.test.ts'],
+  },
+  {
     name: 'the bytes queued for a slow plugin are not limited',
     file: 'src/plugins/outbox.ts',
     symbol: 'Waiting.takes',

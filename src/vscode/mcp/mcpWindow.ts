@@ -15,7 +15,8 @@ import { type Earshot } from '../../core/earshot.ts';
 import { type Output } from '../output.ts';
 import { workspaceRoots } from '../plugins/windowListening.ts';
 import { type SettingsReader } from '../settings.ts';
-import { ServerApprovals } from './approveServer.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
+import { serverQuestion, serverSubject } from './approveServer.ts';
 import { forgetInputs, inputValue } from './serverInputs.ts';
 import { type ServerLog } from './serverLog.ts';
 import { ServersView } from './serversView.ts';
@@ -28,6 +29,7 @@ export interface McpWindowDeps {
   readonly memory: KeySet;
   readonly earshot: Earshot;
   readonly log: ServerLog;
+  readonly waiting: WaitingApprovals;
   notice(text: string): void;
 }
 
@@ -35,7 +37,6 @@ export class McpWindow implements Disposable {
   readonly servers: McpServers;
   readonly #deps: McpWindowDeps;
   readonly #held = new DisposableStore();
-  readonly #approvals: ServerApprovals;
   /** Servers that the user is signing in to, with the receiver of the browser's redirect. */
   readonly #signingIn = new Map<string, DisposableStore>();
   readonly #offered = new Set<string>();
@@ -44,7 +45,6 @@ export class McpWindow implements Disposable {
     this.#deps = deps;
     const { logger, earshot, settings } = deps;
     const report = (error: unknown) => logger.error('an MCP server could not be managed', error);
-    this.#approvals = new ServerApprovals(report);
     this.servers = this.#held.add(new McpServers(this.#host()));
     this.#held.add(new ServersView(this.servers, report));
     this.#held.add(earshot.producers.register(createMcpProducer({ source: this.servers, clock: realClock, logger })));
@@ -63,7 +63,7 @@ export class McpWindow implements Disposable {
   }
 
   async restart(server: McpServer): Promise<void> {
-    if (await this.#approvals.review(server.name)) return;
+    if (await this.#deps.waiting.review(serverSubject(server.name))) return;
     if (this.servers.isOff(server)) await this.servers.setOff(server, false);
     else await server.restart();
   }
@@ -105,7 +105,7 @@ export class McpWindow implements Disposable {
   }
 
   #host(): McpServersDeps {
-    const { context, logger, memory, settings, earshot, log } = this.#deps;
+    const { context, logger, memory, settings, earshot, log, waiting } = this.#deps;
     const { secrets } = context;
     const report = (error: unknown) => logger.error('a page could not be opened', error);
     return {
@@ -131,7 +131,7 @@ export class McpWindow implements Disposable {
         input: (id) => inputValue(secrets, server, id, (value) => log.hide(value)),
         setting: (name) => settingText(name),
       }),
-      approve: (server, proof, changed, signal) => this.#approvals.ask(server, proof, changed, signal),
+      approve: (server, proof, changed, signal) => waiting.ask(serverQuestion(server, proof, changed), signal),
       signIn: async (server) => {
         const receiving = this.#signingIn.get(server.name);
         const made = await createSignIn(

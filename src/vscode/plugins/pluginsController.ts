@@ -18,7 +18,15 @@ import { WEB_CHAT } from '../../protocol/webChat.ts';
 import { readNotificationsOf } from '../../tools/readNotifications.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import { InstallCommands } from '../listening/installCommands.ts';
-import { chooseArguments, choosePlugin, confirmAttach, confirmListen, confirmRun } from './pluginDialogs.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
+import {
+  chooseArguments,
+  choosePlugin,
+  confirmAttach,
+  confirmListen,
+  confirmRun,
+  pluginSubject,
+} from './pluginDialogs.ts';
 import { pluginRow } from './pluginRows.ts';
 import { readPrograms, withUserFallback } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
@@ -29,6 +37,7 @@ import { workspaceFolder, workspaceRoots } from './windowListening.ts';
 export interface PluginsControllerDeps {
   readonly context: vscode.ExtensionContext;
   readonly ports: PluginPorts;
+  readonly waiting: WaitingApprovals;
   readonly model: WebChatDeps['model'];
   /** The window's socket; undefined without a folder, or if it cannot be opened. */
   readonly listener: Promise<WindowListener | undefined>;
@@ -73,7 +82,7 @@ export class PluginsController implements PluginRows, Disposable {
       isTrusted,
       folder: workspaceFolder,
       roots: workspaceRoots,
-      confirmRun,
+      confirmRun: (consent) => confirmRun(consent, deps.waiting),
       confirmAttach,
       confirmListen,
     });
@@ -99,6 +108,10 @@ export class PluginsController implements PluginRows, Disposable {
     this.#held.add(
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (!event.affectsConfiguration(`${SETTINGS_SECTION}.plugins`)) return;
+        const names = new Set([...programs().keys()].map(pluginSubject));
+        for (const { subject } of deps.waiting.all) {
+          if (subject.startsWith(pluginSubject('')) && !names.has(subject)) deps.waiting.withdraw(subject);
+        }
         void this.#host.refresh().catch(this.#report('program plugins could not be checked'));
       }),
     );
@@ -145,10 +158,16 @@ export class PluginsController implements PluginRows, Disposable {
         await this.#webChat.open();
         return;
       }
+      // It starts as soon as the open question is answered.
+      if (await this.#deps.waiting.review(pluginSubject(name))) return;
       const args = chosen?.args ?? (await chooseArguments(name));
       if (args !== undefined) await this.#show(this.#host.run(name, args), name);
     },
-    approve: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.approve(name), name)),
+    approve: (item?: unknown) =>
+      this.#with(item, async (name) => {
+        if (await this.#deps.waiting.review(pluginSubject(name))) return;
+        await this.#show(this.#host.approve(name), name);
+      }),
     stop: (item?: unknown) =>
       this.#with(item, async (name) => {
         await Promise.all([this.#hostOf(name).stop(name), this.#attached?.stop(name)]);

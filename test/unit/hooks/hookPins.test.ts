@@ -96,6 +96,47 @@ test.each(pinForms.filter(({ name }) => !['a package', 'a computed name'].includ
   },
 );
 
+test('the check asks before the first run; a changed file replaces the question, and a removed hook withdraws it', async () => {
+  await writeForm(folder, { name: '', command: [], unpinned: false });
+  const questions: { files: HookApproval['files']; signal: AbortSignal; answer: (approved: boolean) => void }[] = [];
+  let configured = [{ event: 'turn_end' as const, workspace: true, hook: { command: ['node', 'lib'], timeout: 60 } }];
+  const hooks = createHooks({
+    clock: realClock,
+    logger: recordingLogger([]),
+    configured: () => configured,
+    folder: () => folder,
+    roots: () => [folder],
+    isTrusted: () => true,
+    mode: () => 'agent',
+    approved: { has: async () => false, add: async () => undefined },
+    approve: ({ files }, signal) => {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      signal.addEventListener('abort', () => resolve(false));
+      questions.push({ files, signal, answer: resolve });
+      return promise;
+    },
+    notice: () => undefined,
+  });
+  await hooks.check();
+  await hooks.check();
+  expect(questions).toHaveLength(1);
+  const original = await readFile(join(folder, 'lib.js'), 'utf8');
+  await writeFile(join(folder, 'lib.js'), original.replace('ONE', 'TWO'));
+  await hooks.check();
+  expect(questions.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  // A replaced question is not a refusal.
+  await writeFile(join(folder, 'lib.js'), original);
+  await hooks.check();
+  expect(questions).toHaveLength(3);
+  questions[2]?.answer(false);
+  await expect.poll(() => hooks.check().then(() => questions.length)).toBe(3);
+  await writeFile(join(folder, 'lib.js'), original.replace('ONE', 'SIX'));
+  await hooks.check();
+  configured = [];
+  await hooks.check();
+  expect(questions.map(({ signal }) => signal.aborted)).toEqual([true, true, false, true]);
+});
+
 describe('a hook of the user settings', () => {
   const JS = "require('fs').writeFileSync('ran.txt', 'ran');";
 
