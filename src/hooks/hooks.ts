@@ -8,7 +8,15 @@ import { printPath } from '../base/printPath.ts';
 import { Slots } from '../base/slots.ts';
 import { type Hooks, type HookMoment, type HookVerdict } from '../core/ports/hooks.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { approvalKey, type CommandFile, type Fingerprint, fingerprintCommand } from '../node/files/fingerprint.ts';
+import { type Unpinned } from '../node/files/codePins.ts';
+import { CommandApprovals, type StoredApprovals } from '../node/files/commandApprovals.ts';
+import {
+  approvalKey,
+  type CommandFile,
+  hashCommand,
+  inspectCommand,
+  type InspectedCommand,
+} from '../node/files/fingerprint.ts';
 import { type Hook, type HookEvent } from '../protocol/outside/hooks.ts';
 import { type HookAnswer, readHookAnswer } from './hookAnswer.ts';
 import { runHookProcess } from './hookProcess.ts';
@@ -24,6 +32,10 @@ export interface HookApproval {
   readonly event: HookEvent;
   readonly command: readonly string[];
   readonly files: readonly CommandFile[];
+  /** Code that may run besides these files. If there is any, the approval holds for this window. */
+  readonly unpinned: readonly Unpinned[];
+  /** False: the user configured it, but it runs code of the workspace. */
+  readonly workspace: boolean;
 }
 
 export interface HooksDeps {
@@ -32,11 +44,13 @@ export interface HooksDeps {
   configured(): readonly ConfiguredHook[];
   /** The folder that hooks run in. Undefined: no folder is open, and no hook runs. */
   folder(): string | undefined;
+  /** The folders of the workspace. */
+  roots(): readonly string[];
   isTrusted(): boolean;
   mode(): string;
-  readonly approved: { has(key: string): Promise<boolean>; add(key: string): Promise<void> };
-  /** Asks the user whether a hook of the workspace may run from now on. */
-  approve(approval: HookApproval): Promise<boolean>;
+  readonly approved: StoredApprovals;
+  /** Asks the user whether a hook of the workspace may run from now on. Aborted if that is not of interest any more. */
+  approve(approval: HookApproval, signal: AbortSignal): Promise<boolean>;
   /** Shows the user a hook's message, or why a hook had no effect. */
   notice(text: string): void;
 }
@@ -52,25 +66,42 @@ const NAMES: Readonly<Record<HookEvent, string>> = {
 /** Notifications come in bursts: if this many wait for their hooks, further ones get no hooks. */
 const MOST_WAITING = 20;
 
-export function createHooks(deps: HooksDeps): Hooks {
+/** The hooks, and a check of all of them, so that the user is asked before the first one should run. */
+export interface CheckedHooks extends Hooks {
+  /** Call it at the start, and when the configuration or the trust in the workspace has changed. */
+  check(): Promise<void>;
+}
+
+export function createHooks(deps: HooksDeps): CheckedHooks {
   return new HookRunner(deps);
 }
 
-class HookRunner implements Hooks {
+class HookRunner implements CheckedHooks {
   readonly #deps: HooksDeps;
+  readonly #approvals: CommandApprovals;
   readonly #notifying = new Slots(1);
   #waiting = 0;
-  /** Approvals that the user was asked for in this window, so that each question is asked once. */
-  readonly #asked = new Set<string>();
+  /** Open questions by hook. */
+  readonly #asking = new Map<string, { readonly key: string; readonly ended: AbortController }>();
+  /** What the user refused in this window, so that it is not asked for again. */
+  readonly #refused = new Set<string>();
   /** Problems that the user was notified of. */
   readonly #reported = new Set<string>();
 
   constructor(deps: HooksDeps) {
     this.#deps = deps;
+    this.#approvals = new CommandApprovals(deps.approved);
   }
 
   has(event: HookEvent, tool?: string): boolean {
     return this.#of(event, tool).length > 0;
+  }
+
+  async check(): Promise<void> {
+    const configured = this.#deps.isTrusted() && this.#deps.folder() !== undefined ? this.#deps.configured() : [];
+    const hooks = new Set(configured.map(({ event, hook }) => hookId(event, hook.command)));
+    for (const [hook, { ended }] of this.#asking) if (!hooks.has(hook)) ended.abort();
+    await Promise.all(configured.map((hook) => this.#approved(hook)));
   }
 
   async run(moment: HookMoment, signal: AbortSignal): Promise<HookVerdict> {
@@ -136,30 +167,39 @@ class HookRunner implements Hooks {
   }
 
   /**
-   * Hashes the hook's files before every run. Undefined: the hook must not run now. If it was never approved or has
-   * changed since, the user is asked; this call does not wait for the answer.
+   * Inspects the hook's command before every run, and hashes its files if it is the workspace's. Undefined: the hook
+   * must not run now. If it was never approved or has changed since, the user is asked; this call does not wait for the
+   * answer.
    */
-  async #approved({ event, hook, workspace }: ConfiguredHook): Promise<Fingerprint | undefined> {
-    const folder = this.#deps.folder() ?? '';
-    const found = await fingerprintCommand(hook.command, folder, workspace ? undefined : () => Promise.resolve(''));
+  async #approved({ event, hook, workspace }: ConfiguredHook): Promise<InspectedCommand | undefined> {
+    const { folder, roots, logger } = this.#deps;
+    const { command } = hook;
+    const inspected = await inspectCommand(command, { folder: folder() ?? '', roots: roots() });
+    if (inspected.ok && !workspace && !inspected.value.isInWorkspace) return inspected.value;
+    const found = inspected.ok ? await hashCommand(inspected.value) : inspected;
     if (!found.ok) {
-      this.#fail(hook.command.join(' '), describeFailure(found.failure));
+      this.#fail(command.join(' '), describeFailure(found.failure));
       return undefined;
     }
-    if (!workspace) return found.value;
+    const { files, unpinned } = found.value;
     const key = `hook:${approvalKey(found.value, event)}`;
-    if (await this.#deps.approved.has(key)) return found.value;
-    if (!this.#asked.has(key)) {
-      this.#asked.add(key);
-      void this.#ask(key, { event, command: hook.command, files: found.value.files }).catch((error: unknown) =>
-        this.#deps.logger.error('a hook could not be approved', error),
-      );
-    }
+    if (await this.#approvals.has(key, found.value)) return found.value;
+    const approval = { event, command, files, unpinned, workspace };
+    void this.#ask(key, approval).catch((error: unknown) => logger.error('a hook could not be approved', error));
     return undefined;
   }
 
+  /** A changed file replaces the open question. */
   async #ask(key: string, approval: HookApproval): Promise<void> {
-    if (await this.#deps.approve(approval)) await this.#deps.approved.add(key);
+    const hook = hookId(approval.event, approval.command);
+    if (this.#refused.has(key) || this.#asking.get(hook)?.key === key) return;
+    this.#asking.get(hook)?.ended.abort();
+    const asking = { key, ended: new AbortController() };
+    this.#asking.set(hook, asking);
+    const isApproved = await this.#deps.approve(approval, asking.ended.signal);
+    if (this.#asking.get(hook) === asking) this.#asking.delete(hook);
+    if (isApproved) await this.#approvals.add(key, approval);
+    else if (!asking.ended.signal.aborted) this.#refused.add(key);
   }
 
   /** Shows the user each problem once, at most 100 of them; the output channel gets all. */
@@ -171,6 +211,10 @@ class HookRunner implements Hooks {
     this.#reported.add(key);
     this.#deps.notice(text);
   }
+}
+
+function hookId(event: HookEvent, command: readonly string[]): string {
+  return JSON.stringify([event, command]);
 }
 
 /** Also accepts `.*`, as in the expressions of Claude Code. */

@@ -1,6 +1,7 @@
 // What MCP servers need from outside: the user's approval, secrets, a browser, and a store for facts about servers.
 import { type Clock } from '../base/clock.ts';
 import { type Logger } from '../core/ports/ports.ts';
+import { type CommandApprovals } from '../node/files/commandApprovals.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
 import { type LaunchProof } from './config/launch.ts';
 import { type VariableDeps } from './config/variables.ts';
@@ -27,6 +28,10 @@ export interface McpHost {
   /** Whether the workspace is trusted. If not, no server starts. */
   readonly trusted: boolean;
   variables(server: ConfiguredServer): VariableDeps;
+  /** The folders of the workspace: a server that runs code in them needs approval, whoever configured it. */
+  roots(server: ConfiguredServer): readonly string[];
+  /** Approvals of servers, in this window and stored. */
+  readonly approvals: CommandApprovals;
   /** Asks the user before a server of the workspace starts. `changed`: an earlier form of it was approved. */
   approve(server: ConfiguredServer, proof: LaunchProof, changed: boolean, signal: AbortSignal): Promise<boolean>;
   /** Absent: signing in is not supported. */

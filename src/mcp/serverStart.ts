@@ -1,4 +1,5 @@
-// Prepares the start of a server: resolves its configuration, and asks the user to approve a server of a workspace.
+// Prepares the start of a server: resolves its configuration, and asks the user to approve a server of a workspace or
+// one that runs code of it.
 import { type ServerState } from '../protocol/outside/mcp.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
 import { type Launch, type LaunchProof, prepareLaunch, proveLaunch } from './config/launch.ts';
@@ -28,27 +29,31 @@ export async function prepareStart(
   const plan = () => prepareLaunch(configured, { ...variables, input: async (id) => `\${input:${id}}` });
   for (;;) {
     const planned = await plan();
-    const proof = await proveLaunch(configured, planned);
+    const proof = await proveLaunch(configured, planned, host.roots(configured));
     if (signal.aborted) return undefined;
-    if (!isApproved(host, configured, proof)) {
+    if (!(await isApproved(host, configured, proof))) {
       if (!(await ask(host, configured, proof, { become, signal }))) return undefined;
       continue;
     }
     const start = { legacyKey: `legacy:${proof.hash}` };
     if (configured.inputs.length === 0) return { ...start, launch: planned };
     const launch = await prepareLaunch(configured, variables);
-    const isSame = (await proveLaunch(configured, await plan())).hash === proof.hash;
-    if (isSame || !configured.source.workspace) return { ...start, launch };
+    const isSame = (await proveLaunch(configured, await plan(), host.roots(configured))).hash === proof.hash;
+    if (isSame || !needsApproval(configured, proof)) return { ...start, launch };
   }
 }
 
+function needsApproval({ source }: ConfiguredServer, { isInWorkspace }: LaunchProof): boolean {
+  return source.workspace || isInWorkspace;
+}
+
 /** Approvals are stored by command and hashes, so a changed server needs a new approval. */
-function isApproved({ memory }: McpHost, { source }: ConfiguredServer, proof: LaunchProof): boolean {
-  return !source.workspace || memory.has(approvedKey(proof));
+async function isApproved({ approvals }: McpHost, configured: ConfiguredServer, proof: LaunchProof): Promise<boolean> {
+  return !needsApproval(configured, proof) || approvals.has(approvedKey(proof), proof);
 }
 
 async function ask(
-  { memory, approve }: McpHost,
+  { memory, approvals, approve }: McpHost,
   configured: ConfiguredServer,
   proof: LaunchProof,
   { become, signal }: { readonly become: Become; readonly signal: AbortSignal },
@@ -57,7 +62,7 @@ async function ask(
   become('approval', 'it starts after your approval');
   const approved = await approve(configured, proof, memory.has(known), signal);
   if (signal.aborted || !approved) return false;
-  await memory.set(approvedKey(proof), true);
+  await approvals.add(approvedKey(proof), proof);
   await memory.set(known, true);
   become('starting');
   return true;

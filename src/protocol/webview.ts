@@ -88,6 +88,8 @@ export const fromPageSchema = z.discriminatedUnion('type', [
   /** Takes over a conversation that is open in another window. */
   z.strictObject({ type: z.literal('continue_here') }),
   z.strictObject({ type: z.literal('manage_trust') }),
+  /** Shows the questions whether programs of the workspace may run. */
+  z.strictObject({ type: z.literal('review_approvals') }),
   z.strictObject({ type: z.literal('open_folder') }),
   z.strictObject({ type: z.literal('failed'), message: z.string().max(10_000) }),
 ]);

@@ -41,6 +41,7 @@ import { onDidChangeFiles } from './sources/fileChanges.ts';
 import { type StatusBar } from './statusBar.ts';
 import { EditorTasks } from './tasks/editorTasks.ts';
 import { userShell } from './tasks/shell.ts';
+import { WaitingApprovals } from './waitingApprovals.ts';
 import { createWorkspace } from './workspace/editorWorkspace.ts';
 
 /** The parts that exist from activation on, before anything else is loaded. */
@@ -72,7 +73,8 @@ export function compose(
   const held = new DisposableStore();
   const settings = held.add(new SettingsReader());
   const report = (what: string) => (error: unknown) => logger.error(what, error);
-  const window: Window = { context, logger, settings, held, report };
+  const waiting = held.add(new WaitingApprovals(report('a question could not be shown')));
+  const window: Window = { context, logger, settings, waiting, held, report };
   const base = { clock: realClock, ids: realIds, logger };
 
   const workspace = createWorkspace();

@@ -110,6 +110,7 @@ export async function openFolderAgent(
           (settings.hooks[event] ?? []).map((hook) => ({ event, hook, workspace: false })),
         ),
       folder: () => folder,
+      roots: () => [folder],
       isTrusted: () => true,
       mode: () => settings.mode,
       approved: { has: async () => false, add: async () => undefined },

@@ -8,12 +8,15 @@ import { type Logger } from '../../core/ports/ports.ts';
 import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type ConfiguredServer, mergeConfigurations, readConfigValue } from '../../mcp/config/configuration.ts';
 import { type McpServers } from '../../mcp/servers.ts';
+import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
 import { type ClientServer } from '../../protocol/outside/acp.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { createKeySet } from '../../storage/keySet.ts';
+
+const OF_CLIENT = 'the client';
 
 export interface FolderServersDeps {
   readonly logger: Logger;
@@ -94,7 +97,7 @@ function configuredServers(
   const ofClient = Object.fromEntries(passed.map((server) => [server.name, configOf(server)]));
   const { servers, problems } = mergeConfigurations([
     readConfigValue({ servers: settings()['mcp.servers'] }, { label: 'the settings file', workspace: false, folder }),
-    readConfigValue({ servers: ofClient }, { label: 'the client', workspace: false, folder }),
+    readConfigValue({ servers: ofClient }, { label: OF_CLIENT, workspace: false, folder }),
   ]);
   for (const problem of problems) logger.warn(`MCP: ${problem}`);
   return servers;
@@ -114,10 +117,14 @@ async function loadServers(deps: FolderServersDeps, earshot: Earshot): Promise<M
     import('../../mcp/session/openSession.ts'),
     import('../../mcp/session/sessionPort.ts'),
   ]);
+  const memory = createKeySet({ files: realFileSystem, folder: storage, name: 'mcp-servers.json', logger });
   return new Servers({
     clock: realClock,
     logger,
-    memory: createKeySet({ files: realFileSystem, folder: storage, name: 'mcp-servers.json', logger }),
+    memory,
+    approvals: new CommandApprovals({ has: () => false, add: async () => undefined }),
+    // The client starts servers in its own way and has asked its user; those of the settings file count for all folders.
+    roots: ({ source }) => (source.label === OF_CLIENT ? [] : [folder]),
     client: { name: 'Earshot', version: '1' },
     get limits() {
       return { ...LIMITS, request: settings()['mcp.timeout'] * 1000 };
@@ -133,7 +140,12 @@ async function loadServers(deps: FolderServersDeps, earshot: Earshot): Promise<M
       input: async () => undefined,
       setting: () => undefined,
     }),
-    approve: async () => false,
+    approve: async ({ name }) => {
+      logger.warn(
+        `The MCP server “${name}” is not started: it runs code of the folder, which only VS Code can show you.`,
+      );
+      return false;
+    },
     openExternal: async () => false,
     log: (server, line) => logger.debug(`${server}: ${line}`),
   });

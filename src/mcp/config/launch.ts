@@ -6,8 +6,11 @@ import { resolve } from 'node:path';
 import * as util from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
 import { printWholePath, printWords } from '../../base/printPath.ts';
+import { maskSecrets } from '../../base/secrets/maskSecrets.ts';
+import { type Unpinned } from '../../node/files/codePins.ts';
+import { isLoadingVariable } from '../../node/files/commandPins.ts';
 import { hashFile } from '../../node/files/fileHashes.ts';
-import { filesOf, findProgram } from '../../node/files/fingerprint.ts';
+import { type CommandFile, findProgram, hashFiles, inspectProgram } from '../../node/files/fingerprint.ts';
 import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/outside/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
@@ -20,6 +23,8 @@ export interface ProgramLaunch {
   readonly env: Readonly<Record<string, string>>;
   /** The file that some variables of `env` come from. */
   readonly envFile?: string;
+  /** The names of the variables that its configuration sets, in `env` or in the file. */
+  readonly configured: readonly string[];
 }
 
 export interface HttpLaunch {
@@ -39,8 +44,12 @@ export interface LaunchProof {
   /** As configured, before variables are replaced. */
   readonly command: string;
   readonly details: readonly string[];
-  /** The program, every file that an argument names, and the file with its environment. */
-  readonly files: readonly { readonly path: string; readonly sha256: string }[];
+  /** The program, the files whose code it runs, every file that an argument names, and the file with its environment. */
+  readonly files: readonly CommandFile[];
+  /** Code that may run besides these files. If there is any, the approval holds for one window. */
+  readonly unpinned: readonly Unpinned[];
+  /** Whether it runs code of the workspace, whoever configured it. */
+  readonly isInWorkspace: boolean;
   /** The hash of all of the above, which identifies an approval. */
   readonly hash: string;
 }
@@ -95,12 +104,17 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
     // Leaves out shell functions, as the MCP SDK does: they are a known way to run code (Shellshock).
     if (value !== undefined && !value.startsWith('()')) values.set(name, value);
   }
+  const configured = new Set<string>();
   const envFile = config.envFile && resolve(folder, await replaceVariables(config.envFile, deps));
   if (envFile !== undefined) {
     const found = await readEnvFile(envFile);
-    for (const [name, value] of Object.entries(found)) values.set(name, value);
+    for (const [name, value] of Object.entries(found)) {
+      values.set(name, value);
+      configured.add(name);
+    }
   }
   for (const [name, value] of Object.entries(config.env ?? {})) {
+    configured.add(name);
     if (value === null) values.delete(name);
     else values.set(name, await replaceVariables(String(value), deps));
   }
@@ -115,7 +129,8 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
   if (program === undefined) {
     refuseLaunch(`The program “${command}” was not found.`, 'Install it, or correct the command.');
   }
-  return { type: 'stdio', program, args, folder, env, ...(envFile !== undefined && { envFile }) };
+  const start = { program, args, folder, env, configured: [...configured] };
+  return { type: 'stdio', ...start, ...(envFile !== undefined && { envFile }) };
 }
 
 async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<HttpLaunch> {
@@ -158,29 +173,39 @@ function refuseValue(what: string): never {
   );
 }
 
-/** What the user approves, with its hash, under which facts about the program are stored too. */
+/**
+ * What the user approves, with its hash, under which facts about the program are stored too. `roots`: the folders of the
+ * workspace.
+ */
 export async function proveLaunch(
   { name, config, source, inputs }: ConfiguredServer,
   launch: Launch,
+  roots: readonly string[],
 ): Promise<LaunchProof> {
   // Inputs that run a command of the editor have to be approved as well.
   const asked = inputs.flatMap((input) => (input.type === 'command' ? [describeCommandInput(input)] : []));
   if (!isStdio(config) || launch.type !== 'stdio') {
     const headers = 'headers' in config ? Object.entries(config.headers ?? {}) : [];
-    const details = [...headers.map(([key, value]) => `${key}: ${value}`), ...asked].map(printWholePath);
+    const details = [...headers.map(([key, value]) => maskSecrets(`${key}: ${value}`)), ...asked].map(printWholePath);
     const command = 'url' in config ? printWholePath(config.url) : '';
-    return { command, details, files: [], hash: hashOf([name, source, config, inputs]) };
+    // A variable in the address may get another value, such as that of a setting of the workspace.
+    const address = launch.type === 'http' ? launch.url.href : '';
+    const hash = hashOf([name, source, config, inputs, address]);
+    return { command, details, files: [], unpinned: [], isInWorkspace: false, hash };
   }
+  const { program, args, folder, env, envFile } = launch;
   // The environment is part of it, since variables can make a program run other code.
-  const { program, args, folder, envFile = [] } = launch;
-  const paths = [...new Set([program, ...(await filesOf(args, folder))].concat(envFile))];
-  const hash = (path: string) => hashFile(path).catch(() => UNREADABLE);
-  const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await hash(path) })));
+  const configured = Object.fromEntries(
+    launch.configured.flatMap((key) => (key in env ? [[key, env[key] ?? '']] : [])),
+  );
+  const { paths, unpinned, isInWorkspace } = await inspectProgram({ program, args, folder, roots, env, configured });
+  const all = [...new Set([...paths, ...(envFile === undefined ? [] : [envFile])])];
+  const files = await hashFiles(all, (path) => hashFile(path).catch(() => UNREADABLE));
   const environment = Object.entries(config.env ?? {}).map(([key, value]) => `${key}=${value ?? '(unset)'}`);
   const details = [
     `in ${folder}`,
-    ...environment,
-    ...(config.envFile === undefined ? [] : [`environment from ${config.envFile}`]),
+    ...environment.map(maskSecrets),
+    ...(config.envFile === undefined ? [] : [`environment from ${config.envFile}: ${namesInFile(launch, config)}`]),
     ...asked,
   ].map(printWholePath);
   const command = printWords([config.command, ...(config.args ?? [])]);
@@ -188,8 +213,16 @@ export async function proveLaunch(
     command,
     details,
     files,
-    hash: hashOf([name, source, config, inputs, program, args, folder, files]),
+    unpinned,
+    isInWorkspace,
+    hash: hashOf([name, source, config, inputs, program, args, folder, files, unpinned, configured]),
   };
+}
+
+/** Values of the file may be secrets, so only those that can load code are shown. */
+function namesInFile({ env, configured }: ProgramLaunch, config: StdioServer): string {
+  const names = configured.filter((name) => config.env?.[name] === undefined);
+  return names.map((name) => (isLoadingVariable(name) ? maskSecrets(`${name}=${env[name] ?? ''}`) : name)).join(', ');
 }
 
 function describeCommandInput({ id, command, args }: Extract<ServerInput, { type: 'command' }>): string {

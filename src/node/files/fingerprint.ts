@@ -1,10 +1,13 @@
-// Determines what a command would run: the resolved program and all files that its arguments name, with their hashes.
+// Determines what a command would run: the resolved program and all files whose code it runs, with their hashes.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { type Unpinned } from './codePins.ts';
+import { pinCommand } from './commandPins.ts';
 import { hashFile } from './fileHashes.ts';
+import { realpathOfExisting } from './resolvePath.ts';
 
 export interface CommandFile {
   readonly path: string;
@@ -12,40 +15,81 @@ export interface CommandFile {
   readonly sha256: string;
 }
 
-export interface Fingerprint {
+/** What a command runs, before its files are hashed. */
+export interface InspectedCommand {
   /** The absolute path, so that the started program is the one that was hashed. */
   readonly program: string;
   readonly args: readonly string[];
   readonly folder: string;
   /** The first one is the program. */
+  readonly paths: readonly string[];
+  /** Code that may run besides these files. An approval of such a command holds for one window. */
+  readonly unpinned: readonly Unpinned[];
+  /** Whether code of the workspace runs. Such a command needs approval as the workspace's own, whoever configured it. */
+  readonly isInWorkspace: boolean;
+}
+
+export interface Fingerprint extends InspectedCommand {
   readonly files: readonly CommandFile[];
+}
+
+export interface CommandContext {
+  /** Where the command runs; relative names are relative to it. */
+  readonly folder: string;
+  /** The folders of the workspace. */
+  readonly roots: readonly string[];
 }
 
 const WINDOWS = process.platform === 'win32';
 
-/** Relative names are relative to `folder`, in which the command runs. */
-export async function fingerprintCommand(
+export async function inspectCommand(
   command: readonly string[],
-  folder: string,
-  hash: (path: string) => Promise<string> = hashFile,
-): Promise<Result<Fingerprint>> {
+  { folder, roots }: CommandContext,
+): Promise<Result<InspectedCommand>> {
   const [name = '', ...args] = command;
   const program = await findProgram(name, folder, process.env);
   if (program === undefined)
     return failed('plugin', `The program “${name}” was not found.`, 'Correct its command in the settings.');
+  return succeeded(await inspectProgram({ program, args, folder, roots, env: process.env, configured: {} }));
+}
+
+/** `env` has the search path; `configured` are the variables that the command's configuration sets. */
+export async function inspectProgram(
+  start: CommandContext & {
+    readonly program: string;
+    readonly args: readonly string[];
+    readonly env: NodeJS.ProcessEnv;
+    readonly configured: Readonly<Record<string, string>>;
+  },
+): Promise<InspectedCommand> {
+  const { program, args, folder, env, configured } = start;
+  // Links in the path of a folder lead to the same files.
+  const roots = [...new Set([...start.roots, ...(await Promise.all(start.roots.map(realpathOfExisting)))])];
+  const find = (name: string) => findProgram(name, folder, env);
+  const { files, unpinned, isInWorkspace } = await pinCommand(program, args, { folder, roots, configured, find });
+  return { program, args, folder, paths: [...files], unpinned, isInWorkspace };
+}
+
+/** Fails if a file cannot be read. */
+export async function hashCommand(inspected: InspectedCommand): Promise<Result<Fingerprint>> {
   try {
-    const paths = [...new Set([program, ...(await filesOf(args, folder))])];
-    const files = await Promise.all(paths.map(async (path) => ({ path, sha256: await hash(path) })));
-    return succeeded({ program, args, folder, files });
+    return succeeded({ ...inspected, files: await hashFiles(inspected.paths, hashFile) });
   } catch (error) {
     return failed('plugin', `A file of its command cannot be read: ${describeError(error)}.`);
   }
 }
 
+export function hashFiles(
+  paths: readonly string[],
+  hash: (path: string) => Promise<string>,
+): Promise<readonly CommandFile[]> {
+  return Promise.all(paths.map(async (path) => ({ path, sha256: await hash(path) })));
+}
+
 /** The key under which an approval is remembered. If the command, the folder or a file changes, so does the key. */
-export function approvalKey({ args, folder, files }: Fingerprint, name: string): string {
+export function approvalKey({ args, folder, files, unpinned }: Fingerprint, name: string): string {
   return createHash('sha256')
-    .update(JSON.stringify([name, args, folder, files]))
+    .update(JSON.stringify([name, args, folder, files, unpinned]))
     .digest('hex');
 }
 
@@ -85,28 +129,6 @@ async function isProgram(path: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** The files that the arguments name, also in the form `--option=file`. */
-export async function filesOf(args: readonly string[], folder: string): Promise<readonly string[]> {
-  const files: string[] = [];
-  for (const argument of args) {
-    const named = await fileIn(argument, folder);
-    if (named !== undefined) files.push(named);
-  }
-  return files;
-}
-
-async function fileIn(argument: string, folder: string): Promise<string | undefined> {
-  for (const name of namesIn(argument)) {
-    try {
-      const path = await realpath(resolve(folder, name));
-      if ((await stat(path)).isFile()) return path;
-    } catch {
-      // Not the name of a file.
-    }
-  }
-  return undefined;
 }
 
 function namesIn(argument: string): readonly string[] {

@@ -3,19 +3,30 @@ import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type PeerProcess } from '../../node/peerProcess.ts';
 import { type Program } from '../../protocol/plugin.ts';
 import { type ApprovedPrograms } from './approvedPrograms.ts';
+import { type Unpinned } from '../../node/files/codePins.ts';
+import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import {
   approvalKey,
   type CommandFile,
   type Fingerprint,
-  fingerprintCommand,
+  hashCommand,
+  inspectCommand,
   placesOf,
 } from '../../node/files/fingerprint.ts';
+
+/** A program with its origin. */
+export interface ConfiguredProgram extends Program {
+  /** True: the user settings have it, not those of the workspace. */
+  readonly fromUser?: boolean;
+}
 
 /** What the user decides before a program runs for the first time, or after it has changed. */
 export interface RunConsent {
   readonly name: string;
   readonly command: readonly string[];
   readonly files: readonly CommandFile[];
+  /** Code that may run besides these files. If there is any, the approval holds for this window. */
+  readonly unpinned: readonly Unpinned[];
   /** Whether it may answer approvals and questions. */
   readonly approve: boolean;
   /** True: it starts with the window, and the user has not just asked for it. */
@@ -43,11 +54,13 @@ export interface ListenConsent {
 export interface ConsentDeps {
   readonly approved: ApprovedPrograms;
   /** The configured programs, from the merged settings of user and workspace. */
-  programs(): ReadonlyMap<string, Program>;
+  programs(): ReadonlyMap<string, ConfiguredProgram>;
   /** Whether programs may be run at all. */
   isTrusted(): boolean;
   /** The folder that plugins run in; undefined: no folder is open. */
   folder(): string | undefined;
+  /** The folders of the workspace; a program in them needs approval even if the user settings allow it. */
+  roots(): readonly string[];
   confirmRun(consent: RunConsent): Promise<boolean>;
   confirmAttach(consent: AttachConsent): Promise<AttachChoice>;
   confirmListen(consent: ListenConsent): Promise<boolean>;
@@ -55,13 +68,14 @@ export interface ConsentDeps {
 
 /** A program with the present hashes of its files. */
 export interface InspectedProgram {
-  readonly program: Program;
+  readonly program: ConfiguredProgram;
   readonly fingerprint: Fingerprint;
   readonly isApproved: boolean;
 }
 
 export class ProgramConsent {
   readonly #deps: ConsentDeps;
+  readonly #approvals: CommandApprovals;
   /** Open questions by name and process, so that a program that connects repeatedly causes only one question. */
   readonly #attaching = new Map<string, Promise<AttachChoice>>();
   /** The processes that may answer, by id and start time. Not stored: every file of the user can be changed by commands. */
@@ -73,6 +87,7 @@ export class ProgramConsent {
 
   constructor(deps: ConsentDeps) {
     this.#deps = deps;
+    this.#approvals = new CommandApprovals(deps.approved);
   }
 
   /** Asks the user if the program has never run or has changed. */
@@ -85,8 +100,9 @@ export class ProgramConsent {
     if (run === 'deny') return failed('not_approved', `The settings do not allow the program plugin ${name} to run.`);
     if (isApproved) return inspected;
     const { files } = fingerprint;
-    if (!(await this.#deps.confirmRun({ name, command, files, approve, unasked }))) return notApproved(name);
-    await this.#deps.approved.add(approvalKey(fingerprint, name));
+    const unpinned = unpinnedOf(program, fingerprint);
+    if (!(await this.#deps.confirmRun({ name, command, files, unpinned, approve, unasked }))) return notApproved(name);
+    await this.#approvals.add(approvalKey(fingerprint, name), { unpinned });
     // A file may have changed while the user was asked.
     const now = await this.inspect(name);
     if (!now.ok) return now;
@@ -108,11 +124,14 @@ export class ProgramConsent {
     }
     const folder = this.#deps.folder();
     if (folder === undefined) return failed('plugin', 'Program plugins need an open folder.', 'Open a folder first.');
-    const made = await fingerprintCommand(program.command, folder);
+    const found = await inspectCommand(program.command, { folder, roots: this.#deps.roots() });
+    const made = found.ok ? await hashCommand(found.value) : found;
     if (!made.ok) return made;
     const { run } = program;
-    const isApproved =
-      run === 'allow' || (run === 'ask' && (await this.#deps.approved.has(approvalKey(made.value, name))));
+    const isAllowed = run === 'allow' && !made.value.isInWorkspace;
+    const unpinned = unpinnedOf(program, made.value);
+    const key = approvalKey(made.value, name);
+    const isApproved = isAllowed || (run !== 'deny' && (await this.#approvals.has(key, { unpinned })));
     return succeeded({ program, fingerprint: made.value, isApproved });
   }
 
@@ -202,6 +221,11 @@ export class ProgramConsent {
   async approveListen(agent: string): Promise<void> {
     await this.#deps.approved.add(listenKey(agent));
   }
+}
+
+/** What a program of the user settings loads outside the workspace is the user's own. */
+function unpinnedOf({ fromUser }: ConfiguredProgram, { unpinned, isInWorkspace }: Fingerprint): readonly Unpinned[] {
+  return fromUser === true && !isInWorkspace ? [] : unpinned;
 }
 
 /** The key under which the approval of an outside agent is stored. */

@@ -6,6 +6,7 @@ import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type OpenRequest } from '../../core/frontend/liveTranscript.ts';
 import { showSystemNotice } from '../../node/systemNotice.ts';
 import { type Settings } from '../../protocol/settings.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
 
 export interface AttentionDeps {
   readonly earshot: Earshot;
@@ -15,6 +16,7 @@ export interface AttentionDeps {
     setBadge(value: number, tooltip: string): void;
     onDidShow: vscode.Event<void>;
   };
+  readonly waiting: Pick<WaitingApprovals, 'all' | 'onDidChange'>;
   settings(): Settings;
   shown(): string | undefined;
   /** Shows the view with this conversation. */
@@ -33,6 +35,7 @@ export class Attention implements Disposable {
   constructor(deps: AttentionDeps) {
     this.#deps = deps;
     this.#held.add(deps.frontend.onDidChangeRequests(() => this.#requestsChanged()));
+    this.#held.add(deps.waiting.onDidChange(() => this.#updateBadge()));
     this.#held.add(
       deps.earshot.onDidChange(({ conversation, folded }) => {
         if (folded?.event.type === 'turn_ended') this.#turnEnded(conversation, folded.event.outcome);
@@ -80,7 +83,7 @@ export class Attention implements Disposable {
   }
 
   #updateBadge(): void {
-    const waiting = this.#deps.frontend.openRequests.length;
+    const waiting = this.#deps.frontend.openRequests.length + this.#deps.waiting.all.length;
     const count = waiting + (this.#deps.view.visible ? 0 : this.#ended.size);
     const tooltip =
       waiting > 0 ? vscode.l10n.t('{0} waiting for you', waiting) : vscode.l10n.t('{0} answered', this.#ended.size);

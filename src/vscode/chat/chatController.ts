@@ -16,6 +16,7 @@ import { type FileDiff } from '../../protocol/page/diffView.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { type SettingsReader } from '../settings.ts';
 import { type StatusBar } from '../statusBar.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
 import { type CallChanges } from './callDiffs.ts';
 import { type Composing } from './composing.ts';
 import { obstaclesOf } from './obstacles.ts';
@@ -36,6 +37,7 @@ export interface ChatDeps {
   readonly store: Store;
   readonly workspace: Workspace;
   readonly settings: SettingsReader;
+  readonly waiting: WaitingApprovals;
   readonly ids: Ids;
   readonly composing: Composing;
   readonly memory: WindowMemory;
@@ -87,13 +89,11 @@ export class Chat implements ShownChat, Disposable {
         else if (conversation === this.#shown || folded.event.type === 'turn_ended') this.#refreshSoon();
       }),
     );
-    this.#held.add(settings.onDidChange(() => this.refresh()));
     frontend.setComposer(deps.composing);
-    this.#held.add(earshot.producers.onDidChange(() => this.refresh()));
-    this.#held.add(deps.hub.onDidChange(() => this.refresh()));
-    this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()));
-    this.#held.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()));
-    this.#held.add(frontend.onDidChangeRequests(() => this.refresh()));
+    const parts = [settings, deps.waiting, earshot.producers, deps.hub].map(({ onDidChange }) => onDidChange);
+    const { onDidGrantWorkspaceTrust, onDidChangeWorkspaceFolders } = vscode.workspace;
+    const others = [onDidGrantWorkspaceTrust, onDidChangeWorkspaceFolders, frontend.onDidChangeRequests];
+    for (const changed of [...parts, ...others]) this.#held.add(changed(() => this.refresh()));
     this.refresh();
   }
 
@@ -219,6 +219,7 @@ export class Chat implements ShownChat, Disposable {
     },
     show_log: () => this.#deps.logger.show(),
     continue_here: () => this.#continueHere(),
+    review_approvals: () => this.#deps.waiting.reviewAll(),
     manage_trust: async () => vscode.commands.executeCommand('workbench.trust.manage'),
     open_folder: async () => vscode.commands.executeCommand('workbench.action.files.openFolder'),
     failed: ({ message }) => this.#deps.logger.error(`the chat page failed: ${message}`),
@@ -230,7 +231,7 @@ export class Chat implements ShownChat, Disposable {
   }
 
   refresh(): void {
-    const { frontend, workspace, earshot, settings, hub } = this.#deps;
+    const { frontend, workspace, earshot, settings, waiting, hub } = this.#deps;
     const model = this.#deps.model();
     const live = this.#live();
     const pending = summarizePending(live, model, settings.current);
@@ -243,7 +244,7 @@ export class Chat implements ShownChat, Disposable {
         pending,
         // A failed write may succeed next time; a conversation that could not be opened cannot be written.
         canSend: live === undefined ? this.#storage === undefined : live.owned,
-        obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings, hub }),
+        obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings, waiting, hub }),
         others,
         titleOf: (id) => earshot.get(id)?.log.state.summary.title ?? '',
       }),

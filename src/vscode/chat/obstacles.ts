@@ -8,6 +8,7 @@ import { type Obstacle } from '../../protocol/webview.ts';
 import { linkObstacles } from '../hub/linkTexts.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { type SettingsReader } from '../settings.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
 
 export interface ObstacleInput {
   /** Why conversations cannot be stored. */
@@ -16,14 +17,17 @@ export interface ObstacleInput {
   readonly live: LiveConversation | undefined;
   readonly earshot: Earshot;
   readonly settings: SettingsReader;
+  readonly waiting: Pick<WaitingApprovals, 'all'>;
   readonly hub: Pick<WindowHub, 'link'>;
 }
 
-export function obstaclesOf({ storage, workspace, live, earshot, settings, hub }: ObstacleInput): Obstacle[] {
+export function obstaclesOf(input: ObstacleInput): Obstacle[] {
+  const { storage, workspace, live, earshot, settings, waiting, hub } = input;
   return [
     ...(storage === undefined ? [] : [obstacle('error', storage, showLog())]),
     ...(workspace.folders.length > 0 ? [] : [noFolder()]),
     ...(workspace.trusted ? [] : [untrusted()]),
+    ...(waiting.all.length === 0 ? [] : [notApproved(waiting.all)]),
     ...(live === undefined || live.owned ? [] : [elsewhere(live)]),
     ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog())),
     ...earshot.producers.problems.map((failure) => obstacle('warning', failure, showLog())),
@@ -67,6 +71,20 @@ const untrusted = (): Obstacle => ({
   nextStep: vscode.l10n.t('Trust the workspace if you know its origin.'),
   action: { label: vscode.l10n.t('Manage trust'), message: { type: 'manage_trust' } },
 });
+
+/** One bar for all of them, so that the chat keeps its room. */
+function notApproved(waiting: WaitingApprovals['all']): Obstacle {
+  const [first] = waiting;
+  const names = waiting.map(({ name }) => name).join(', ');
+  return {
+    level: 'warning',
+    text:
+      first !== undefined && waiting.length === 1
+        ? first.waiting
+        : vscode.l10n.t('{0} programs are not running, because they need your approval: {1}.', waiting.length, names),
+    action: { label: vscode.l10n.t('Review…'), message: { type: 'review_approvals' } },
+  };
+}
 
 function elsewhere(live: LiveConversation): Obstacle {
   const { owner } = live;

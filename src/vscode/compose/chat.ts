@@ -55,7 +55,7 @@ interface ChatParts {
   model(): Model;
 }
 
-export function composeChat({ logger, settings, held, report }: Window, parts: ChatParts) {
+export function composeChat({ logger, settings, waiting, held, report }: Window, parts: ChatParts) {
   const { earshot, workspace, statusBar, model, hub } = parts;
   const { store, lock, snapshots, draftsOf, memory, views } = parts.storage;
   const { handles, supervision } = parts.commands;
@@ -68,6 +68,7 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
       ...deps,
       earshot,
       settings,
+      waiting,
       composing,
       memory,
       statusBar,
@@ -103,7 +104,7 @@ export function composeChat({ logger, settings, held, report }: Window, parts: C
 
 /** The view with its page, which also shows the review of changes, and the commands on conversations. */
 export function composeView(
-  { context, logger, settings, held, report }: Window,
+  { context, logger, settings, waiting, held, report }: Window,
   { chat, background, controls, frontend, earshot, keepAlive: _, views, ...deps }: ReturnType<typeof composeChat>,
   others: ReviewHandlers & PendingHandlers & CompletionsHandlers,
 ) {
@@ -178,6 +179,7 @@ export function composeView(
       earshot,
       frontend,
       view,
+      waiting,
       settings: () => settings.current,
       shown: () => chat.shown,
       show: open,

@@ -31,7 +31,7 @@ export interface ComposedMcp {
 }
 
 export function composeMcp(window: Window, workspace: Workspace, notice: (text: string) => void): ComposedMcp {
-  const { context, logger, settings, held, report } = window;
+  const { context, logger, settings, held, report, waiting } = window;
   const memory = createKeySet({
     files: realFileSystem,
     folder: context.globalStorageUri.fsPath,
@@ -48,7 +48,7 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
       import('../mcp/serverLog.ts'),
     ]);
     part.log = held.add(new Log());
-    part.mcp = held.add(new Loaded({ context, logger, settings, memory, earshot, log: part.log, notice }));
+    part.mcp = held.add(new Loaded({ context, logger, settings, memory, earshot, log: part.log, waiting, notice }));
     return part.mcp;
   };
   /** Called when no configured server is left. */

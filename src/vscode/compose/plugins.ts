@@ -39,7 +39,7 @@ interface PluginParts {
   readonly listener: Promise<WindowListener | undefined>;
 }
 
-export function composePlugins({ context, logger, settings, held, report }: Window, parts: PluginParts) {
+export function composePlugins({ context, logger, settings, waiting, held, report }: Window, parts: PluginParts) {
   const { earshot, frontends, keepAlive, handles, hub, tree, model, listener, workspace } = parts;
   const { store, lock, views, listeners, snapshots } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
@@ -51,7 +51,7 @@ export function composePlugins({ context, logger, settings, held, report }: Wind
       const ports = { ...base, earshot, library, keepAlive, handles, frontends, store, lock, views, isAlive };
       const given = { ...ports, snapshots, controls: windowControls(parts), settings: () => settings.current };
       const listening = { ...listeners, snapshots, workspace };
-      const controller = held.add(new Controller({ context, listener, ports: given, model, listening }));
+      const controller = held.add(new Controller({ context, listener, ports: given, waiting, model, listening }));
       tree.follow(controller);
       return controller;
     });

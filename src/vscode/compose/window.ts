@@ -3,11 +3,14 @@ import type * as vscode from 'vscode';
 import { type DisposableStore } from '../../base/disposable.ts';
 import { type Output } from '../output.ts';
 import { type SettingsReader } from '../settings.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
 
 export interface Window {
   readonly context: vscode.ExtensionContext;
   readonly logger: Output;
   readonly settings: SettingsReader;
+  /** Questions whether programs may run. */
+  readonly waiting: WaitingApprovals;
   /** Disposed with the window. */
   readonly held: DisposableStore;
   /** Logs the failure of a promise that nobody awaits. */

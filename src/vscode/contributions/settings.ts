@@ -246,7 +246,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'window',
     restricted: true,
     markdownDescription:
-      'Your own commands that run at certain points of a turn: `user_prompt`, `before_tool`, `after_tool`, `turn_end` and `notification`. For example `{"before_tool": [{"matcher": "run_command", "command": ["./guard.sh"], "timeout": 10}]}`. A hook reads JSON from stdin and answers as hooks of Claude Code do: exit code 2 refuses with the reason on stderr; `additionalContext` is added for the model. It can refuse and add context, but never approve. Hooks run in the workspace folder, never in an untrusted workspace; those that a workspace configures run only after you have approved their command and files.',
+      'Your own commands that run at certain points of a turn: `user_prompt`, `before_tool`, `after_tool`, `turn_end` and `notification`. For example `{"before_tool": [{"matcher": "run_command", "command": ["/home/you/hooks/guard.sh"], "timeout": 10}]}`. A hook reads JSON from stdin and answers as hooks of Claude Code do: exit code 2 refuses with the reason on stderr; `additionalContext` is added for the model. It can refuse and add context, but never approve. Hooks run in the workspace folder, never in an untrusted workspace; those that a workspace configures, or that run a file of the workspace, run only after you have approved their command and files.',
     schema: { properties: hookProperties(), additionalProperties: false },
   },
   'hub.enabled': {

@@ -7,14 +7,17 @@ import { type McpServer } from '../../mcp/server.ts';
 import { McpServers, type McpServersDeps } from '../../mcp/servers.ts';
 import { openSession } from '../../mcp/session/openSession.ts';
 import { LIMITS } from '../../mcp/session/sessionPort.ts';
+import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
 import { type KeySet } from '../../storage/keySet.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { userSetting } from '../configuration.ts';
 import { type Output } from '../output.ts';
+import { workspaceRoots } from '../plugins/windowListening.ts';
 import { type SettingsReader } from '../settings.ts';
-import { ServerApprovals } from './approveServer.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
+import { serverQuestion, serverSubject } from './approveServer.ts';
 import { forgetInputs, inputValue } from './serverInputs.ts';
 import { type ServerLog } from './serverLog.ts';
 import { ServersView } from './serversView.ts';
@@ -27,6 +30,7 @@ export interface McpWindowDeps {
   readonly memory: KeySet;
   readonly earshot: Earshot;
   readonly log: ServerLog;
+  readonly waiting: WaitingApprovals;
   notice(text: string): void;
 }
 
@@ -34,7 +38,6 @@ export class McpWindow implements Disposable {
   readonly servers: McpServers;
   readonly #deps: McpWindowDeps;
   readonly #held = new DisposableStore();
-  readonly #approvals: ServerApprovals;
   /** Servers that the user is signing in to, with the receiver of the browser's redirect. */
   readonly #signingIn = new Map<string, DisposableStore>();
   readonly #offered = new Set<string>();
@@ -43,7 +46,6 @@ export class McpWindow implements Disposable {
     this.#deps = deps;
     const { logger, earshot, settings } = deps;
     const report = (error: unknown) => logger.error('an MCP server could not be managed', error);
-    this.#approvals = new ServerApprovals(report);
     this.servers = this.#held.add(new McpServers(this.#host()));
     this.#held.add(new ServersView(this.servers, report));
     this.#held.add(earshot.producers.register(createMcpProducer({ source: this.servers, clock: realClock, logger })));
@@ -62,7 +64,7 @@ export class McpWindow implements Disposable {
   }
 
   async restart(server: McpServer): Promise<void> {
-    if (await this.#approvals.review(server.name)) return;
+    if (await this.#deps.waiting.review(serverSubject(server.name))) return;
     if (this.servers.isOff(server)) await this.servers.setOff(server, false);
     else await server.restart();
   }
@@ -104,13 +106,15 @@ export class McpWindow implements Disposable {
   }
 
   #host(): McpServersDeps {
-    const { context, logger, memory, settings, earshot, log } = this.#deps;
+    const { context, logger, memory, settings, earshot, log, waiting } = this.#deps;
     const { secrets } = context;
     const report = (error: unknown) => logger.error('a page could not be opened', error);
     return {
       clock: realClock,
       logger,
       memory,
+      approvals: new CommandApprovals({ has: (key) => memory.has(key), add: (key) => memory.set(key, true) }),
+      roots: workspaceRoots,
       client: { name: 'Earshot', version: versionOf(context) },
       get limits() {
         return { ...LIMITS, request: settings.current['mcp.timeout'] * 1000 };
@@ -128,7 +132,7 @@ export class McpWindow implements Disposable {
         input: (id) => inputValue(secrets, server, id, (value) => log.hide(value)),
         setting: (name) => settingText(name),
       }),
-      approve: (server, proof, changed, signal) => this.#approvals.ask(server, proof, changed, signal),
+      approve: (server, proof, changed, signal) => waiting.ask(serverQuestion(server, proof, changed), signal),
       signIn: async (server) => {
         const receiving = this.#signingIn.get(server.name);
         const made = await createSignIn(

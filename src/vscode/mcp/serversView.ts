@@ -5,7 +5,7 @@ import { type McpServer } from '../../mcp/server.ts';
 import { type McpServers } from '../../mcp/servers.ts';
 import { type McpTool } from '../../mcp/session/sessionPort.ts';
 import { type ServerState } from '../../protocol/outside/mcp.ts';
-import { MCP_VIEW } from '../ids.ts';
+import { COMMANDS, MCP_VIEW } from '../ids.ts';
 
 export interface ToolRow {
   readonly server: McpServer;
@@ -100,6 +100,8 @@ export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
           ]),
       vscode.l10n.t('Configured in {0}', configured.source.label),
     ].join('\n');
+    const click = clickOf(server);
+    if (click !== undefined) item.command = click;
     item.accessibilityInformation = { label: `${name}, ${state === 'ready' ? vscode.l10n.t('Connected') : text}` };
     return item;
   }
@@ -116,6 +118,26 @@ export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
       .join('\n');
     item.contextValue = 'tool';
     return item;
+  }
+}
+
+/** What a click on a row does: the next step of its state. A connected server with tools shows or hides these. */
+function clickOf(server: McpServer): vscode.Command | undefined {
+  const { state, tools } = server;
+  const run = (title: string, command: string) => ({ title, command, arguments: [server] });
+  switch (state) {
+    case 'approval':
+      return run(vscode.l10n.t('Review…'), COMMANDS.restartServer);
+    case 'sign_in':
+      return run(vscode.l10n.t('Sign In'), COMMANDS.signInToServer);
+    case 'off':
+      return run(vscode.l10n.t('Enable MCP Server'), COMMANDS.enableServer);
+    case 'starting':
+    case 'lost':
+    case 'failed':
+      return run(vscode.l10n.t('Show Log'), COMMANDS.showServerLog);
+    case 'ready':
+      return tools.length > 0 ? undefined : run(vscode.l10n.t('Show Log'), COMMANDS.showServerLog);
   }
 }
 

@@ -1,6 +1,6 @@
 // Dialogs for program plugins and outside agents: approve a program, allow one to attach, choose one and its arguments.
 import * as vscode from 'vscode';
-import { printPath, printWholePath, printWords } from '../../base/printPath.ts';
+import { printPath, printWords } from '../../base/printPath.ts';
 import { type PeerProcess } from '../../node/peerProcess.ts';
 import {
   type AttachChoice,
@@ -9,28 +9,40 @@ import {
   type RunConsent,
 } from '../../plugins/host/consent.ts';
 import { type PluginStatus } from '../../plugins/host/pluginStatus.ts';
+import { describePins } from '../approvalTexts.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
+import { type ApprovalQuestion, type WaitingApprovals } from '../waitingApprovals.ts';
 
-/** Shows the command and the hashes. `unasked`: the user did not start it, so a non-modal message comes first. */
-export async function confirmRun({ name, command, files, approve, unasked }: RunConsent): Promise<boolean> {
-  if (unasked) {
-    const review = vscode.l10n.t('Review…');
-    const asked = vscode.l10n.t(
+/** The question shows the command and the hashes. If the user did not start the program, it waits for its answer. */
+export async function confirmRun(consent: RunConsent, waiting: WaitingApprovals): Promise<boolean> {
+  const asked = runQuestion(consent);
+  if (consent.unasked) return waiting.ask(asked);
+  const { question, detail, approve } = asked;
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, approve)) === approve;
+}
+
+function runQuestion({ name, command, files, unpinned, approve }: RunConsent): ApprovalQuestion {
+  return {
+    subject: pluginSubject(name),
+    name: vscode.l10n.t('the program plugin “{0}”', name),
+    waiting: vscode.l10n.t('The program plugin “{0}” is not running: it needs your approval.', name),
+    announcement: vscode.l10n.t(
       'The program plugin “{0}” is set to start with this window and is not approved yet.',
       name,
-    );
-    if ((await vscode.window.showInformationMessage(asked, review)) !== review) return false;
-  }
-  const message = vscode.l10n.t('Run the program plugin “{0}”?', name);
-  const detail = [
-    vscode.l10n.t('Command: {0}', printWords(command)),
-    ...files.map(({ path, sha256 }) => `${printWholePath(path)}\nSHA-256 ${sha256}`),
-    vscode.l10n.t('It runs with your rights, reads conversations and can start turns.'),
-    ...(approve ? [vscode.l10n.t('It may answer approvals and questions for you.')] : []),
-    vscode.l10n.t('You are asked again when the command or one of these files changes.'),
-  ].join('\n\n');
-  const allow = vscode.l10n.t('Approve');
-  return (await vscode.window.showWarningMessage(message, { modal: true, detail }, allow)) === allow;
+    ),
+    question: vscode.l10n.t('Run the program plugin “{0}”?', name),
+    detail: [
+      vscode.l10n.t('Command: {0}', printWords(command)),
+      ...describePins(files, unpinned),
+      vscode.l10n.t('It runs with your rights, reads conversations and can start turns.'),
+      ...(approve ? [vscode.l10n.t('It may answer approvals and questions for you.')] : []),
+    ].join('\n\n'),
+    approve: vscode.l10n.t('Approve'),
+  };
+}
+
+export function pluginSubject(name: string): string {
+  return `plugin ${name}`;
 }
 
 /** The question whether a process may answer shows what the kernel knows about it, not what it says about itself. */

@@ -1,5 +1,6 @@
 // One plugin as a row of the Program Plugins view.
 import * as vscode from 'vscode';
+import { COMMANDS } from '../ids.ts';
 import { type PluginState, type PluginStatus } from '../../plugins/host/pluginStatus.ts';
 
 const ICONS: Readonly<Record<PluginState, readonly [icon: string, color?: string]>> = {
@@ -19,6 +20,8 @@ export function pluginRow(status: PluginStatus): vscode.TreeItem {
   row.description = detail === undefined ? shown : `${shown} – ${detail}`;
   row.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
   row.contextValue = attached ? 'attached' : state;
+  const click = clickOf(status);
+  if (click !== undefined) row.command = { ...click, arguments: [{ name }] };
   row.accessibilityInformation = { label: `${name}, ${row.description}` };
   row.tooltip = [
     description === undefined ? name : `${description.name} ${description.version}: ${description.description}`,
@@ -29,6 +32,13 @@ export function pluginRow(status: PluginStatus): vscode.TreeItem {
       : vscode.l10n.t('Watches approvals and questions; may not answer them.'),
   ].join('\n');
   return row;
+}
+
+/** What a click on a row does: the next step of its state. */
+function clickOf({ state, attached }: PluginStatus): { title: string; command: string } | undefined {
+  if (state === 'denied') return undefined;
+  if (state === 'not_approved') return { title: vscode.l10n.t('Review…'), command: COMMANDS.approvePlugin };
+  return attached ? undefined : { title: vscode.l10n.t('Show Log'), command: COMMANDS.showPluginLog };
 }
 
 function stateName(state: PluginState, attached: boolean): string {

@@ -18,17 +18,26 @@ import { WEB_CHAT } from '../../protocol/webChat.ts';
 import { readNotificationsOf } from '../../tools/readNotifications.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import { InstallCommands } from '../listening/installCommands.ts';
-import { chooseArguments, choosePlugin, confirmAttach, confirmListen, confirmRun } from './pluginDialogs.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
+import {
+  chooseArguments,
+  choosePlugin,
+  confirmAttach,
+  confirmListen,
+  confirmRun,
+  pluginSubject,
+} from './pluginDialogs.ts';
 import { pluginRow } from './pluginRows.ts';
 import { readPrograms } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
 import { WebChatController, type WebChatDeps } from './webChatController.ts';
-import { workspaceFolder } from './windowListening.ts';
+import { workspaceFolder, workspaceRoots } from './windowListening.ts';
 
 export interface PluginsControllerDeps {
   readonly context: vscode.ExtensionContext;
   readonly ports: PluginPorts;
+  readonly waiting: WaitingApprovals;
   readonly model: WebChatDeps['model'];
   /** The window's socket; undefined without a folder, or if it cannot be opened. */
   readonly listener: Promise<WindowListener | undefined>;
@@ -72,7 +81,8 @@ export class PluginsController implements PluginRows, Disposable {
       programs,
       isTrusted,
       folder: workspaceFolder,
-      confirmRun,
+      roots: workspaceRoots,
+      confirmRun: (consent) => confirmRun(consent, deps.waiting),
       confirmAttach,
       confirmListen,
     });
@@ -98,6 +108,10 @@ export class PluginsController implements PluginRows, Disposable {
     this.#held.add(
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (!event.affectsConfiguration(`${SETTINGS_SECTION}.plugins`)) return;
+        const names = new Set([...programs().keys()].map(pluginSubject));
+        for (const { subject } of deps.waiting.all) {
+          if (subject.startsWith(pluginSubject('')) && !names.has(subject)) deps.waiting.withdraw(subject);
+        }
         void this.#host.refresh().catch(this.#report('program plugins could not be checked'));
       }),
     );
@@ -144,10 +158,16 @@ export class PluginsController implements PluginRows, Disposable {
         await this.#webChat.open();
         return;
       }
+      // It starts as soon as the open question is answered.
+      if (await this.#deps.waiting.review(pluginSubject(name))) return;
       const args = chosen?.args ?? (await chooseArguments(name));
       if (args !== undefined) await this.#show(this.#host.run(name, args), name);
     },
-    approve: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.approve(name), name)),
+    approve: (item?: unknown) =>
+      this.#with(item, async (name) => {
+        if (await this.#deps.waiting.review(pluginSubject(name))) return;
+        await this.#show(this.#host.approve(name), name);
+      }),
     stop: (item?: unknown) =>
       this.#with(item, async (name) => {
         await Promise.all([this.#hostOf(name).stop(name), this.#attached?.stop(name)]);

@@ -6,9 +6,8 @@ import * as vscode from 'vscode';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { realClock } from '../../node/realClock.ts';
-import { ProgramConsent } from '../../plugins/host/consent.ts';
+import { type ConfiguredProgram, ProgramConsent } from '../../plugins/host/consent.ts';
 import { PluginHost, type PluginHostDeps } from '../../plugins/host/pluginHost.ts';
-import { type Program } from '../../protocol/plugin.ts';
 import { WEB_CHAT, type WebChatOptions } from '../../protocol/webChat.ts';
 import { type Probed, probeWebChat, untilServed } from './webChatAddress.ts';
 
@@ -49,6 +48,7 @@ export class WebChatController {
         programs,
         isTrusted,
         folder,
+        roots: () => [],
         confirmRun: async () => false,
         confirmAttach: async () => 'refuse',
         confirmListen: async () => false,
@@ -120,7 +120,7 @@ export class WebChatController {
     return probeWebChat(address.toString(true), this.#token);
   }
 
-  #program(port: number): Program {
+  #program(port: number): ConfiguredProgram {
     const { context } = this.#deps;
     const { label, detail, contextWindow } = this.#deps.model();
     const options: WebChatOptions = {
@@ -134,7 +134,8 @@ export class WebChatController {
       model: { label, detail, contextWindow },
     };
     const program = vscode.Uri.joinPath(context.extensionUri, 'dist', 'webChat.js').fsPath;
-    return { command: [process.execPath, program], run: 'allow', start: 'manual', approve: true, options };
+    const command = [process.execPath, program];
+    return { command, run: 'allow', start: 'manual', approve: true, options, fromUser: true };
   }
 }
 

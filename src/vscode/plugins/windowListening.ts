@@ -18,6 +18,11 @@ export async function listenForPrograms(
 
 /** The first folder that is on this machine's disk. */
 export function workspaceFolder(): string | undefined {
-  const folder = (vscode.workspace.workspaceFolders ?? []).find(({ uri }) => uri.scheme === 'file');
-  return folder && absoluteOf(folder.uri);
+  return workspaceRoots()[0];
+}
+
+/** The folders of the workspace that are on this machine's disk. */
+export function workspaceRoots(): readonly string[] {
+  const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
+  return folders.map(({ uri }) => absoluteOf(uri));
 }

@@ -19,6 +19,7 @@ import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
 import { readStructured } from '../../../src/core/prompt/structured.ts';
 import { explain, isOverflow } from '../../../src/models/explain.ts';
+import { readCodeNames } from '../../../src/node/files/codeNames.ts';
 import { resolveInside } from '../../../src/node/files/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';
 import { jsonCodec } from '../../../src/plugins/jsonCodec.ts';
@@ -38,6 +39,22 @@ const encoder = new TextEncoder();
 const folders = [{ path: '', absolute: '/workspace' }];
 
 const paths: GrowthCases = {
+  ...over('readCodeNames of JavaScript', (text) => readCodeNames(text, 'js'), [
+    "require('a')",
+    'require (',
+    "from '",
+    'import ',
+    '= ',
+    'a/b ',
+  ]),
+  ...over('readCodeNames of Python', (text) => readCodeNames(text, 'python'), [
+    'from a import b\n',
+    'import a,',
+    ' ',
+    'sys . ',
+    'from ',
+  ]),
+  ...over('readCodeNames of a shell', (text) => readCodeNames(text, 'other'), ['a;', 'exec ', '@', ' ', 'a/b ', '&&']),
   ...over('matchScore', (text) => matchScore('menu.ts', text), ['m', 'me', 'menu.t', '/', 'x']),
   ...over('whyProtected', (path) => whyProtected(path, false), ['.', '. ', 'a/', '/', ':', '\\']),
   ...over('hides', (path) => parseIgnore('*.log\n/a/**/b\nbuild/\n**/x/**/y\n*a*a*a*b').hides(path), [

@@ -7,6 +7,7 @@ import { type McpMemory } from '../../../src/mcp/serverPort.ts';
 import { McpServers, type McpServersDeps } from '../../../src/mcp/servers.ts';
 import { openSession } from '../../../src/mcp/session/openSession.ts';
 import { type SessionLimits } from '../../../src/mcp/session/sessionPort.ts';
+import { CommandApprovals } from '../../../src/node/files/commandApprovals.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { createConfigProducer } from '../../../src/producers/config.ts';
 import { createHandlesProducer } from '../../../src/producers/handles.ts';
@@ -143,10 +144,13 @@ async function withServers(
   const mcpClock = createManualClock();
   const serverLog: string[] = [];
   const limits = new Map(Object.keys(configuration).map((name) => [name, { ...PATIENT, ...options.limits?.[name] }]));
+  const memory = options.host?.memory ?? createTestMemory();
   const mcp = new McpServers({
     clock: mcpClock,
     logger,
-    memory: createTestMemory(),
+    memory,
+    approvals: new CommandApprovals({ has: (key) => memory.has(key), add: (key) => memory.set(key, true) }),
+    roots: () => [],
     client: { name: 'Earshot', version: 'test' },
     limits: PATIENT,
     open: (deps, signal) => openSession({ ...deps, limits: limits.get(deps.server) ?? PATIENT }, signal),

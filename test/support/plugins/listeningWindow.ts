@@ -73,6 +73,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
     programs: () => new Map(),
     isTrusted: options.trusted ?? (() => true),
     folder: () => folder,
+    roots: () => [folder],
     confirmRun: async () => false,
     confirmAttach: async () => 'refuse',
     confirmListen: async ({ agent }) => {

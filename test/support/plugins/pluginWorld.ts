@@ -137,6 +137,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
       programs: () => programs,
       isTrusted: () => user.trusts,
       folder: () => headless.folder,
+      roots: () => [headless.folder],
       confirmRun: async (asked) => {
         consents.push(asked);
         return user.approves;

@@ -41,6 +41,7 @@ function hooksOf(configured: readonly ConfiguredHook[], more: { trusted?: boolea
     logger: recordingLogger([]),
     configured: () => configured,
     folder: () => folder,
+    roots: () => [folder],
     isTrusted: () => more.trusted ?? true,
     mode: () => 'agent',
     approved: {

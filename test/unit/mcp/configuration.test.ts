@@ -116,7 +116,7 @@ test('the proof has hashes of the program and of files in the arguments, and no 
   const server = only({ command: 'node', args: [script, '--key', '${env:TOKEN}'], env: { KEY: '${input:key}' } });
   const prove = async () => {
     const plan = await prepareLaunch(server, { ...variables, input: async (id) => `\${input:${id}}` });
-    return proveLaunch(server, plan);
+    return proveLaunch(server, plan, []);
   };
   const first = await prove();
   expect(first.files.map(({ path }) => path.split('/').at(-1))).toEqual(['node', 'server.js']);
@@ -138,7 +138,7 @@ test('a change of the environment file, of a file in an option, or of an input n
     const [server] = servers;
     if (server === undefined) throw new Error('no server');
     const plan = await prepareLaunch(server, { ...variables, input: async (id) => `\${input:${id}}` });
-    return proveLaunch(server, plan);
+    return proveLaunch(server, plan, []);
   };
   const harmless = { type: 'promptString', id: 'k' };
   const command = { type: 'command', id: 'k', command: 'workbench.action.tasks.runTask', args: 'x\n\nSafe.' };
@@ -165,7 +165,7 @@ test('a changed file after an option, or a changed envFile, needs another approv
   const names = ['hook.js', '.env'];
   for (const name of names) await writeFile(join(folder, name), 'A=1');
   const server = only({ command: 'node', args: ['--require=./hook.js'], cwd: folder, envFile: '.env' });
-  const prove = async () => proveLaunch(server, await prepareLaunch(server, variables));
+  const prove = async () => proveLaunch(server, await prepareLaunch(server, variables), []);
   for (const name of names) {
     const before = await prove();
     expect(before.files.map(({ path }) => path)).toContain(join(await realpath(folder), name));

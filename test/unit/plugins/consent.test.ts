@@ -10,6 +10,7 @@ test('a program that connects again while the user is asked causes no second que
     programs: () => new Map(),
     isTrusted: () => true,
     folder: () => '/w',
+    roots: () => ['/w'],
     confirmRun: async () => false,
     confirmListen: async () => false,
     confirmAttach: () => {

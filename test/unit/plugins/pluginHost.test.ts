@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { attachPlugin } from '../../../src/plugins/client/pluginClient.ts';
@@ -20,7 +20,8 @@ function program(command: string[], more: Partial<Program> = {}): Program {
 
 /** A script in the workspace, as a project would have it. */
 async function script(world: PluginWorld, name: string, text: string): Promise<string> {
-  const path = join(world.headless.folder, name);
+  const path = resolve(world.headless.folder, name);
+  await mkdir(dirname(path), { recursive: true });
   await writeFile(path, `#!/bin/sh\n${text}\n`);
   await chmod(path, 0o755);
   return path;
@@ -51,7 +52,7 @@ test('the first run asks with command and hashes; later runs ask only if the pro
     command: ['./tool.sh', 'input.sh', '--mode=fast', '--config=input.sh'],
   });
   expect(consents.at(-1)).toMatchObject({
-    files: [{ sha256: sha }, { path: expect.stringMatching(/input\.sh$/) as string }],
+    files: [{ sha256: sha }, { path: '/bin/sh' }, { path: expect.stringMatching(/input\.sh$/) as string }],
   });
   expect(await run()).toBe(true);
   expect(consents).toHaveLength(2);
@@ -85,12 +86,13 @@ test('run: deny, an untrusted workspace and a missing program refuse; run: allow
   const { host, programs, user, consents } = world;
   await script(world, 'tool.sh', QUICK);
   programs.set('denied', program(['./tool.sh'], { run: 'deny' }));
-  programs.set('allowed', program(['./tool.sh'], { run: 'allow' }));
+  const own = await script(world, '../own/tool.sh', QUICK);
+  programs.set('allowed', program([own], { run: 'allow' }));
   expect(await host.run('denied')).toMatchObject({ ok: false, failure: { code: 'not_approved' } });
   expect(await host.run('nothing')).toMatchObject({ ok: false });
   user.trusts = false;
   expect(await host.run('allowed')).toMatchObject({ ok: false, failure: { code: 'untrusted' } });
-  programs.set('started', program(['./tool.sh'], { run: 'allow', start: 'window' }));
+  programs.set('started', program([own], { run: 'allow', start: 'window' }));
   await host.startAll();
   expect(host.pidOf('started')).toBeUndefined();
   user.trusts = true;
@@ -124,8 +126,8 @@ test('a program that appears or changes after its setting is checked again witho
   // The approval was given before this file existed.
   await writeFile(join(world.headless.folder, 'leaves.txt'), 'green');
   await expect.poll(state, { interval: 5 }).toBe('tea not_approved');
-  programs.set('tea', program(['./tools/tea.sh'], { run: 'allow' }));
-  await host.refresh();
+  programs.set('tea', program(['./tools/tea.sh']));
+  await host.approve('tea');
   expect(state()).toBe('tea stopped');
   await rm(path);
   await expect.poll(state, { interval: 5 }).toBe('tea failed');

@@ -1,0 +1,99 @@
+// Questions whether a hook, an MCP server or a plugin may run. Each one stays open until it is answered: a toast
+// announces it, and the chat and its badge show it until then.
+import * as vscode from 'vscode';
+import { type Disposable } from '../base/disposable.ts';
+
+export interface ApprovalQuestion {
+  /** What is asked for; a later question for the same subject replaces this one. */
+  readonly subject: string;
+  /** What waits, within a list: `the hook ./guard.sh`. */
+  readonly name: string;
+  /** What does not run until then, for the chat. */
+  readonly waiting: string;
+  /** For the toast. */
+  readonly announcement: string;
+  readonly question: string;
+  readonly detail: string;
+  /** The button that approves. */
+  readonly approve: string;
+}
+
+interface OpenQuestion extends ApprovalQuestion {
+  answer(approved: boolean): void;
+}
+
+export class WaitingApprovals implements Disposable {
+  readonly #open = new Map<string, OpenQuestion>();
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #report: (error: unknown) => void;
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report;
+  }
+
+  /** Fires when a question was opened or answered. */
+  readonly onDidChange = this.#changed.event;
+
+  get all(): readonly ApprovalQuestion[] {
+    return [...this.#open.values()];
+  }
+
+  /** Resolves to false if the user refuses, `signal` aborts, or another question replaces it. */
+  ask(question: ApprovalQuestion, signal?: AbortSignal): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#open.get(question.subject)?.answer(false);
+    const open: OpenQuestion = {
+      ...question,
+      answer: (approved) => {
+        if (this.#open.get(question.subject) === open) this.#open.delete(question.subject);
+        signal?.removeEventListener('abort', withdraw);
+        resolve(approved);
+        this.#changed.fire();
+      },
+    };
+    const withdraw = () => open.answer(false);
+    this.#open.set(question.subject, open);
+    signal?.addEventListener('abort', withdraw, { once: true });
+    this.#changed.fire();
+    if (signal?.aborted === true) withdraw();
+    else void this.#announce(open).catch(this.#report);
+    return promise;
+  }
+
+  /** Shows the open question of this subject. False: there is none. */
+  async review(subject: string): Promise<boolean> {
+    const open = this.#open.get(subject);
+    if (open !== undefined) await this.#show(open);
+    return open !== undefined;
+  }
+
+  /** Shows all open questions, one after the other, until one is left open. */
+  async reviewAll(): Promise<void> {
+    for (const open of [...this.#open.values()]) if (!(await this.#show(open))) return;
+  }
+
+  /** For something that is not configured any more. */
+  withdraw(subject: string): void {
+    this.#open.get(subject)?.answer(false);
+  }
+
+  dispose(): void {
+    this.#open.clear();
+    this.#changed.dispose();
+  }
+
+  async #announce(open: OpenQuestion): Promise<void> {
+    const review = vscode.l10n.t('Review…');
+    if ((await vscode.window.showInformationMessage(open.announcement, review)) === review) await this.#show(open);
+  }
+
+  /** Resolves to whether it is answered. Closing the dialog leaves the question open. */
+  async #show(open: OpenQuestion): Promise<boolean> {
+    if (this.#open.get(open.subject) !== open) return true;
+    const { question, detail, approve } = open;
+    const refuse = vscode.l10n.t('Do Not Run');
+    const chosen = await vscode.window.showWarningMessage(question, { modal: true, detail }, approve, refuse);
+    if (chosen !== undefined) open.answer(chosen === approve);
+    return chosen !== undefined;
+  }
+}
