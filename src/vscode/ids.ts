@@ -4,6 +4,8 @@ export const COMMANDS = {
   openChat: 'earshot.openChat',
   newChat: 'earshot.newChat',
   stop: 'earshot.stop',
+  approve: 'earshot.approve',
+  showRules: 'earshot.showRules',
   deliverNow: 'earshot.deliverNow',
   sendSelection: 'earshot.sendSelection',
   attachFile: 'earshot.attachFile',

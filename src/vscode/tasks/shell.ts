@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import { shellProgram, userEnvironment } from '../../node/shellProgram.ts';
 import { type UserShell } from '../../node/supervision/supervision.ts';
 
-const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'osx' : 'linux';
+/** The part of a terminal setting's name that says for which system it is. */
+export const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'osx' : 'linux';
 
 export function userShell(): UserShell {
   const settings = vscode.workspace.getConfiguration('terminal.integrated');
