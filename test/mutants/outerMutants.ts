@@ -194,4 +194,20 @@ export const outerMutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/unit/storage/lostLock.test.ts'],
   },
+  {
+    name: 'a rule for one conversation holds in all',
+    file: 'src/storage/permissions.ts',
+    symbol: 'createPermissions',
+    find: ' && (one.conversation ?? conversation) === conversation',
+    replace: '',
+    tests: ['test/unit/storage/keySet.test.ts'],
+  },
+  {
+    name: 'a rule that another window revoked still holds',
+    file: 'src/storage/permissions.ts',
+    symbol: 'createPermissions',
+    find: 'await keys.read();\n      return all()',
+    replace: 'return all()',
+    tests: ['test/unit/storage/keySet.test.ts'],
+  },
 ];

@@ -28,7 +28,7 @@ import { TerminalMirrors } from '../chat/terminalMirror.ts';
 import { TranscriptActions } from '../chat/transcriptActions.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { countRules, forgetRules, showRules } from '../consent/alwaysRules.ts';
-import { COMMANDS } from '../ids.ts';
+import { AWAITS_APPROVAL, COMMANDS } from '../ids.ts';
 import { type StatusBar } from '../statusBar.ts';
 import { type composeHandles } from './handles.ts';
 import { type composeStorage } from './storage.ts';
@@ -186,6 +186,16 @@ export function composeView(
       view.setTitle(live?.log.state.summary.title ?? '');
     }),
   );
+  let awaits = false;
+  held.add(
+    chat.onDidRefresh(() => {
+      const before = awaits;
+      awaits = frontend.openRequests.some(
+        ({ type, conversation }) => type === 'approval' && conversation === chat.shown,
+      );
+      if (awaits !== before) void vscode.commands.executeCommand('setContext', AWAITS_APPROVAL, awaits);
+    }),
+  );
   const open = async (id: string) => {
     await Promise.all([view.reveal(), chat.open(id)]);
   };
@@ -208,7 +218,7 @@ export function composeView(
     },
     [COMMANDS.stop]: () => chat.stop(),
     [COMMANDS.approve]: async () => {
-      await reveal();
+      if (!view.visible) await reveal();
       frontend.reply({ type: 'approve_first' });
     },
     [COMMANDS.showRules]: () => showRules({ permissions, store: deps.store }),

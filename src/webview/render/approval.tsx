@@ -6,7 +6,7 @@ import type { FromPage } from '../../protocol/webview.ts';
 import type { ToolItem } from '../state.ts';
 import { approvalStrings } from '../strings/approvalStrings.ts';
 import { strings } from '../strings/strings.ts';
-import { toolTitle } from '../toolTitle.ts';
+import { toolName, toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
 import { Icon } from './icons.tsx';
 import { Modify } from './modify.tsx';
@@ -68,7 +68,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
         <>
           <Preview item={item} />
           <Buttons
-            always={always}
+            always={always === item.name ? approvalStrings.everyCall(toolName(always)) : always}
             alwaysServer={alwaysServer}
             sent={sent}
             answer={answer}

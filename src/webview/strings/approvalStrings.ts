@@ -19,6 +19,8 @@ export const approvalStrings = {
     conversation: (server: string) => t('All tools of {0} in this conversation', server),
     folder: (server: string) => t('All tools of {0} in this folder', server),
   } satisfies Record<AlwaysAnswer['scope'], (server: string) => string>,
+  /** What *Always* covers for a tool without a narrower rule. */
+  everyCall: (tool: string) => t('every call of {0}, whatever it changes', tool),
   serverDetail: t('Except those that may destroy something'),
 
   several: (count: number, first: string) => t('{0} approvals needed. The first: {1}', count, first),
