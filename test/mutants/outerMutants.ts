@@ -210,4 +210,12 @@ export const outerMutants: readonly Mutant[] = [
     replace: 'return all()',
     tests: ['test/unit/storage/keySet.test.ts'],
   },
+  {
+    name: 'a later card takes the focus before the first one',
+    file: 'src/webview/render/takeFocus.ts',
+    symbol: 'mayTakeFocus',
+    find: "if (isCard && isIdle && active.matches('.approval[tabindex]')) return 'now';",
+    replace: '',
+    tests: ['test/unit/webview/takeFocus.test.ts'],
+  },
 ];
