@@ -57,10 +57,10 @@ export function PinnedBar({ items, head, area, approveRequests }: Properties) {
   const several = approvals.length > 1;
   if (wanted !== undefined && (pinned || several)) {
     return (
-      <div class="pinned">
+      <div class="pinned" role="status">
         <button type="button" class="pinned-button" ref={button} title={strings.goThere} onClick={jump}>
           <Icon name={wanted.type === 'notice' ? 'error' : 'warning'} />
-          <span class="pinned-text" role="status">
+          <span class="pinned-text">
             {several ? approvalStrings.several(approvals.length, titleOf(approvals[0])) : describeItem(wanted)}
           </span>
           {hidden && <Icon name="arrow-down" />}
