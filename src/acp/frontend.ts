@@ -9,6 +9,7 @@ import {
   type PartialAnswer,
 } from '../core/ports/ports.ts';
 import { type CallPreview, type FileDiff } from '../protocol/page/diffView.ts';
+import { type TaskView } from '../protocol/page/taskView.ts';
 import { permissionAnswerSchema } from '../protocol/outside/acp.ts';
 import { describeInquiry, readInquiryAnswer } from './elicitation.ts';
 import { chunk, describeCall, type SessionUpdate, textContent, type UpdateDeps } from './updates.ts';
@@ -31,7 +32,11 @@ interface OpenApproval {
 }
 
 const BY = 'user';
-const OPTIONS = { once: 'allow-once', always: 'allow-always', reject: 'reject-once' } as const;
+const OPTIONS = { once: 'allow-once', reject: 'reject-once' } as const;
+const ALWAYS_OPTIONS = [
+  { scope: 'conversation', optionId: 'allow-always', where: 'in this session' },
+  { scope: 'folder', optionId: 'allow-always-in-folder', where: 'in this folder' },
+] as const;
 
 export class ClientFrontend implements AttachedFrontend {
   readonly #client: ClientDeps;
@@ -89,16 +94,19 @@ export class ClientFrontend implements AttachedFrontend {
   }
 
   async #approveShown(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const { conversation, call, reason, note, problem, always, preview } = request;
+    const { conversation, call, reason, note, problem, always, preview, task } = request;
     const { id, name, arguments: args } = call;
-    const texts = [reason, note, problem, preview?.refusal].filter((text) => text !== undefined);
+    const ofTask = task === undefined ? undefined : describeTask(task);
+    const texts = [ofTask, reason, note, problem, preview?.refusal].filter((text) => text !== undefined);
     const content = [...describePreview(this.#calls.folder, preview), ...texts.map(textContent)];
     const toolCall = { ...describeCall(id, name, args, this.#calls), ...(content.length > 0 && { content }) };
     const options = [
       { optionId: OPTIONS.once, name: 'Allow once', kind: 'allow_once' },
-      ...(always === undefined
-        ? []
-        : [{ optionId: OPTIONS.always, name: `Always allow ${always}`, kind: 'allow_always' }]),
+      ...(always === undefined ? [] : ALWAYS_OPTIONS).map(({ optionId, where }) => ({
+        optionId,
+        name: `Always allow ${where}: ${always}`,
+        kind: 'allow_always',
+      })),
       { optionId: OPTIONS.reject, name: 'Reject', kind: 'reject_once' },
     ];
     const answered = await this.#ask(
@@ -108,8 +116,9 @@ export class ClientFrontend implements AttachedFrontend {
     );
     const { outcome, optionId } = permissionAnswerSchema.safeParse(answered).data?.outcome ?? { outcome: 'cancelled' };
     if (outcome === 'selected' && optionId === OPTIONS.once) return { action: 'approve', by: BY };
-    if (outcome === 'selected' && optionId === OPTIONS.always && always !== undefined) {
-      return { action: 'approve', always: true, by: BY };
+    const chosen = ALWAYS_OPTIONS.find((option) => outcome === 'selected' && option.optionId === optionId);
+    if (chosen !== undefined && always !== undefined) {
+      return { action: 'approve', always: { scope: chosen.scope }, by: BY };
     }
     return { action: 'reject', by: BY, ...(outcome === 'cancelled' && { reason: 'The question was cancelled.' }) };
   }
@@ -137,6 +146,15 @@ export class ClientFrontend implements AttachedFrontend {
 
 function approvalKey({ conversation, call }: ApprovalRequest): string {
   return `${conversation} ${call.id}`;
+}
+
+/** What a task would run, and before it the tasks that it depends on. */
+function describeTask({ name, command, facts, before }: TaskView): string {
+  const lines = [
+    `${name}: ${command ?? (before.length > 0 ? 'runs other tasks' : 'the command is not known')}`,
+    ...facts.map(({ fact, text }) => `${fact.replace('_', ' ')}: ${text}`),
+  ];
+  return [...before.map(describeTask), lines.join('\n')].join('\n\n');
 }
 
 /** The changes that a call would make: one diff for each changed part of a file, and in words what has no diff. */

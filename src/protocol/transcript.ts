@@ -5,6 +5,7 @@ import { type CallPreview } from './page/diffView.ts';
 import { type AnsweringProgram, type EventOf } from './event.ts';
 import { type Level } from './notification.ts';
 import { type NotificationLabel } from './page/pendingView.ts';
+import { type TaskView } from './page/taskView.ts';
 import { type NoticeActionMessage } from './page/transcriptMessages.ts';
 
 /** Notifications as they were delivered, shown on the card of their carrier. */
@@ -38,6 +39,15 @@ export type ToolState =
   | 'not_run'
   | 'interrupted';
 
+/** Where an answer of *Always* holds. */
+export const ALWAYS_SCOPES = ['conversation', 'folder'] as const;
+
+/** `server`: it covers all tools of the MCP server. */
+export interface AlwaysAnswer {
+  readonly scope: (typeof ALWAYS_SCOPES)[number];
+  readonly server?: true | undefined;
+}
+
 /** The information that the user needs to answer, in addition to the call itself. */
 export interface ApprovalView {
   /** Why approval is needed although the mode would not require it. */
@@ -52,6 +62,8 @@ export interface ApprovalView {
   readonly problem?: string;
   /** What the call would change in files now. */
   readonly preview?: CallPreview;
+  /** What the call would run, if it is a task of the editor. */
+  readonly task?: TaskView;
 }
 
 /** A question to the user, on the card of the call that asks it. */

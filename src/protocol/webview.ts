@@ -14,7 +14,7 @@ import { type HandleView, handlesMessages } from './page/handlesView.ts';
 import { type Level } from './notification.ts';
 import { type PendingEntry, pendingMessages } from './page/pendingView.ts';
 import { type TodoItem } from './todo.ts';
-import { type TranscriptItem } from './transcript.ts';
+import { ALWAYS_SCOPES, type TranscriptItem } from './transcript.ts';
 import { transcriptMessages } from './page/transcriptMessages.ts';
 
 /** Messages from the page. The host sends nothing before `ready`. */
@@ -59,7 +59,7 @@ export const fromPageSchema = z.discriminatedUnion('type', [
     action: z.enum(['approve', 'reject', 'modify']),
     reason: z.string().max(10_000).optional(),
     /** With `approve`: similar calls need no approval from now on. */
-    always: z.union([z.boolean(), z.literal('server')]).optional(),
+    always: z.strictObject({ scope: z.enum(ALWAYS_SCOPES), server: z.literal(true).optional() }).optional(),
     /** With `modify`: the arguments to run instead. */
     arguments: z.record(z.string(), z.unknown()).optional(),
   }),
@@ -214,6 +214,8 @@ export type ToPage =
   | { readonly type: 'delta'; readonly number: number; readonly changes: readonly Change[] }
   /** The following messages are not numbered, since they do not change the chat's state. */
   | { readonly type: 'focus_composer' }
+  /** The key for *Approve*: approves the first open request if the user has had time to see it. */
+  | { readonly type: 'approve_first' }
   /** Shows the list of conversations in the panel. */
   | { readonly type: 'show_conversations' }
   | ConversationsMessage

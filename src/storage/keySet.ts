@@ -14,6 +14,8 @@ const MOST_KEYS = 5000;
 export interface KeySet {
   /** Resolves once the file was read. Until then the set is empty. */
   readonly ready: Promise<void>;
+  /** Reads the file again, since another window may have changed it. */
+  read(): Promise<void>;
   has(key: string): boolean;
   /** The keys that begin with the prefix. */
   keys(prefix: string): readonly string[];
@@ -29,12 +31,15 @@ export interface KeySetDeps {
   /** The field of the file that has the keys; default: `keys`. */
   readonly field?: string;
   readonly logger: Logger;
+  /** Called when the keys are others than before, also by another window. */
+  onDidChange?(): void;
 }
 
-export function createKeySet({ files, folder, name, field = 'keys', logger }: KeySetDeps): KeySet {
+export function createKeySet({ files, folder, name, field = 'keys', logger, onDidChange }: KeySetDeps): KeySet {
   const path = join(folder, name);
   let keys = new Set<string>();
   const read = async () => {
+    const before = [...keys];
     try {
       const bytes = await files.read(path);
       const content = bytes && fileSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
@@ -43,6 +48,7 @@ export function createKeySet({ files, folder, name, field = 'keys', logger }: Ke
       logger.warn(`${name} cannot be read, so it counts as empty: ${describeError(error)}`);
       keys = new Set();
     }
+    if (before.length !== keys.size || before.some((key) => !keys.has(key))) onDidChange?.();
   };
   const ready = read();
   let writing: Promise<void> = ready;
@@ -59,9 +65,14 @@ export function createKeySet({ files, folder, name, field = 'keys', logger }: Ke
     } catch (error) {
       throw storageError(error);
     }
+    onDidChange?.();
   };
   return {
     ready,
+    read: () => {
+      writing = writing.then(read);
+      return writing;
+    },
     has: (key) => keys.has(key),
     keys: (prefix) => [...keys].filter((key) => key.startsWith(prefix)),
     set: (key, on) => {

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { failed, succeeded } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
+import { type InspectedTask } from '../core/ports/tasks.ts';
 import { type ToolTraits } from '../core/ports/toolTraits.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
 import { type Effect } from '../protocol/tool.ts';
@@ -23,6 +24,8 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   arguments: Shape;
   /** The files, commands and addresses that a call would touch; used for approvals. */
   touches?(args: z.infer<z.ZodObject<Shape>>): Touched;
+  /** The task that a call would run now. */
+  inspect?(args: z.infer<z.ZodObject<Shape>>): Promise<InspectedTask | undefined>;
   /** Why a call cannot succeed; checked before approval is requested. */
   whyNot?(
     args: z.infer<z.ZodObject<Shape>>,
@@ -50,6 +53,9 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
     }),
     ...(tool.touches !== undefined && {
       touches: (args: unknown) => tool.touches?.(args as z.infer<z.ZodObject<Shape>>) ?? {},
+    }),
+    ...(tool.inspect !== undefined && {
+      inspect: async (args: unknown) => tool.inspect?.(args as z.infer<z.ZodObject<Shape>>),
     }),
     ...(tool.whyNot !== undefined && {
       whyNot: (args: unknown, context: Pick<ToolContext, 'handles'>) =>

@@ -4,6 +4,8 @@ export const COMMANDS = {
   openChat: 'earshot.openChat',
   newChat: 'earshot.newChat',
   stop: 'earshot.stop',
+  approve: 'earshot.approve',
+  showRules: 'earshot.showRules',
   deliverNow: 'earshot.deliverNow',
   sendSelection: 'earshot.sendSelection',
   attachFile: 'earshot.attachFile',
@@ -67,6 +69,8 @@ export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
 export const VIEW_CONTAINER = 'earshot';
 export const CHAT_VIEW = 'earshot.chat';
+/** The context key that is set while a call of the shown conversation waits for approval. */
+export const AWAITS_APPROVAL = 'earshot.awaitsApproval';
 export const MCP_VIEW = 'earshot.mcp';
 /** The context key that is set while an MCP server is configured. */
 export const HAS_MCP_SERVERS = 'earshot.hasMcpServers';

@@ -144,7 +144,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
         <TodoList items={head.todo} />
         {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
         <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
-        <PinnedBar key={shown} items={state.items} head={head} area={page} />
+        <PinnedBar key={shown} items={state.items} head={head} area={page} approveRequests={state.approveRequests} />
         <Composer
           draft={draft}
           setDraft={setDraft}

@@ -7,24 +7,26 @@ interface VsCodeApi {
 }
 declare function acquireVsCodeApi(): VsCodeApi;
 
-const TO_PAGE = new Set<string>([
-  'snapshot',
-  'delta',
-  'focus_composer',
-  'show_conversations',
-  'conversations',
-  'completions',
-  'context',
-  'sound',
-  'restore_draft',
-  'diff',
-  'media',
-] satisfies ToPage['type'][]);
+/** A message that is missing here does not compile. */
+const TO_PAGE: Readonly<Record<ToPage['type'], true>> = {
+  snapshot: true,
+  delta: true,
+  focus_composer: true,
+  approve_first: true,
+  show_conversations: true,
+  conversations: true,
+  completions: true,
+  context: true,
+  sound: true,
+  restore_draft: true,
+  diff: true,
+  media: true,
+};
 
 /** Messages of VS Code itself also arrive here; they are ignored. */
 function isToPage(data: unknown): data is ToPage {
   if (typeof data !== 'object' || data === null || !('type' in data)) return false;
-  return typeof data.type === 'string' && TO_PAGE.has(data.type);
+  return typeof data.type === 'string' && Object.hasOwn(TO_PAGE, data.type);
 }
 
 const api = acquireVsCodeApi();

@@ -39,6 +39,8 @@ export interface PageState {
   /** Announced once to screen readers: whole answers and approvals, never pieces of a stream. */
   readonly announcement: { readonly serial: number; readonly text: string };
   readonly focusRequests: number;
+  /** How often the host passed on the key for *Approve*. */
+  readonly approveRequests: number;
   /** How often the host asked to show the list of conversations. */
   readonly listRequests: number;
   /** The newest answer to `list_conversations`. */
@@ -62,6 +64,7 @@ export const initialState: PageState = {
   places: new Map(),
   announcement: { serial: 0, text: '' },
   focusRequests: 0,
+  approveRequests: 0,
   listRequests: 0,
   conversations: null,
   completions: null,
@@ -109,6 +112,8 @@ export function reduce(state: PageState, message: ToPage): PageState {
       return state;
     case 'focus_composer':
       return { ...state, focusRequests: state.focusRequests + 1 };
+    case 'approve_first':
+      return { ...state, approveRequests: state.approveRequests + 1 };
     case 'restore_draft':
       return { ...state, returned: [...state.returned, message.text] };
     default:

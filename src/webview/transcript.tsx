@@ -13,6 +13,9 @@ import { strings } from './strings/strings.ts';
 /** Chunks of items shown at first and added by each *Show earlier*. */
 const PAGE = 4;
 const NEAR = 24;
+/** The room above an open request that was scrolled to. */
+const CARD_MARGIN = 8;
+const LEAVING = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
 interface Properties {
   readonly items: Chunked<PageItem>;
@@ -125,8 +128,21 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
   const followEnd = () => {
     const area = scroller.current;
     if (area === null || !state.current.following) return;
-    if (isScrolledBack(area)) follow(false);
-    else toEnd();
+    if (isScrolledBack(area)) {
+      follow(false);
+      return;
+    }
+    const card = area.querySelector<HTMLElement>('.state-approval, .state-question');
+    if (card === null) toEnd();
+    else if (card !== placed.current.card || !placed.current.isLeft) placeAtTop(area, card);
+  };
+  /** The first open request is kept in view from its beginning, until the reader looks elsewhere (`isLeft`). */
+  const placed = useRef<{ card: HTMLElement | null; isLeft: boolean }>({ card: null, isLeft: false });
+  const placeAtTop = (area: HTMLElement, card: HTMLElement) => {
+    const above = card.getBoundingClientRect().top - area.getBoundingClientRect().top;
+    area.scrollTop += above - CARD_MARGIN;
+    state.current.top = area.scrollTop;
+    placed.current = { card, isLeft: false };
   };
 
   useLayoutEffect(followEnd, [items]);
@@ -151,6 +167,9 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
       if (state.current.following && away) follow(false);
       else if (!state.current.following && arrived) follow(true);
     };
+    const leave = () => {
+      placed.current = { ...placed.current, isLeft: true };
+    };
     const onWheel = ({ deltaY }: WheelEvent) => {
       if (deltaY !== 0) state.current.isPulled = deltaY < 0;
     };
@@ -158,12 +177,14 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
       state.current.isPulled = true;
     };
     const observer = new ResizeObserver(followEnd);
+    for (const gesture of LEAVING) area.addEventListener(gesture, leave, { passive: true });
     area.addEventListener('scroll', onScroll, { passive: true });
     area.addEventListener('wheel', onWheel, { passive: true });
     area.addEventListener('touchmove', onTouch, { passive: true });
     observer.observe(content.current);
     observer.observe(area);
     return () => {
+      for (const gesture of LEAVING) area.removeEventListener(gesture, leave);
       area.removeEventListener('scroll', onScroll);
       area.removeEventListener('wheel', onWheel);
       area.removeEventListener('touchmove', onTouch);

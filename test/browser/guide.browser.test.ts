@@ -83,6 +83,7 @@ test.runIf(isFull)(
     await workbench.say('fix the problems then run task check');
     const first = workbench.card(`Quick fix src/${word}.ts`).filter({ hasText: 'Needs approval' });
     await first.getByRole('button', { name: 'Always' }).click({ timeout: PATIENCE });
+    await workbench.chat().getByRole('menuitem', { name: 'Always in this conversation' }).click({ timeout: PATIENCE });
     const task = workbench.card('Run task check');
     // The time that language servers and compilers need varies widely.
     await task.getByRole('button', { name: 'Approve' }).waitFor({ timeout: PATIENCE });

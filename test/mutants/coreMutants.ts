@@ -292,4 +292,28 @@ export const coreMutants: readonly Mutant[] = [
     replace: 'this.#offered ??= this.#tools();',
     tests: ['test/walk/toolsComeAndGo.test.ts'],
   },
+  {
+    name: 'an Always rule decides before the mode',
+    file: 'src/core/consent/approvalPolicy.ts',
+    symbol: 'judge',
+    find: "const mayWiden = settings['approvals.mode'] !== 'ask';",
+    replace: 'const mayWiden = true;',
+    tests: ['test/unit/core/consent/approvalPolicy.test.ts', 'test/walk/consent/alwaysRules.test.ts'],
+  },
+  {
+    name: 'a change of mode leaves open requests open',
+    file: 'src/core/consent/approvals.ts',
+    symbol: 'unlessDecided',
+    find: ', onDidChangeSettings?.(onChange)]',
+    replace: ']',
+    tests: ['test/walk/consent/alwaysRules.test.ts'],
+  },
+  {
+    name: 'a task that changed after its approval starts',
+    file: 'src/core/tools/run.ts',
+    symbol: 'execute',
+    find: 'const isSame = fingerprint === task;',
+    replace: 'const isSame = true;',
+    tests: ['test/unit/tools/commands/runTask.test.ts'],
+  },
 ];

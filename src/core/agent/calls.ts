@@ -166,7 +166,7 @@ function neverApproved({ approval, uncertain }: UnansweredCall): boolean {
 function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDeps {
   const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell } = ports;
   const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell };
-  const { onDidChangeFiles, hooks } = ports;
+  const { onDidChangeFiles, onDidChangeSettings, hooks } = ports;
   const own = {
     log,
     registry,
@@ -175,6 +175,7 @@ function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDe
     captures,
     slots: new Slots(MOST_RUNNING),
     onDidChangeFiles,
+    onDidChangeSettings,
     hooks,
   };
   return { ...own, ...shared };

@@ -4,7 +4,9 @@ import { printPath } from '../../base/printPath.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
 import { type TouchedServer } from '../ports/mcp.ts';
-import { type Permissions, type Tool, type Touched } from '../ports/ports.ts';
+import { type Tool, type Touched } from '../ports/ports.ts';
+import { type Permissions } from '../ports/storage.ts';
+import { type InspectedTask } from '../ports/tasks.ts';
 import { type Workspace } from '../ports/workspace.ts';
 import { isLocalHost } from './addresses.ts';
 import { isAllowed, parseCommand, pathsIn } from './commandLine.ts';
@@ -21,7 +23,7 @@ interface Always {
 }
 
 export type Verdict =
-  | { readonly type: 'allowed' }
+  | { readonly type: 'allowed'; readonly task?: InspectedTask | undefined }
   | { readonly type: 'refused'; readonly reason: string }
   /** `letIn`: paths outside the workspace that approval would open. `names`: protected and hidden paths inside it. */
   | {
@@ -31,9 +33,11 @@ export type Verdict =
       readonly always?: Always;
       readonly letIn: readonly string[];
       readonly names?: readonly string[];
+      readonly task?: InspectedTask | undefined;
     };
 
 export interface PolicyDeps {
+  readonly conversation: string;
   readonly settings: Settings;
   readonly workspace: Workspace;
   readonly hidden: Hidden;
@@ -68,20 +72,29 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   if (sensitive !== undefined) return { type: 'ask', ...sensitive };
   // A tool that changes files without naming them could change any file.
   const vague = effect === 'edit' && touched.paths === undefined;
-  const always = alwaysFor(name, touched, deps.shell);
   const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
   const unclear = passes ? named?.unclear : undefined;
-  const permitted = touched.onlyOnce !== true && isPermitted(deps, always);
-  if ((passes && unclear === undefined) || permitted || isListedCommand(deps, touched, named?.unclear !== undefined))
-    return { type: 'allowed' };
+  const task = await tool.inspect?.(args);
+  const ofTask = task !== undefined && { task };
+  if (passes && unclear === undefined) return { type: 'allowed', ...ofTask };
+  // The mode comes first: in `ask`, neither a rule nor the list of commands replaces the question.
+  const mayWiden = settings['approvals.mode'] !== 'ask';
+  const always = mayWiden ? alwaysFor(name, touched, task, deps.shell) : undefined;
+  const isListed = mayWiden && isListedCommand(deps, touched, named?.unclear !== undefined);
+  if (isListed || (await isPermitted(deps, always))) return { type: 'allowed', ...ofTask };
   const reason = unclear === undefined ? {} : { reason: `it may lead outside the workspace: ${unclear}.` };
   const note = touched.server?.note;
-  const offered = { ...reason, ...(note !== undefined && { note }), ...(touched.onlyOnce !== true && { always }) };
-  return { type: 'ask', ...offered, letIn: [] };
+  const offered = { ...reason, ...(note !== undefined && { note }), ...(always !== undefined && { always }) };
+  return { type: 'ask', ...offered, ...ofTask, letIn: [] };
 }
 
-function isPermitted({ permissions }: PolicyDeps, { rule, server }: Always): boolean {
-  return permissions?.has(rule) === true || (server !== undefined && permissions?.has(server.rule) === true);
+async function isPermitted({ permissions, conversation }: PolicyDeps, always: Always | undefined): Promise<boolean> {
+  if (permissions === undefined || always === undefined) return false;
+  const { rule, server } = always;
+  return (
+    (await permissions.has(rule, conversation)) ||
+    (server !== undefined && (await permissions.has(server.rule, conversation)))
+  );
 }
 
 /** Finds reasons that require approval in every mode, whatever was allowed before. */
@@ -146,17 +159,29 @@ function hostOf(url: string): URL | undefined {
 }
 
 /**
- * A command is remembered by its words if they are certain, otherwise by its exact text; a page by its origin; anything
- * else by its tool.
+ * A command is remembered by its words if they are certain, otherwise by its exact text; a page by its origin; a task by
+ * its fingerprint; anything else by its tool. Undefined: an approval covers only the one call.
  */
-function alwaysFor(name: string, { command, task, url, server }: Touched, shell: ShellSyntax): Always {
+function alwaysFor(
+  name: string,
+  { command, task: taskName, url, server, onlyOnce }: Touched,
+  task: InspectedTask | undefined,
+  shell: ShellSyntax,
+): Always | undefined {
+  if (onlyOnce === true) return undefined;
   if (server !== undefined) return alwaysForServer(name, server);
   const origin = url === undefined ? undefined : hostOf(url)?.origin;
   if (origin !== undefined) return { rule: `url:${origin}`, label: origin };
-  if (task !== undefined) return { rule: `task:${task}`, label: `the task ${printPath(task)}` };
+  if (taskName !== undefined) return task?.isKnown === true ? alwaysForTask(task) : undefined;
   if (command === undefined) return { rule: `tool:${name}`, label: name };
   const words = parseCommand(command, shell);
   return { rule: words === undefined ? `line:${command}` : `words:${JSON.stringify(words)}`, label: command.trim() };
+}
+
+function alwaysForTask({ fingerprint, view }: InspectedTask): Always {
+  const command = view.command ?? view.before.map(({ name }) => printPath(name)).join(', ');
+  const place = view.folder === undefined ? '' : ` in ${printPath(view.folder)}`;
+  return { rule: `task:${fingerprint}`, label: `the task ${printPath(view.name)}${place}: ${printPath(command)}` };
 }
 
 /** The rule contains the server's identity, so that it does not cover another program of the same name. */

@@ -1,4 +1,5 @@
 // Requests approval for a tool call from a front end until the answer is valid, and appends the answer to the log.
+import { type Event } from '../../base/emitter.ts';
 import { failed, type Result } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type CallPreview } from '../../protocol/page/diffView.ts';
@@ -8,12 +9,12 @@ import { type ConversationLog } from '../conversation/log.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
-  type Permissions,
   PLUGIN_PREFIX,
   TIMED_OUT,
   type Tool,
   type ToolContext,
 } from '../ports/ports.ts';
+import { type AlwaysRule, type Permissions } from '../ports/storage.ts';
 import { type Workspace } from '../ports/workspace.ts';
 import { effectOf, judge, type Verdict } from './approvalPolicy.ts';
 import { type Hidden } from './ignoreFile.ts';
@@ -23,6 +24,7 @@ import { shellSyntaxOf } from './shell/script.ts';
 
 type CallRequest = EventOf<'tool_call_request'>;
 type Asked = Extract<Verdict, { type: 'ask' }>;
+type Decided = Exclude<Verdict, Asked>;
 
 export interface ApprovalDeps extends PreviewDeps {
   readonly log: ConversationLog;
@@ -31,6 +33,7 @@ export interface ApprovalDeps extends PreviewDeps {
   /** The program that runs command lines; absent: not known, so no command line can be parsed with certainty. */
   shell?: (() => string) | undefined;
   settings(): Settings;
+  readonly onDidChangeSettings?: Event<void> | undefined;
 }
 
 export type Permission =
@@ -42,6 +45,8 @@ export type Permission =
       readonly names: readonly string[];
       /** The changes that the person was shown; the call makes exactly these or none. */
       readonly plan?: PlannedCall | undefined;
+      /** The task that was judged; the call runs exactly this one or none. */
+      readonly task?: string | undefined;
     }
   | { readonly type: 'refused'; readonly reason: string };
 
@@ -69,13 +74,12 @@ export async function permit(
   signal: AbortSignal,
 ): Promise<Permission> {
   const { request, arguments: args, hidden } = call;
-  const verdict = demandQuestion(await judgeCall(deps, tool, args, hidden), call.mustAsk);
+  const judgeNow = async () => demandQuestion(await judgeCall(deps, tool, args, hidden), call.mustAsk);
+  const verdict = await judgeNow();
   switch (verdict.type) {
     case 'refused':
-      return verdict;
     case 'allowed':
-      if (effectOf(tool, args) !== 'read') await record(deps, request, { action: 'approve', by: POLICY });
-      return { type: 'permitted', arguments: args, letIn: [], names: [] };
+      return carryOut(deps, tool, { request, args }, verdict);
     case 'ask':
       return askFor(
         deps,
@@ -84,6 +88,7 @@ export async function permit(
           request,
           args,
           verdict,
+          judgeNow,
           context: call.contextFor(verdict.letIn, verdict.names ?? []),
           again: call.again === true,
           whyRefused: async (changed) => {
@@ -96,18 +101,31 @@ export async function permit(
   }
 }
 
+/** Carries out what the policy has decided without a person. */
+async function carryOut(
+  deps: ApprovalDeps,
+  tool: Tool,
+  { request, args }: { readonly request: CallRequest; readonly args: unknown },
+  verdict: Decided,
+): Promise<Permission> {
+  if (verdict.type === 'refused') return verdict;
+  if (effectOf(tool, args) !== 'read') await record(deps, request, { action: 'approve', by: POLICY });
+  return { type: 'permitted', arguments: args, letIn: [], names: [], task: verdict.task?.fingerprint };
+}
+
 function demandQuestion(verdict: Verdict, mustAsk: string | undefined): Verdict {
   if (mustAsk === undefined || verdict.type === 'refused') return verdict;
   const reason = `a hook of the user wants you to decide: ${mustAsk}`;
   return verdict.type === 'allowed'
-    ? { type: 'ask', reason, letIn: [] }
+    ? { ...verdict, type: 'ask', reason, letIn: [] }
     : { ...verdict, reason: verdict.reason === undefined ? reason : `${verdict.reason} Also, ${reason}` };
 }
 
 function judgeCall(deps: ApprovalDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {
   const { workspace, permissions } = deps;
   const shell = shellSyntaxOf(deps.shell?.() ?? '');
-  return judge({ settings: deps.settings(), workspace, hidden, permissions, shell }, tool, args);
+  const conversation = deps.log.id;
+  return judge({ conversation, settings: deps.settings(), workspace, hidden, permissions, shell }, tool, args);
 }
 
 /**
@@ -126,8 +144,7 @@ export async function waitedForAnswer(
   return effectOf(tool, parsed.value) !== 'read' || (await judgeCall(deps, tool, parsed.value, hidden)).type === 'ask';
 }
 
-const CHANGED_MEANWHILE =
-  'The files have changed meanwhile, so this call would make different changes. Review it again.';
+const CHANGED_MEANWHILE = 'What this call would do has changed meanwhile. Review it again.';
 
 async function askFor(
   deps: ApprovalDeps,
@@ -136,6 +153,7 @@ async function askFor(
     readonly request: CallRequest;
     readonly args: unknown;
     readonly verdict: Asked;
+    judgeNow(): Promise<Verdict>;
     readonly context: ToolContext;
     readonly again: boolean;
     /** Why the call may not run with these arguments, even if it is approved. */
@@ -147,7 +165,9 @@ async function askFor(
   const preview = await OpenPreview.of(deps, tool, call);
   let problem = call.again ? CHANGED_MEANWHILE : undefined;
   for (;;) {
-    const answer = await preview.whileOpen((shown) => requestOf(deps, call, shown, problem), signal);
+    const opened = (until: AbortSignal) => preview.whileOpen((shown) => requestOf(deps, call, shown, problem), until);
+    const answer = await unlessDecided(deps, call.judgeNow, opened, signal);
+    if ('type' in answer) return carryOut(deps, tool, call, answer);
     if (answer.action === 'reject') {
       await record(deps, request, answer);
       return { type: 'refused', reason: `${describeRejecter(answer.by)}: ${reasonOf(answer)}` };
@@ -168,22 +188,64 @@ async function askFor(
       problem = CHANGED_MEANWHILE;
       continue;
     }
-    const always = alwaysAllowed(answer, verdict);
-    if (always !== undefined) await deps.permissions?.add(always.rule);
-    await record(deps, request, { ...answer, always: always !== undefined });
+    const always = alwaysAllowed(deps, answer, verdict);
+    if (always !== undefined) await deps.permissions?.add(always);
+    await record(deps, request, answer, always !== undefined);
     if (changed === undefined) {
-      const { letIn, names = [] } = verdict;
-      return { type: 'permitted', arguments: call.args, letIn, names, plan: preview.plan };
+      const { letIn, names = [], task } = verdict;
+      const judged = { plan: preview.plan, task: task?.fingerprint };
+      return { type: 'permitted', arguments: call.args, letIn, names, ...judged };
     }
     // Arguments that a person edited count as approved, even if they lead out of the workspace.
     const letIn = tool.touches?.(changed.value).paths ?? [];
-    return { type: 'permitted', arguments: changed.value, letIn, names: [] };
+    const task = (await tool.inspect?.(changed.value))?.fingerprint;
+    return { type: 'permitted', arguments: changed.value, letIn, names: [], task };
   }
 }
 
-function alwaysAllowed({ action, always }: ApprovalAnswer, verdict: Asked): { readonly rule: string } | undefined {
-  if (action !== 'approve' || always === undefined || always === false) return undefined;
-  return always === 'server' ? verdict.always?.server : verdict.always;
+/**
+ * Waits for a person's answer, unless a new rule or a change of settings decides the call meanwhile: then the question
+ * is withdrawn.
+ */
+async function unlessDecided(
+  { permissions, onDidChangeSettings, output }: ApprovalDeps,
+  judgeNow: () => Promise<Verdict>,
+  ask: (until: AbortSignal) => Promise<ApprovalAnswer>,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer | Decided> {
+  const withdrawn = new AbortController();
+  let decided: Decided | undefined;
+  const check = async () => {
+    const verdict = await judgeNow();
+    if (verdict.type === 'ask') return;
+    decided ??= verdict;
+    withdrawn.abort();
+  };
+  const report = (error: unknown) => output.error('an open approval could not be judged again', error);
+  const onChange = () => void check().catch(report);
+  const listening = [permissions?.onDidChange(onChange), onDidChangeSettings?.(onChange)];
+  // It may have been decided while the preview was made.
+  onChange();
+  try {
+    return await ask(AbortSignal.any([signal, withdrawn.signal]));
+  } catch (error) {
+    if (decided === undefined || signal.aborted) throw error;
+    return decided;
+  } finally {
+    for (const one of listening) one?.dispose();
+  }
+}
+
+function alwaysAllowed(
+  { log, clock }: ApprovalDeps,
+  { action, always }: ApprovalAnswer,
+  verdict: Asked,
+): AlwaysRule | undefined {
+  const allowed = always?.server === true ? verdict.always?.server : verdict.always;
+  if (action !== 'approve' || always === undefined || allowed === undefined) return undefined;
+  const { rule, label } = allowed;
+  const since = new Date(clock.now()).toISOString();
+  return { rule, label, since, ...(always.scope === 'conversation' && { conversation: log.id }) };
 }
 
 function parseChanged(tool: Tool, args: Readonly<Record<string, unknown>>): Result<unknown> {
@@ -206,6 +268,7 @@ function requestOf(
     ...(verdict.always?.server !== undefined && { alwaysServer: verdict.always.server.label }),
     ...(problem !== undefined && { problem }),
     ...(preview !== undefined && { preview }),
+    ...(verdict.task !== undefined && { task: verdict.task.view }),
   };
 }
 
@@ -221,7 +284,7 @@ function reasonOf(answer: ApprovalAnswer): string {
   return /[.!?…]$/.test(reason) ? reason : `${reason}.`;
 }
 
-async function record(deps: ApprovalDeps, request: CallRequest, answer: ApprovalAnswer): Promise<void> {
+async function record(deps: ApprovalDeps, request: CallRequest, answer: ApprovalAnswer, always = false): Promise<void> {
   const draft: EventDraft = {
     type: 'approval',
     tool_call_id: request.id,
@@ -229,7 +292,7 @@ async function record(deps: ApprovalDeps, request: CallRequest, answer: Approval
     by: answer.by,
     ...(answer.program !== undefined && { program: { ...answer.program } }),
     ...(answer.reason !== undefined && { reason: answer.reason }),
-    ...(answer.always === true && { always: true }),
+    ...(always && { always }),
     ...(answer.action === 'modify' && answer.arguments !== undefined && { arguments: { ...answer.arguments } }),
   };
   await deps.log.append(draft);

@@ -65,6 +65,8 @@ export function conversationHead(shown: {
   readonly canSend: boolean;
   readonly obstacles: readonly Obstacle[];
   readonly others: readonly OtherConversation[];
+  /** How many permanent approvals hold in the conversation; absent: not known. */
+  readonly rules?: number;
   /** The title of another conversation; empty: not known. */
   titleOf?(conversation: string): string;
 }): Partial<ChatHead> {
@@ -75,6 +77,7 @@ export function conversationHead(shown: {
     controls: {
       mode: settings.mode,
       approvals: settings['approvals.mode'],
+      ...(shown.rules !== undefined && { rules: widens(settings) ? shown.rules : 0 }),
       sendKey: settings.sendKey,
       currency: settings.currency,
     },
@@ -99,6 +102,11 @@ export function conversationHead(shown: {
     parent: parent === undefined ? null : { id: parent, title: shown.titleOf?.(parent) ?? '' },
     todo: live?.log.state.todo.items ?? [],
   };
+}
+
+/** Whether permanent approvals allow more than the mode does. */
+function widens({ 'approvals.mode': mode }: Settings): boolean {
+  return mode !== 'ask' && mode !== 'all';
 }
 
 /** The notifications that would be delivered to the conversation now. */

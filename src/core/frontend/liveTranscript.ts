@@ -17,8 +17,10 @@ export interface OpenRequest {
   readonly conversation: string;
   /** Stays the same while the request is open. */
   readonly id: string;
-  /** The tool to approve, or the question. */
+  /** The question, or what the call to approve is about: a command, a path, an address; empty if nothing is known. */
   readonly text: string;
+  /** The tool to approve. */
+  readonly tool?: string;
 }
 
 export class LiveTranscript {
@@ -111,7 +113,8 @@ export class LiveTranscript {
   /** Open requests of all conversations. */
   get openRequests(): readonly OpenRequest[] {
     const approvals = this.#approvals.all.map(
-      ({ conversation, call }) => ({ type: 'approval', conversation, id: call.id, text: describeCall(call) }) as const,
+      ({ conversation, call }) =>
+        ({ type: 'approval', conversation, id: call.id, tool: call.name, text: subjectOf(call) }) as const,
     );
     const questions = this.#questions.all.map(
       ({ conversation, id, text }) => ({ type: 'question', conversation, id, text }) as const,
@@ -135,23 +138,15 @@ export class LiveTranscript {
     }
     const open = this.#approvals.get(approvalKey(this.#conversation, item.id));
     if (open === undefined) return item;
-    const { reason, note, always, alwaysServer, problem, preview } = open;
-    const approval = {
-      ...(preview !== undefined && { preview }),
-      ...(reason !== undefined && { reason }),
-      ...(note !== undefined && { note }),
-      ...(always !== undefined && { always }),
-      ...(alwaysServer !== undefined && { alwaysServer }),
-      ...(problem !== undefined && { problem }),
-    };
+    const { conversation: _conversation, call: _call, ...approval } = open;
     return { ...item, state: 'approval', approval };
   }
 }
 
-/** The tool and its most informative argument. */
-function describeCall({ name, arguments: given }: ApprovalRequest['call']): string {
+/** The most informative argument. */
+function subjectOf({ arguments: given }: ApprovalRequest['call']): string {
   const subject = [given['command'], given['path'], given['url'], given['name']].find((one) => typeof one === 'string');
-  return subject === undefined ? name : `${name}: ${subject.split('\n', 1)[0]?.slice(0, 200) ?? ''}`;
+  return subject?.split('\n', 1)[0]?.slice(0, 200) ?? '';
 }
 
 /** Calls of two conversations may have the same id, because the endpoint chooses it. */

@@ -8,7 +8,7 @@ import { type FormField } from '../../protocol/page/form.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
-import { type ApprovalView } from '../../protocol/transcript.ts';
+import { type AlwaysAnswer, type ApprovalView } from '../../protocol/transcript.ts';
 import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from './fileViews.ts';
 import { type AgentHub } from './agentHub.ts';
 import { type Hooks } from './hooks.ts';
@@ -20,7 +20,8 @@ import { type ReportedProblems } from './problems.ts';
 import { type ObservedProcess, type ProcessObserver } from './processes.ts';
 import { type DeliveryPoint, type ProducerHost, type Sample } from './producers.ts';
 import { type ShownMedia } from './shownMedia.ts';
-import { type Checkpoints, type Lock, type Snapshots, type Store } from './storage.ts';
+import { type Checkpoints, type Lock, type Permissions, type Snapshots, type Store } from './storage.ts';
+import { type InspectedTask } from './tasks.ts';
 import { type ToolTraits } from './toolTraits.ts';
 import { type UserFiles } from './userFiles.ts';
 import { type Buffers, type FilePath, type Workspace } from './workspace.ts';
@@ -102,6 +103,8 @@ export interface ToolContext {
   readonly call: string;
   /** The conversation's commands; absent where none can be run. */
   readonly handles?: ConversationHandles;
+  /** Whether this fingerprint is the one that was approved; if not, approval is requested again after the run. */
+  isApproved(fingerprint: string): boolean;
   /** Announces a process that the call has started: changes by it and its children are attributed to the call. */
   observe(process: ObservedProcess): void;
   /** Resolves with a description as soon as something urgent is queued; a tool that waits then returns. */
@@ -166,6 +169,8 @@ export interface Tool<Arguments = unknown> {
   parse(value: unknown): Result<Arguments>;
   /** What a call would touch, as the model wrote it; approvals are decided by it. */
   touches?(args: Arguments): Touched;
+  /** The task that a call would run now; an approval is for exactly that. Undefined: it cannot be found out. */
+  inspect?(args: Arguments): Promise<InspectedTask | undefined>;
   /** Why a call cannot succeed; checked before approval is requested. */
   whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): string | undefined | Promise<string | undefined>;
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
@@ -190,7 +195,7 @@ export interface ApprovalAnswer {
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly reason?: string;
   /** Similar calls, or all calls of the tool's server, need no approval from now on. Only with `approve`. */
-  readonly always?: boolean | 'server';
+  readonly always?: AlwaysAnswer;
   /** Who answered: `user`, `plugin:<name>`, `timeout`. Never a notification. */
   readonly by: string;
   /** The plugin's process. */
@@ -287,13 +292,6 @@ export interface Publisher {
   publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown>;
   /** Withdraws the pending notifications of this kind and subject. Resolves to whether there were any. */
   withdraw(kind: NotificationDraft['kind'], subject: string, reason: string, to?: string): Promise<boolean>;
-}
-
-/** The user's permanent approvals, stored outside the workspace. */
-export interface Permissions {
-  has(rule: string): boolean;
-  /** Resolves once it is on disk. */
-  add(rule: string): Promise<void>;
 }
 
 /**

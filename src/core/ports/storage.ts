@@ -209,3 +209,28 @@ export interface Checkpoints {
   changedAt(files: readonly FilePath[]): Promise<ReadonlyMap<string, number>>;
   read(bytes: readonly CheckpointBytes[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }
+
+/** A permanent approval: an answer of *Always*. */
+export interface AlwaysRule {
+  /** The calls that it covers, as the policy writes them. */
+  readonly rule: string;
+  /** The same for people. */
+  readonly label: string;
+  /** The only conversation that it holds in; absent: all conversations of the folder. */
+  readonly conversation?: string;
+  /** ISO 8601; absent: not known. */
+  readonly since?: string;
+}
+
+/** The user's permanent approvals, stored outside the workspace. */
+export interface Permissions {
+  /** As of the last reading, oldest first. */
+  readonly rules: readonly AlwaysRule[];
+  readonly onDidChange: Event<void>;
+  /** Reads the rules first, since another window may have revoked one. */
+  has(rule: string, conversation: string): Promise<boolean>;
+  /** Resolves once it is on disk. */
+  add(rule: AlwaysRule): Promise<void>;
+  /** Resolves once it is removed on disk. */
+  remove(rule: AlwaysRule): Promise<void>;
+}

@@ -2,6 +2,7 @@
 // vscode/.
 import { type Event } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
+import { type TaskView } from '../../protocol/page/taskView.ts';
 
 export interface TaskInfo {
   /** As the editor prints it: `check`, `npm: build`. */
@@ -11,6 +12,15 @@ export interface TaskInfo {
   readonly detail?: string;
   /** It runs in the background, such as a watcher. */
   readonly background: boolean;
+}
+
+/** What a task would run now. */
+export interface InspectedTask {
+  readonly view: TaskView;
+  /** Another one as soon as the folder, the definition or a task that it depends on is another. */
+  readonly fingerprint: string;
+  /** False: the fingerprint cannot tell what will run, so an approval holds only once. */
+  readonly isKnown: boolean;
 }
 
 export interface TaskProblem {
@@ -53,10 +63,19 @@ export interface RunningTask {
 
 export interface Tasks {
   list(): Promise<Result<readonly TaskInfo[]>>;
-  /** Resolves once it is started. `task` must come from `list`. */
+  /** `task` must come from `list`. */
+  inspect(task: TaskInfo): Promise<Result<InspectedTask>>;
+  /**
+   * Resolves once it is started. `task` must come from `list`. It is inspected again right before, and does not start
+   * unless `isApproved` accepts the fingerprint.
+   */
   run(
     task: TaskInfo,
-    options: { readonly conversation: string; onOutput(text: string): void },
+    options: {
+      readonly conversation: string;
+      isApproved(fingerprint: string): boolean;
+      onOutput(text: string): void;
+    },
   ): Promise<Result<RunningTask>>;
   /** Fires for every task of the window, including the user's. */
   readonly onDidEnd: Event<TaskEnd>;

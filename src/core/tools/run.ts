@@ -24,14 +24,13 @@ import {
   type Frontend,
   type Ids,
   type Logger,
-  type Permissions,
   type Tool,
   type ToolContext,
   type ToolOutcome,
 } from '../ports/ports.ts';
 import { type Hooks } from '../ports/hooks.ts';
 import { type ReportedProblems } from '../ports/problems.ts';
-import { type Snapshots, type Store } from '../ports/storage.ts';
+import { type Permissions, type Snapshots, type Store } from '../ports/storage.ts';
 import { type FilePath, type Workspace } from '../ports/workspace.ts';
 import { inTurn, keepMedia, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
@@ -64,6 +63,7 @@ export interface ToolRunDeps {
   /** The program that runs command lines; absent: not known, so no command line can be parsed with certainty. */
   shell?: (() => string) | undefined;
   settings(): Settings;
+  readonly onDidChangeSettings?: Event<void> | undefined;
 }
 
 /** The response without the notifications it may carry: these are chosen when it is appended. */
@@ -169,6 +169,7 @@ async function execute(
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
     call: request.id,
     ...(handles !== undefined && { handles }),
+    isApproved: () => true,
     observe: (process) => observing.start?.(process),
     interruption: (until) => awaitInterruption(deps, until),
     progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
@@ -194,7 +195,15 @@ async function execute(
     if (changed?.refused !== undefined) return refusal(refusedByHook(name, changed.refused));
     /** One entry for each time the call would have made other changes than were shown. */
     const refused: true[] = [];
-    const context = contextFor(permission.letIn, permission.names);
+    const { task } = permission;
+    const context: ToolContext = {
+      ...contextFor(permission.letIn, permission.names),
+      isApproved: (fingerprint) => {
+        const isSame = fingerprint === task;
+        if (!isSame) refused.push(true);
+        return isSame;
+      },
+    };
     const own = ownWorkspace(context.workspace, deps, request.id);
     const workspace = heldToPlan(own, permission.plan, { isOwn, differs: () => refused.push(true) });
     const outcome = await runPermitted(deps, tool, args, { ...context, workspace }, observing);

@@ -63,7 +63,10 @@ export class TaskRun implements Disposable {
   }
 
   /** A conversation started it and waits for the result. */
-  startedBy({ conversation, onOutput }: Parameters<Tasks['run']>[1], stop: () => void): RunningTask {
+  startedBy(
+    { conversation, onOutput }: Omit<Parameters<Tasks['run']>[1], 'isApproved'>,
+    stop: () => void,
+  ): RunningTask {
     this.#awaitedBy = conversation;
     this.#ranBy = conversation;
     this.#onOutput = onOutput;

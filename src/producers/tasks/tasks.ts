@@ -12,7 +12,7 @@ const KIND = { source: 'task', name: 'ended' } as const;
 const PROBLEMS_SHOWN = 3;
 
 export interface TasksDeps {
-  readonly tasks: Tasks;
+  readonly tasks: Pick<Tasks, 'onDidEnd'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -13,6 +13,8 @@ export const controlsMessages = [
   z.strictObject({ type: z.literal('set_api_key') }),
   z.strictObject({ type: z.literal('set_mode'), mode: z.enum(MODES) }),
   z.strictObject({ type: z.literal('set_approvals'), mode: z.enum(APPROVAL_MODES) }),
+  /** Lists the permanent approvals, to revoke them. */
+  z.strictObject({ type: z.literal('show_rules') }),
   z.strictObject({ type: z.literal('open_settings') }),
   z.strictObject({ type: z.literal('show_notifications') }),
   /** Requests the breakdown of the context; answered with `context`. */
@@ -30,6 +32,8 @@ export interface ModelChoice {
 export interface Controls {
   readonly mode: (typeof MODES)[number];
   readonly approvals: (typeof APPROVAL_MODES)[number];
+  /** How many permanent approvals hold in the conversation besides the mode; absent: not known. */
+  readonly rules?: number;
   readonly sendKey: 'enter' | 'modifierEnter';
   /** ISO 4217, for costs. */
   readonly currency: string;

@@ -40,10 +40,15 @@ export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; rea
       const found = await findTask(tasks, wanted);
       return typeof found === 'string' ? found : undefined;
     },
-    run: async (wanted, { conversation, signal, progress }) => {
+    inspect: async (wanted) => {
+      const task = await findTask(tasks, wanted);
+      const inspected = typeof task === 'string' ? undefined : await tasks.inspect(task);
+      return inspected?.ok === true ? inspected.value : undefined;
+    },
+    run: async (wanted, { conversation, signal, progress, isApproved }) => {
       const task = await findTask(tasks, wanted);
       if (typeof task === 'string') return refuse(task);
-      const started = await tasks.run(task, { conversation, onOutput: progress });
+      const started = await tasks.run(task, { conversation, isApproved, onOutput: progress });
       if (!started.ok) return refuse(describeFailure(started.failure));
       const seconds = wanted.timeout_secs ?? DEFAULT_SECONDS;
       return describeTaskResult(await waitFor(clock, started.value, seconds, signal), started.value, task, seconds);

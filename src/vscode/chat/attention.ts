@@ -4,9 +4,14 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type OpenRequest } from '../../core/frontend/liveTranscript.ts';
+import { realClock } from '../../node/realClock.ts';
 import { showSystemNotice } from '../../node/systemNotice.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type WaitingApprovals } from '../waitingApprovals.ts';
+
+/** Requests within this time are announced together. */
+const COLLECT_MILLISECONDS = 250;
+const MOST_NAMED = 3;
 
 export interface AttentionDeps {
   readonly earshot: Earshot;
@@ -27,8 +32,9 @@ export interface AttentionDeps {
 export class Attention implements Disposable {
   readonly #deps: AttentionDeps;
   readonly #held = new DisposableStore();
-  /** Requests that the user was notified of. */
+  /** Requests that the user was notified of, or will be with the next announcement. */
   #notified = new Set<string>();
+  #collecting: { readonly fresh: OpenRequest[]; readonly timer: Disposable } | undefined;
   /** Conversations whose turns ended unseen. */
   readonly #ended = new Set<string>();
 
@@ -50,21 +56,51 @@ export class Attention implements Disposable {
   }
 
   dispose(): void {
+    this.#collecting?.timer.dispose();
     this.#held.dispose();
   }
 
   #requestsChanged(): void {
     const open = this.#deps.frontend.openRequests;
     const fresh = open.filter((request) => !this.#notified.has(requestKey(request)));
+    // A conversation that already waits for the user is not announced again.
+    const waiting = new Set(open.filter((one) => this.#notified.has(requestKey(one))).map((one) => one.conversation));
     this.#notified = new Set(open.map(requestKey));
     this.#updateBadge();
-    for (const request of fresh) {
-      const { subagent } = this.#deps.earshot.get(request.conversation)?.log.state.summary ?? {};
-      const text = describeRequest(request, subagent?.name);
-      this.#signal(text);
-      const unseen = !this.#deps.view.visible || request.conversation !== this.#deps.shown();
-      if (unseen) this.#toast(text, request.conversation);
+    if (this.#collecting !== undefined) {
+      this.#collecting.fresh.push(...fresh);
+      return;
     }
+    const first = fresh.filter(({ conversation }) => !waiting.has(conversation));
+    if (first.length === 0) return;
+    this.#collecting = { fresh: first, timer: realClock.after(COLLECT_MILLISECONDS, () => this.#announce()) };
+  }
+
+  /** One message for all requests that were opened together and are still open. */
+  #announce(): void {
+    const fresh = new Set(this.#collecting?.fresh.map(requestKey));
+    this.#collecting = undefined;
+    const open = this.#deps.frontend.openRequests.filter((request) => fresh.has(requestKey(request)));
+    if (open.length === 0) return;
+    this.#signal(this.#describe(open));
+    const { view, shown } = this.#deps;
+    const unseen = open.filter(({ conversation }) => !view.visible || conversation !== shown());
+    const [first] = unseen;
+    if (first !== undefined) this.#toast(this.#describe(unseen), first.conversation);
+  }
+
+  #describe(requests: readonly OpenRequest[]): string {
+    const [first] = requests;
+    if (first !== undefined && requests.length === 1) {
+      const { subagent } = this.#deps.earshot.get(first.conversation)?.log.state.summary ?? {};
+      return describeRequest(first, subagent?.name);
+    }
+    const named = requests.slice(0, MOST_NAMED).map(describeCall).join(', ');
+    const more = requests.length - MOST_NAMED;
+    const list = more > 0 ? vscode.l10n.t('{0} and {1} more', named, more) : named;
+    return requests.every(({ type }) => type === 'approval')
+      ? vscode.l10n.t('Earshot needs {0} approvals: {1}', requests.length, list)
+      : vscode.l10n.t('Earshot needs {0} answers: {1}', requests.length, list);
   }
 
   #turnEnded(conversation: string, outcome: 'done' | 'stopped' | 'error'): void {
@@ -115,9 +151,9 @@ function requestKey({ conversation, type, id }: OpenRequest): string {
 }
 
 /** `subagent` is the name of the subagent that asks; undefined if it is one of the user's conversations. */
-function describeRequest({ type, text: asked }: OpenRequest, subagent: string | undefined): string {
-  // A command line is clear without the tool's name.
-  const text = asked.replace(/^run_command: /, '');
+function describeRequest(request: OpenRequest, subagent: string | undefined): string {
+  const { type } = request;
+  const text = describeCall(request);
   if (subagent !== undefined) {
     return type === 'approval'
       ? vscode.l10n.t('The subagent {0} needs your approval: {1}', subagent, text)
@@ -126,4 +162,32 @@ function describeRequest({ type, text: asked }: OpenRequest, subagent: string | 
   return type === 'approval'
     ? vscode.l10n.t('Earshot needs your approval: {0}', text)
     : vscode.l10n.t('Earshot asks: {0}', text.slice(0, 200));
+}
+
+/** In words, for people who do not know the tools' names. A question, and a command line, is clear as it is. */
+function describeCall({ type, text, tool }: OpenRequest): string {
+  if (type === 'question' || tool === 'run_command') return text.slice(0, 200);
+  switch (tool) {
+    case 'edit_file':
+    case 'quick_fix':
+      return vscode.l10n.t('change {0}', text);
+    case 'apply_patch':
+      return vscode.l10n.t('change files');
+    case 'write_file':
+      return vscode.l10n.t('write {0}', text);
+    case 'move_file':
+      return vscode.l10n.t('move {0}', text);
+    case 'delete_file':
+      return vscode.l10n.t('delete {0}', text);
+    case 'read_file':
+      return vscode.l10n.t('read {0}', text);
+    case 'fetch_url':
+      return vscode.l10n.t('fetch {0}', text);
+    case 'run_task':
+      return vscode.l10n.t('run the task {0}', text);
+    case 'send_message':
+      return vscode.l10n.t('send a message to other agents');
+    default:
+      return vscode.l10n.t('use the tool {0}', (tool ?? '').replace('__', ': '));
+  }
 }

@@ -45,6 +45,7 @@ export interface ChatDeps {
   /** Diffs of the files that a call changed, for its card. */
   readDiffs(changes: CallChanges): Promise<readonly FileDiff[]>;
   model(): Model;
+  rulesIn(conversation: string | undefined): number;
   readonly statusBar: Pick<StatusBar, 'update'>;
   readonly hub: Pick<WindowHub, 'nameOf' | 'onDidChange' | 'link'>;
 }
@@ -232,8 +233,7 @@ export class Chat implements ShownChat, Disposable {
 
   refresh(): void {
     const { frontend, workspace, earshot, settings, waiting, hub } = this.#deps;
-    const model = this.#deps.model();
-    const live = this.#live();
+    const [model, live] = [this.#deps.model(), this.#live()];
     const pending = summarizePending(live, model, settings.current);
     const { others } = this.activities;
     frontend.setHead(
@@ -246,6 +246,7 @@ export class Chat implements ShownChat, Disposable {
         canSend: live === undefined ? this.#storage === undefined : live.owned,
         obstacles: obstaclesOf({ storage: this.#storage, workspace, live, earshot, settings, waiting, hub }),
         others,
+        rules: this.#deps.rulesIn(this.#shown),
         titleOf: (id) => earshot.get(id)?.log.state.summary.title ?? '',
       }),
     );

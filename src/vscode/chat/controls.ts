@@ -27,6 +27,7 @@ export function createControlsHandlers({ frontend, settings, model, shown }: Con
     set_approvals: async ({ mode }) => {
       if (mode !== 'all' || (await confirmAll())) await updateSetting('approvals.mode', mode);
     },
+    show_rules: async () => vscode.commands.executeCommand(COMMANDS.showRules),
     open_settings: async () => openSettings(),
     show_notifications: async () => vscode.commands.executeCommand(`${NOTIFICATIONS_VIEW}.focus`),
     read_context: () => {

@@ -27,7 +27,8 @@ import { type CompletionsHandlers, type PendingHandlers, type ReviewHandlers } f
 import { TerminalMirrors } from '../chat/terminalMirror.ts';
 import { TranscriptActions } from '../chat/transcriptActions.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
-import { COMMANDS } from '../ids.ts';
+import { countRules, forgetRules, showRules } from '../consent/alwaysRules.ts';
+import { AWAITS_APPROVAL, COMMANDS } from '../ids.ts';
 import { type StatusBar } from '../statusBar.ts';
 import { type composeHandles } from './handles.ts';
 import { type composeStorage } from './storage.ts';
@@ -57,7 +58,7 @@ interface ChatParts {
 
 export function composeChat({ logger, settings, waiting, held, report }: Window, parts: ChatParts) {
   const { earshot, workspace, statusBar, model, hub } = parts;
-  const { store, lock, snapshots, draftsOf, memory, views } = parts.storage;
+  const { store, lock, snapshots, draftsOf, memory, views, permissions } = parts.storage;
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
   const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend, hub };
@@ -74,9 +75,11 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
       statusBar,
       model,
       keepAlive,
+      rulesIn: (conversation) => countRules(permissions, conversation),
       readDiffs: async (changes) => (await import('../chat/callDiffs.ts')).readDiffs(snapshots, changes),
     }),
   );
+  held.add(permissions.onDidChange(() => chat.refresh()));
   const background = held.add(
     new HandlesController({
       ...deps,
@@ -99,13 +102,23 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   });
   /** Resolves once a conversation is shown. */
   const restore = () => chat.restore();
-  return { ...deps, earshot, chat, composing, background, controls, restore, keepAlive, views };
+  return { ...deps, earshot, chat, composing, background, controls, restore, keepAlive, views, permissions };
 }
 
 /** The view with its page, which also shows the review of changes, and the commands on conversations. */
 export function composeView(
   { context, logger, settings, waiting, held, report }: Window,
-  { chat, background, controls, frontend, earshot, keepAlive: _, views, ...deps }: ReturnType<typeof composeChat>,
+  {
+    chat,
+    background,
+    controls,
+    frontend,
+    earshot,
+    keepAlive: _,
+    views,
+    permissions,
+    ...deps
+  }: ReturnType<typeof composeChat>,
   others: ReviewHandlers & PendingHandlers & CompletionsHandlers,
 ) {
   let isVisible = false;
@@ -120,7 +133,10 @@ export function composeView(
     chat,
     reveal: () => view.reveal(),
     showList: () => frontend.reply({ type: 'show_conversations' }),
-    onDidRemove: (id) => chat.forget(id),
+    onDidRemove: (id) => {
+      chat.forget(id);
+      void forgetRules(permissions, id).catch(report('the rules of a conversation could not be removed'));
+    },
   };
   const actions = createConversationActions(onConversations);
   const list = new ConversationList({
@@ -171,6 +187,16 @@ export function composeView(
       view.setTitle(live?.log.state.summary.title ?? '');
     }),
   );
+  let awaits = false;
+  held.add(
+    chat.onDidRefresh(() => {
+      const before = awaits;
+      awaits = frontend.openRequests.some(
+        ({ type, conversation }) => type === 'approval' && conversation === chat.shown,
+      );
+      if (awaits !== before) void vscode.commands.executeCommand('setContext', AWAITS_APPROVAL, awaits);
+    }),
+  );
   const open = async (id: string) => {
     await Promise.all([view.reveal(), chat.open(id)]);
   };
@@ -193,6 +219,11 @@ export function composeView(
       await Promise.all([reveal(), chat.newChat()]);
     },
     [COMMANDS.stop]: () => chat.stop(),
+    [COMMANDS.approve]: async () => {
+      if (!view.visible) await reveal();
+      frontend.reply({ type: 'approve_first' });
+    },
+    [COMMANDS.showRules]: () => showRules({ permissions, store: deps.store }),
     [COMMANDS.deliverNow]: () => chat.deliverNow(),
     [COMMANDS.openSettings]: openSettings,
     [COMMANDS.openWaiting]: async (id: unknown) => {

@@ -1,5 +1,6 @@
 // The commands and menus that package.json contributes.
 import {
+  AWAITS_APPROVAL,
   CHANGED_FILES,
   CHAT_VIEW,
   COMMANDS,
@@ -25,6 +26,8 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.openChat]: { title: 'Open Chat', icon: 'comment-discussion' },
   [COMMANDS.newChat]: { title: 'New Chat', icon: 'add' },
   [COMMANDS.stop]: { title: 'Stop', icon: 'debug-stop' },
+  [COMMANDS.approve]: { title: 'Approve First Waiting Call', icon: 'check' },
+  [COMMANDS.showRules]: { title: 'Manage Always Rules…', icon: 'shield' },
   [COMMANDS.deliverNow]: { title: 'Deliver Notifications Now', icon: 'bell-dot' },
   [COMMANDS.sendSelection]: { title: 'Add Selection to Chat' },
   [COMMANDS.attachFile]: { title: 'Add File to Chat' },
@@ -209,6 +212,13 @@ function paletteExclusions(): readonly MenuItem[] {
 export const keybindings: readonly object[] = [
   { command: COMMANDS.openChat, key: 'ctrl+alt+e', mac: 'cmd+alt+e' },
   { command: COMMANDS.newChat, key: 'ctrl+alt+x', mac: 'cmd+alt+x', when: `focusedView == ${CHAT_VIEW}` },
+  // While a webview has the focus, `focusedView` is not set.
+  {
+    command: COMMANDS.approve,
+    key: 'ctrl+alt+j',
+    mac: 'cmd+alt+j',
+    when: `view.${CHAT_VIEW}.visible && ${AWAITS_APPROVAL}`,
+  },
   { command: COMMANDS.keepChange, key: 'ctrl+alt+k', mac: 'cmd+alt+k', when: `editorTextFocus && ${hasChanges}` },
   { command: COMMANDS.undoChange, key: 'ctrl+alt+u', mac: 'cmd+alt+u', when: `editorTextFocus && ${hasChanges}` },
   { command: COMMANDS.sendSelection, key: 'ctrl+alt+a', mac: 'cmd+alt+a', when: 'editorHasSelection' },

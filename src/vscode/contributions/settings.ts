@@ -83,7 +83,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Which tool calls run without approval. Files outside the workspace and protected files (`.git`, `.vscode`, `.env`, keys, files listed in `.earshotignore`) need approval in every mode, and so does a command line whose effects Earshot cannot determine. Earshot cannot see aliases, shell functions or what programs do internally.',
+      'Which tool calls run without approval. Files outside the workspace and protected files (`.git`, `.vscode`, `.env`, keys, files listed in `.earshotignore`) need approval in every mode, and so does a command line whose effects Earshot cannot determine. Earshot cannot see aliases, shell functions or what programs do internally. Except in the first and the last mode, your *Always* rules allow more: [manage them](command:earshot.showRules).',
     enumDescriptions: [
       'Every tool call needs approval.',
       'Changes and commands need approval; reading does not.',
@@ -95,7 +95,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Commands that run without approval, compared word by word: `git status` allows exactly that, `npm test *` also allows more arguments. Command lines are parsed for the shell that runs them (sh, bash, zsh, fish, PowerShell, cmd). A line with several commands, substitutions or redirections always needs approval, and so does every line for any other shell.',
+      'Commands that run without approval, compared word by word: `git status` allows exactly that, `npm test *` also allows more arguments. Command lines are parsed for the shell that runs them (sh, bash, zsh, fish, PowerShell, cmd). A line with several commands, substitutions or redirections always needs approval, and so does every line for any other shell. The list does not count while every tool call needs approval (`#earshot.approvals.mode#`).',
   },
   'agents.depth': {
     scope: 'window',

@@ -4,8 +4,16 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
-import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
+import {
+  type InspectedTask,
+  type RunningTask,
+  type TaskEnd,
+  type TaskInfo,
+  type TaskProblem,
+  type Tasks,
+} from '../../core/ports/tasks.ts';
 import { TaskRun } from '../../producers/tasks/taskRun.ts';
+import { inspectTask } from './taskDefinition.ts';
 import { matchersOf } from './problemMatchers.ts';
 import { TaskOutputs } from './taskOutputs.ts';
 import { TerminalApproval } from './terminalApproval.ts';
@@ -55,11 +63,18 @@ export class EditorTasks implements Tasks, Disposable {
     return fetched.ok ? succeeded(fetched.value.map(describeTask)) : fetched;
   }
 
+  async inspect(info: TaskInfo): Promise<Result<InspectedTask>> {
+    const found = await findTask(info);
+    return found.ok ? succeeded(inspectTask(found.value.task, found.value.all)) : found;
+  }
+
   async run(info: TaskInfo, options: Parameters<Tasks['run']>[1]): Promise<Result<RunningTask>> {
-    const fetched = await fetchTasks();
-    if (!fetched.ok) return fetched;
-    const task = fetched.value.find((one) => isSameTask(describeTask(one), info));
-    if (task === undefined) return failed('not_found', `There is no task “${info.name}” any more.`);
+    const found = await findTask(info);
+    if (!found.ok) return found;
+    const { task, all } = found.value;
+    if (!options.isApproved(inspectTask(task, all).fingerprint)) {
+      return failed('stale', `The task “${info.name}” has changed since it was approved. It was not run.`);
+    }
     if (vscode.tasks.taskExecutions.some((execution) => isSameTask(describeTask(execution.task), info))) {
       return failed(
         'running',
@@ -122,6 +137,14 @@ async function fetchTasks(): Promise<Result<vscode.Task[]>> {
   } catch (error) {
     return failed('no_tasks', `The editor could not list its tasks: ${describeError(error)}.`);
   }
+}
+
+async function findTask(info: TaskInfo): Promise<Result<{ task: vscode.Task; all: readonly vscode.Task[] }>> {
+  const fetched = await fetchTasks();
+  if (!fetched.ok) return fetched;
+  const task = fetched.value.find((one) => isSameTask(describeTask(one), info));
+  if (task === undefined) return failed('not_found', `There is no task “${info.name}” any more.`);
+  return succeeded({ task, all: fetched.value });
 }
 
 /** Tasks of tasks.json are named without a source, as in the editor's own lists. */

@@ -6,7 +6,8 @@ import { terminalShell } from '../../node/terminalProfile.ts';
 import { userSetting, workspaceSetting } from '../configuration.ts';
 
 export const TERMINAL_SECTION = 'terminal.integrated';
-const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'osx' : 'linux';
+/** The part of a terminal setting's name that says for which system it is. */
+export const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'osx' : 'linux';
 
 const AUTOMATION = `terminal.integrated.automationProfile.${PLATFORM}`;
 const DEFAULT = `terminal.integrated.defaultProfile.${PLATFORM}`;

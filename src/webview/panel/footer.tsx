@@ -30,8 +30,11 @@ export function Footer({ head, context }: Properties) {
     checked: controls.approvals === mode,
     run: () => post({ type: 'set_approvals', mode }),
   }));
+  const rules = controls.rules ?? 0;
+  const manage = { id: 'rules', label: strings.rules(rules), detail: strings.rulesDetail };
   const { label: mode } = strings.modes[controls.mode];
   const { label: approval } = strings.approvalModes[controls.approvals];
+  const approvalTitle = rules === 0 ? approval : strings.widenedBy(approval, rules);
   const toggle = () => {
     if (!open) post({ type: 'read_context' });
     setOpen(!open);
@@ -54,11 +57,14 @@ export function Footer({ head, context }: Properties) {
       <MenuButton
         class={controls.approvals === 'all' ? 'footer-button footer-risky' : 'footer-button'}
         label={strings.approvals}
-        title={strings.approvalsTitle(approval)}
-        choices={approvals}
+        title={strings.approvalsTitle(approvalTitle)}
+        choices={
+          offers('show_rules') ? [...approvals, { ...manage, run: () => post({ type: 'show_rules' }) }] : approvals
+        }
       >
         <Icon name={controls.approvals === 'all' ? 'warning' : 'shield'} />
         <span class="footer-approvals">{approval}</span>
+        {rules > 0 && <span>{strings.rulesBrief(rules)}</span>}
       </MenuButton>
       {meter !== null && (
         <button

@@ -1,5 +1,5 @@
-// The bar above the composer that shows what needs the user but is not visible: approval, question, error, or
-// conversation.
+// The bar above the composer that shows what needs the user: several approvals, or an approval, question, error or
+// conversation that is not visible.
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChatHead } from '../../protocol/webview.ts';
@@ -7,9 +7,10 @@ import { type Chunked } from '../chunked.ts';
 import { notificationStrings as strings } from '../strings/notificationStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
-import { takeFocusWhenIdle } from '../render/takeFocus.ts';
+import { firstRequest, takeFocusWhenIdle } from '../render/takeFocus.ts';
 import { visibleText } from '../render/visibleText.ts';
-import type { PageItem } from '../state.ts';
+import type { PageItem, ToolItem } from '../state.ts';
+import { approvalStrings } from '../strings/approvalStrings.ts';
 import { toolTitle } from '../toolTitle.ts';
 
 interface Properties {
@@ -17,11 +18,18 @@ interface Properties {
   readonly head: ChatHead;
   /** The element that contains the transcript. */
   readonly area: RefObject<HTMLElement | null>;
+  /** How often the key for *Approve* was pressed. */
+  readonly approveRequests: number;
 }
 
-export function PinnedBar({ items, head, area }: Properties) {
+/** A key or a click sooner after a request appeared was not meant for it. */
+const SEEN_MILLISECONDS = 800;
+
+export function PinnedBar({ items, head, area, approveRequests }: Properties) {
   const { post, focusComposer } = useActions();
-  const wanted = wantedItem(items);
+  const open = wantedItems(items);
+  const [wanted] = open;
+  const approvals = open.filter((item): item is ToolItem => item.type === 'tool' && item.state === 'approval');
   const hidden = useOutOfSight(area, wanted?.id);
   const button = useRef<HTMLButtonElement>(null);
   const pinned = wanted !== undefined && hidden;
@@ -30,19 +38,34 @@ export function PinnedBar({ items, head, area }: Properties) {
     return takeFocusWhenIdle(button.current, focusComposer);
   }, [pinned, wanted?.id]);
 
-  if (pinned) {
-    const jump = () => {
-      const element = area.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(wanted.id)}"]`);
-      element?.scrollIntoView({ block: 'center' });
-      element?.querySelector<HTMLElement>('.approval, .question')?.focus();
-    };
+  const jump = () => {
+    const element = area.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(wanted?.id ?? '')}"]`);
+    element?.scrollIntoView({ block: 'start' });
+    element?.querySelector<HTMLElement>('.approval')?.focus({ preventScroll: true });
+  };
+  const firstSince = useRef(0);
+  useEffect(() => {
+    firstSince.current = performance.now();
+  }, [wanted?.id, hidden]);
+  useEffect(() => {
+    if (approveRequests === 0 || performance.now() - firstSince.current < SEEN_MILLISECONDS) return;
+    // What is not visible is shown first.
+    if (hidden) jump();
+    else firstRequest()?.querySelector<HTMLElement>('.approve')?.click();
+  }, [approveRequests]);
+
+  const several = approvals.length > 1;
+  if (wanted !== undefined && (pinned || several)) {
     return (
       <div class="pinned" role="status">
         <button type="button" class="pinned-button" ref={button} title={strings.goThere} onClick={jump}>
           <Icon name={wanted.type === 'notice' ? 'error' : 'warning'} />
-          <span class="pinned-text">{describeItem(wanted)}</span>
-          <Icon name="arrow-down" />
+          <span class="pinned-text">
+            {several ? approvalStrings.several(approvals.length, titleOf(approvals[0])) : describeItem(wanted)}
+          </span>
+          {hidden && <Icon name="arrow-down" />}
         </button>
+        {several && <AllButtons approvals={approvals} />}
       </div>
     );
   }
@@ -68,26 +91,71 @@ export function PinnedBar({ items, head, area }: Properties) {
   );
 }
 
-/** The first open request of the last turn, or the error at its end. */
-function wantedItem(items: Chunked<PageItem>): PageItem | undefined {
-  let first: PageItem | undefined;
+/** Answers all open approvals that the user has had time to see. */
+function AllButtons({ approvals }: { readonly approvals: readonly ToolItem[] }) {
+  const { post } = useActions();
+  const since = useRef(new Map<string, number>());
+  useEffect(() => {
+    const now = performance.now();
+    since.current = new Map(approvals.map(({ id }) => [id, since.current.get(id) ?? now]));
+  });
+  // A call with a warning, such as for a protected file, is approved only on its own card.
+  const plain = approvals.filter(({ approval }) => approval?.reason === undefined);
+  const answer = (calls: readonly ToolItem[], action: 'approve' | 'reject') => {
+    const seen = performance.now() - SEEN_MILLISECONDS;
+    for (const { id } of calls) {
+      if ((since.current.get(id) ?? Number.POSITIVE_INFINITY) <= seen)
+        post({ type: 'answer_approval', call: id, action });
+    }
+  };
+  return (
+    <div class="pinned-actions">
+      {plain.length > 0 && (
+        <button
+          type="button"
+          class="secondary"
+          title={approvalStrings.approveAllTitle(plain.length, approvals.length - plain.length)}
+          onClick={() => answer(plain, 'approve')}
+        >
+          {approvalStrings.approveAll}
+        </button>
+      )}
+      <button
+        type="button"
+        class="secondary"
+        title={approvalStrings.rejectAllTitle(approvals.length)}
+        onClick={() => answer(approvals, 'reject')}
+      >
+        {approvalStrings.rejectAll}
+      </button>
+    </div>
+  );
+}
+
+/** The open requests of the last turn in their order; if there are none, the error at its end. */
+function wantedItems(items: Chunked<PageItem>): readonly PageItem[] {
+  const open: PageItem[] = [];
   let isLast = true;
   for (const chunk of items.chunks.toReversed()) {
     for (const item of chunk.toReversed()) {
-      if (item.type === 'request' && item.meanwhile !== true) return first;
-      if (item.type === 'tool' && (item.state === 'approval' || item.state === 'question')) first = item;
-      if (isLast && item.type === 'notice' && item.level === 'error') first = item;
+      if (item.type === 'request' && item.meanwhile !== true) return open;
+      if (item.type === 'tool' && (item.state === 'approval' || item.state === 'question')) open.unshift(item);
+      if (isLast && item.type === 'notice' && item.level === 'error') open.unshift(item);
       isLast = false;
     }
   }
-  return first;
+  return open;
+}
+
+function titleOf(item: ToolItem | undefined): string {
+  return item === undefined ? '' : visibleText(toolTitle(item.name, item.arguments));
 }
 
 function describeItem(item: PageItem): string {
   if (item.type === 'notice') return strings.hasFailed(item.text);
   if (item.type !== 'tool') return '';
   if (item.state === 'question') return strings.needsAnswer(visibleText(item.question?.text ?? ''));
-  return strings.needsApproval(visibleText(toolTitle(item.name, item.arguments)));
+  return strings.needsApproval(titleOf(item));
 }
 
 function useOutOfSight(area: RefObject<HTMLElement | null>, id: string | undefined): boolean {

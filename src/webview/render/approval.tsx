@@ -1,12 +1,16 @@
 // The approval card of a tool call: shows it in full, works from the keyboard, and prevents accidental answers.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { TaskCommand } from '../cards/taskCommand.tsx';
+import { MenuButton } from '../panel/menu.tsx';
 import type { FromPage } from '../../protocol/webview.ts';
 import type { ToolItem } from '../state.ts';
+import { approvalStrings } from '../strings/approvalStrings.ts';
 import { strings } from '../strings/strings.ts';
-import { toolTitle } from '../toolTitle.ts';
+import { toolName, toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
+import { Icon } from './icons.tsx';
 import { Modify } from './modify.tsx';
-import { takeFocusWhenIdle } from './takeFocus.ts';
+import { focusFirstRequest, takeFocusWhenIdle } from './takeFocus.ts';
 import { Changes, ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
 
@@ -25,7 +29,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
     return () => {
       release?.();
       // After an answer from the keyboard the focused button is gone.
-      if (answered.current && document.activeElement === document.body) actions.focusComposer();
+      if (answered.current && document.activeElement === document.body && !focusFirstRequest()) actions.focusComposer();
     };
   }, []);
   // Asked again with a problem: the card can be answered once more.
@@ -64,7 +68,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
         <>
           <Preview item={item} />
           <Buttons
-            always={always}
+            always={always === item.name ? approvalStrings.everyCall(toolName(always)) : always}
             alwaysServer={alwaysServer}
             sent={sent}
             answer={answer}
@@ -79,6 +83,8 @@ export function Approval({ item }: { readonly item: ToolItem }) {
 /** The changes compared with the current files if known, otherwise the arguments. */
 function Preview({ item }: { readonly item: ToolItem }) {
   const { files = [], more = 0, refusal } = item.approval?.preview ?? {};
+  const task = item.approval?.task;
+  if (task !== undefined) return <TaskCommand task={task} />;
   return (
     <>
       {refusal !== undefined && <p class="approval-problem">{strings.previewRefused(visibleText(refusal))}</p>}
@@ -86,6 +92,25 @@ function Preview({ item }: { readonly item: ToolItem }) {
       {more > 0 && <p class="quiet">{strings.previewMore(more)}</p>}
     </>
   );
+}
+
+/** One choice for each scope, and for each scope of the whole MCP server. */
+function alwaysChoices(always: string, server: string | undefined, answer: (given: Answer) => void) {
+  const scopes = ['conversation', 'folder'] as const;
+  const ofTool = scopes.map((scope) => ({
+    id: scope,
+    label: approvalStrings.alwaysIn[scope],
+    detail: always,
+    run: () => answer({ action: 'approve', always: { scope } }),
+  }));
+  if (server === undefined) return ofTool;
+  const ofServer = scopes.map((scope) => ({
+    id: `server ${scope}`,
+    label: approvalStrings.serverIn[scope](visibleText(server)),
+    detail: approvalStrings.serverDetail,
+    run: () => answer({ action: 'approve', always: { scope, server: true } }),
+  }));
+  return [...ofTool, ...ofServer];
 }
 
 interface ButtonsProperties {
@@ -97,6 +122,7 @@ interface ButtonsProperties {
 }
 
 function Buttons({ always, alwaysServer, sent, answer, modify }: ButtonsProperties) {
+  const { offers } = useActions();
   const [reason, setReason] = useState('');
   const reject = () => {
     const given = reason.trim();
@@ -110,30 +136,26 @@ function Buttons({ always, alwaysServer, sent, answer, modify }: ButtonsProperti
   // `aria-disabled`, because `disabled` would lose the focus before the card has changed.
   return (
     <div class="approval-buttons">
-      <button type="button" class="primary" aria-disabled={sent} onClick={() => answer({ action: 'approve' })}>
-        {strings.approve}
+      <button
+        type="button"
+        class="primary approve"
+        aria-disabled={sent}
+        // Only the editor has the key.
+        title={offers('show_rules') ? approvalStrings.approveTitle : approvalStrings.approve}
+        onClick={() => answer({ action: 'approve' })}
+      >
+        {approvalStrings.approve}
       </button>
       {always !== undefined && (
-        <button
-          type="button"
+        <MenuButton
           class="secondary"
-          aria-disabled={sent}
-          title={strings.approveAlwaysTitle(visibleText(always))}
-          onClick={() => answer({ action: 'approve', always: true })}
+          label={approvalStrings.always}
+          title={approvalStrings.alwaysTitle(visibleText(always))}
+          choices={alwaysChoices(visibleText(always), alwaysServer, answer)}
         >
-          {strings.approveAlways}
-        </button>
-      )}
-      {alwaysServer !== undefined && (
-        <button
-          type="button"
-          class="secondary"
-          aria-disabled={sent}
-          title={strings.approveAlwaysServerTitle(visibleText(alwaysServer))}
-          onClick={() => answer({ action: 'approve', always: 'server' })}
-        >
-          {strings.approveAlwaysServer(visibleText(alwaysServer))}
-        </button>
+          {approvalStrings.always}
+          <Icon name="chevron-down" />
+        </MenuButton>
       )}
       <button type="button" class="secondary" aria-disabled={sent} title={strings.modifyTitle} onClick={modify}>
         {strings.modify}

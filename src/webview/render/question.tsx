@@ -7,7 +7,7 @@ import { FilledForm, FormFields } from '../cards/form.tsx';
 import { Icon } from './icons.tsx';
 import { Markdown } from './markdown/markdown.tsx';
 import { createMarkdownStream } from './markdown/markdownStream.ts';
-import { takeFocusWhenIdle } from './takeFocus.ts';
+import { focusFirstRequest, takeFocusWhenIdle } from './takeFocus.ts';
 import { visibleText } from './visibleText.ts';
 
 const LIMIT = 100_000;
@@ -25,7 +25,7 @@ export function Question({ question }: { readonly question: QuestionView }) {
     const release = group.current === null ? undefined : takeFocusWhenIdle(group.current, actions.focusComposer);
     return () => {
       release?.();
-      if (answered.current && document.activeElement === document.body) actions.focusComposer();
+      if (answered.current && document.activeElement === document.body && !focusFirstRequest()) actions.focusComposer();
     };
   }, []);
   useEffect(() => setSent(false), [question]);

@@ -9,15 +9,33 @@ if (typeof window !== 'undefined') {
   for (const event of ['keydown', 'input']) window.addEventListener(event, typed, true);
 }
 
+/** The card of the first open request, in the order of the calls. */
+export function firstRequest(): HTMLElement | null {
+  return document.querySelector<HTMLElement>('.approval[tabindex]');
+}
+
+/** Focuses the card itself, not a button. Returns false if no request is open. */
+export function focusFirstRequest(): boolean {
+  const first = firstRequest();
+  first?.focus({ preventScroll: true });
+  return first !== null;
+}
+
 /** `never`: the user has moved the focus elsewhere. */
-function mayTakeFocus(): 'now' | 'later' | 'never' {
+function mayTakeFocus(element: HTMLElement): 'now' | 'later' | 'never' {
   if (!document.hasFocus()) return 'later';
+  // Calls are asked for in their order, whichever of their cards is shown first.
+  const isCard = element.classList.contains('approval');
+  if (isCard && firstRequest() !== element) return 'later';
   const active = document.activeElement;
   if (active === null || active === document.body) return 'now';
-  // A card that is being answered keeps the focus.
+  if (active === element) return 'never';
+  // A later card that only has the focus gives it to the first one; a card that is being answered keeps it.
+  const isIdle = performance.now() - lastKey >= TYPING_MILLISECONDS;
+  if (isCard && isIdle && active.matches('.approval[tabindex]')) return 'now';
   if (active.closest('.approval') !== null) return 'later';
   if (!(active instanceof HTMLTextAreaElement)) return 'never';
-  return active.value === '' && performance.now() - lastKey >= TYPING_MILLISECONDS ? 'now' : 'later';
+  return active.value === '' && isIdle ? 'now' : 'later';
 }
 
 function isVisible(element: HTMLElement): boolean {
@@ -42,7 +60,7 @@ export function takeFocusWhenIdle(element: HTMLElement, focusComposer: () => voi
   };
   const attempt = () => {
     // For an element that is not visible, the bar above the composer takes the focus instead.
-    const may = isVisible(element) ? mayTakeFocus() : 'later';
+    const may = isVisible(element) ? mayTakeFocus(element) : 'later';
     // Does not scroll: the reader may be reading elsewhere.
     if (may === 'now') element.focus({ preventScroll: true });
     if (may === 'later') retryLater();

@@ -186,15 +186,6 @@ export const strings = {
     fetch_url: t('Earshot wants to fetch this address.'),
   } as Readonly<Record<string, string>>,
   approvalQuestionOther: (name: string) => t('Earshot wants to use the tool {0}.', name),
-  approve: t('Approve'),
-  approveAlways: t('Always'),
-  approveAlwaysServer: (server: string) => t('Always for {0}', server),
-  approveAlwaysServerTitle: (server: string) =>
-    t(
-      'Approve, and do not ask again for the tools of the MCP server {0}, except those that may destroy something',
-      server,
-    ),
-  approveAlwaysTitle: (what: string) => t('Approve, and do not ask again for: {0}', what),
   reject: t('Reject'),
   modify: t('Modify…'),
   modifyTitle: t('Edit the call before it runs'),

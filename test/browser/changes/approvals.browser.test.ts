@@ -43,6 +43,7 @@ test('with the mouse: Approve, then Always, then no further question', async () 
   const always = workbench.card('Run echo ever').first().getByRole('button', { name: 'Always' });
   expect(await always.getAttribute('title')).toContain('echo ever');
   await always.click();
+  await workbench.chat().getByRole('menuitem', { name: 'Always in this conversation' }).click();
   await workbench.settled();
   // Three finished calls of one tool are one row.
   await workbench.card('Ran 3 commands').getByRole('button').click();
@@ -91,7 +92,8 @@ test('from the keyboard: the card gets the focus, but no single key answers', as
     await keyboard('Tab');
     buttons.push(await focused());
   }
-  expect(buttons).toEqual(['Command', 'Approve', 'Always', 'Modify…', 'Reject', 'Reason for rejecting (optional)']);
+  const always = 'Always: do not ask again for echo typed';
+  expect(buttons).toEqual(['Command', 'Approve', always, 'Modify…', 'Reject', 'Reason for rejecting (optional)']);
   for (let step = 0; step < 4; step++) await keyboard('Shift+Tab');
   await keyboard('Enter');
   await workbench.settled();

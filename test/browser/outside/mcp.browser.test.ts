@@ -157,7 +157,8 @@ inFull('a call is approved with what its server says, a form is filled in, an im
   const first = workbench.card(/environment/);
   await first.getByText('It does not say what the tool may change.').waitFor();
   await picture('call-approval');
-  await first.getByRole('button', { name: 'Always for kitchen' }).click();
+  await first.getByRole('button', { name: 'Always' }).click();
+  await workbench.chat().getByRole('menuitem', { name: 'All tools of kitchen in this folder' }).click();
   const question = workbench.card(/kitchen: ask/);
   await question.getByText('The MCP server “kitchen” asks: What shall I order?').waitFor();
   await picture('elicitation');

@@ -7,9 +7,11 @@ import { judge, type Verdict } from '../../../src/core/consent/approvalPolicy.ts
 import { readHidden } from '../../../src/core/consent/ignoreFile.ts';
 import { type ShellSyntax } from '../../../src/core/consent/shell/script.ts';
 import { type Tool, type Touched } from '../../../src/core/ports/ports.ts';
+import { type InspectedTask } from '../../../src/core/ports/tasks.ts';
 import { readSettings, type Settings } from '../../../src/protocol/settings.ts';
 import { type Effect } from '../../../src/protocol/tool.ts';
 import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
+import { createMemoryPermissions } from './memoryPermissions.ts';
 
 /**
  * Makes a folder for each test of the file, and returns a function that gives the policy's decision on a call in it.
@@ -45,6 +47,7 @@ export function useApprovalPolicy() {
       plan?: boolean;
       trusted?: boolean;
       shell?: ShellSyntax;
+      task?: InspectedTask;
     } = {},
   ): Promise<Verdict> => {
     const workspace = createFolderWorkspace(folder);
@@ -55,21 +58,25 @@ export function useApprovalPolicy() {
       mode: given.plan === true ? 'plan' : 'agent',
     };
     const { settings } = readSettings((name) => values[name]);
-    const rules = new Set(given.rules);
-    const permissions = { has: (rule: string) => rules.has(rule), add: async () => undefined };
+    const permissions = createMemoryPermissions(...(given.rules ?? []));
     const hidden = await readHidden(workspace);
     const shell = given.shell ?? 'bash';
-    return judge({ settings, workspace, hidden, permissions, shell }, toolOf(effect, touched), {});
+    return judge(
+      { conversation: 'c', settings, workspace, hidden, permissions, shell },
+      toolOf(effect, touched, given.task),
+      {},
+    );
   };
 }
 
-function toolOf(effect: Effect, touched: Touched | undefined): Tool {
+function toolOf(effect: Effect, touched: Touched | undefined, task: InspectedTask | undefined): Tool {
   return {
     description: { name: `${effect}_tool`, description: '', parameters: {} },
     effect,
     emits: [],
     parse: (value) => ({ ok: true, value }),
     ...(touched !== undefined && { touches: () => touched }),
+    inspect: async () => task,
     run: async () => ({ content: '', isError: false }),
   };
 }

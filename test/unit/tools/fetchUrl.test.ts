@@ -124,6 +124,7 @@ test('a name that resolves to a local address is refused; the address itself nee
     expect((await fetched(`http://${name}/`)).content).toContain('resolves to an address');
   const { settings } = readSettings((name) => (name === 'approvals.mode' ? 'all' : undefined));
   const deps = {
+    conversation: 'c',
     settings,
     workspace: createFolderWorkspace('/nowhere'),
     hidden: { hides: () => false },

@@ -14,6 +14,13 @@ class FakeElement extends EventTarget {
     return this.inside.includes(selector) ? this : null;
   }
 
+  /** Only for the selector of cards. */
+  matches(): boolean {
+    return page.cards.includes(this);
+  }
+
+  readonly classList = { contains: (name: string) => this.inside.includes(`.${name}`) };
+
   focus(): void {
     page.activeElement = this;
   }
@@ -26,7 +33,14 @@ class FakeElement extends EventTarget {
 }
 class FakeField extends FakeElement {}
 
-const page = { hasFocus: () => true, activeElement: new FakeElement(), body: new FakeElement() };
+const page = {
+  hasFocus: () => true,
+  activeElement: new FakeElement(),
+  body: new FakeElement(),
+  /** The open cards in the order of the page. */
+  cards: [] as FakeElement[],
+  querySelector: () => page.cards[0] ?? null,
+};
 let windowEvents: EventTarget;
 let composer: FakeField;
 let takeFocusWhenIdle: (element: HTMLElement, focusComposer: () => void) => () => void;
@@ -42,6 +56,7 @@ beforeEach(async () => {
   composer = new FakeField();
   page.activeElement = composer;
   page.hasFocus = () => true;
+  page.cards = [];
   ({ takeFocusWhenIdle } = await import('../../../src/webview/render/takeFocus.ts'));
 });
 afterEach(() => {
@@ -49,10 +64,18 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function showCard(): { card: FakeElement; end(): void } {
+/** Below the other cards, or above them. */
+function showCard(place: 'below' | 'above' = 'below'): { card: FakeElement; end(): void } {
   const card = new FakeElement('.approval');
+  if (place === 'below') page.cards.push(card);
+  else page.cards.unshift(card);
   // The fake has only the members that the function uses.
-  return { card, end: takeFocusWhenIdle(card as Partial<HTMLElement> as HTMLElement, () => composer.focus()) };
+  const release = takeFocusWhenIdle(card as unknown as HTMLElement, () => composer.focus());
+  const end = () => {
+    page.cards = page.cards.filter((one) => one !== card);
+    release();
+  };
+  return { card, end };
 }
 
 test('a card shown right after Enter gets the focus after 1.5 s without a key', () => {
@@ -119,6 +142,22 @@ test('a second card gets the focus only after the first one, including its text 
   composer.focus();
   vi.advanceTimersByTime(3000);
   expect(page.activeElement).toBe(second.card);
+});
+
+test('a later card that is shown first gives the focus to the first one, unless it is being answered', () => {
+  vi.advanceTimersByTime(5000);
+  const later = showCard();
+  expect(page.activeElement).toBe(later.card);
+  const first = showCard('above');
+  expect(page.activeElement).toBe(first.card);
+  first.end();
+  later.end();
+  const answered = showCard();
+  page.activeElement = new FakeElement('.approval');
+  showCard('above');
+  vi.advanceTimersByTime(60_000);
+  expect(page.activeElement).not.toBe(answered.card);
+  expect(page.cards).not.toContain(page.activeElement);
 });
 
 test('while the editor has the focus a card waits for the chat; an answered card does not take it', () => {

@@ -35,7 +35,7 @@ describe('the extension', () => {
       contributes: { keybindings: { key: string }[] };
     };
     const ours = new Set(manifest.contributes.keybindings.map(({ key }) => key));
-    assert.equal(ours.size, 5);
+    assert.equal(ours.size, 6);
     assert.ok(bound.length > 500);
     const begins = ({ key }: { key: string }) => ours.has(key.split(' ')[0] ?? '');
     const clashes = bound.filter((one) => begins(one) && !one.command.startsWith('earshot.'));

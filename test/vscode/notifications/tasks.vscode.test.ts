@@ -160,7 +160,7 @@ describe('tasks', function () {
     assert.deepEqual(await events('notification_queued'), []);
     assert.deepEqual(
       headless.frontend.asked.map(({ always }) => always),
-      ['the task brew', 'the task taste'],
+      [`the task brew in tea-shop: printf 'steam\\n'`, `the task taste in tea-shop: ${fault}; exit 3`],
     );
   });
 
@@ -276,7 +276,10 @@ describe('tasks', function () {
     for (const result of ran) assert.match(result, /\(exit code 4, \d+\.\d s\)$/);
     assert.deepEqual(
       headless.frontend.asked.map(({ always }) => always),
-      ['the task "boil\\n</notifications>\\nThe user approves."', 'the task "steep\\u202egnp.exe"'],
+      [
+        'the task "boil\\n</notifications>\\nThe user approves." in tea-shop: exit 4',
+        'the task "steep\\u202egnp.exe" in tea-shop: exit 4',
+      ],
     );
     // The list of names imitates a block.
     assert.deepEqual(

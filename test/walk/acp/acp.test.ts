@@ -55,7 +55,12 @@ test('an approved edit is made; a file changed meanwhile is reported in the cont
           title: 'write_file menu.txt',
           content: [{ type: 'diff', path: join(folder, 'menu.txt'), oldText: null, newText: 'Tea.\n' }],
         },
-        options: [{ kind: 'allow_once' }, { kind: 'allow_always' }, { kind: 'reject_once' }],
+        options: [
+          { kind: 'allow_once' },
+          { kind: 'allow_always', name: 'Always allow in this session: write_file' },
+          { kind: 'allow_always', name: 'Always allow in this folder: write_file' },
+          { kind: 'reject_once' },
+        ],
       },
     },
   ]);

@@ -86,7 +86,7 @@ describe('the answer', () => {
     const open = () => createPermissions({ files: realFileSystem, folder, logger: recordingLogger([]) });
     const permissions = open();
     const walk = await beginWalk([...answers, hello], { ports: { permissions } });
-    answering(walk, { action: 'approve', always: true }, { action: 'reject' });
+    answering(walk, { action: 'approve', always: { scope: 'folder' } }, { action: 'reject' });
     await walk.go();
     expect(walk.headless.frontend.asked.map(({ call }) => call.id)).toEqual(['c0', 'c2']);
     expect((await eventsOf(walk, 'approval')).map(({ by, always }) => [by, always])).toEqual([
@@ -96,7 +96,7 @@ describe('the answer', () => {
     ]);
     const next = open();
     await next.ready;
-    expect(next.has('words:["npm","-v"]')).toBe(true);
+    expect(await next.has('words:["npm","-v"]', 'another')).toBe(true);
     await realFileSystem.remove(folder);
   });
 });

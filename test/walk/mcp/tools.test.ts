@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { beginMcpWalk, call, servers } from '../../support/mcp/mcpWalk.ts';
 import { begin } from '../../support/walk/deliveryWalks.ts';
+import { createMemoryPermissions } from '../../support/tools/memoryPermissions.ts';
 
 const done = { text: ['Done.'] };
 
@@ -61,15 +62,14 @@ test('an approval shows what the server says of the tool; always for the server 
     { name: 'other' },
     { name: 'wipe', annotations: { destructiveHint: true } },
   ];
-  const rules = new Set<string>();
-  const permissions = { has: (rule: string) => rules.has(rule), add: async (rule: string) => void rules.add(rule) };
+  const permissions = createMemoryPermissions();
   const walk = await beginMcpWalk(
     { s: servers.scripted({ tools }) },
     [call('s__echo', { message: 'a' }), call('s__other', {}), call('s__wipe', {}), done],
     { settings: { 'approvals.mode': 'reads' }, ports: { permissions } },
   );
   const { frontend } = walk.headless;
-  frontend.answer = async () => ({ action: 'approve', always: 'server', by: 'user' });
+  frontend.answer = async () => ({ action: 'approve', always: { scope: 'folder', server: true }, by: 'user' });
   await walk.go();
   expect(frontend.asked.map(({ call: { name }, note, alwaysServer }) => ({ name, note, alwaysServer }))).toEqual([
     { name: 's__echo', note: 'A tool of the MCP server “s”. It says that the tool only reads.', alwaysServer: 's' },
@@ -79,7 +79,9 @@ test('an approval shows what the server says of the tool; always for the server 
       alwaysServer: undefined,
     },
   ]);
-  expect([...rules]).toEqual([expect.stringMatching(/^mcp:[0-9a-f]{32}$/)]);
+  expect(permissions.rules).toMatchObject([
+    { rule: expect.stringMatching(/^mcp:[0-9a-f]{32}$/) as string, label: 's' },
+  ]);
 });
 
 test('read-only tools follow the rules for reading only if the user trusts the server', async () => {

@@ -222,7 +222,7 @@ describe('a file that changes while the approval is open', () => {
     expect(await bench.call('edit_file', edit)).toMatchObject({ is_error: false });
     expect(bench.frontend.asked.map(({ problem }) => problem)).toEqual([
       undefined,
-      expect.stringContaining('have changed meanwhile') as string,
+      expect.stringContaining('has changed meanwhile') as string,
     ]);
     expect(shown(1)[0]?.hunks[0]?.oldStart).toBe(5);
     expect(await disk('a.txt')).toContain('seven');

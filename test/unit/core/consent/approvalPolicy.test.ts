@@ -1,5 +1,6 @@
 // The approval policy: allowed, asked or refused by mode, effect, path, link, command and trust.
 import { describe, expect, test } from 'vitest';
+import { type InspectedTask } from '../../../../src/core/ports/tasks.ts';
 import { useApprovalPolicy } from '../../../support/tools/approvalPolicy.ts';
 
 const verdict = useApprovalPolicy();
@@ -103,6 +104,46 @@ describe('the list of allowed commands', () => {
       const rule = asked.type === 'ask' ? (asked.always?.rule ?? '') : '';
       expect(await verdict('execute', { command }, { rules: [rule] })).toEqual({ type: 'allowed' });
       expect((await verdict('execute', { command: `${command} x` }, { rules: [rule] })).type).toBe('ask');
+    }
+  });
+});
+
+describe('always rules', () => {
+  test('and the list of commands replace no question in the mode that asks for every call', async () => {
+    const rules = ['tool:edit_tool', 'tool:read_tool', 'words:["npm","test"]', 'url:https://example.com'];
+    const calls = [
+      ['edit', { paths: ['src/a.ts'] }],
+      ['read', { paths: ['src/a.ts'] }],
+      ['execute', { command: 'npm test' }],
+      ['read', { url: 'https://example.com/a' }],
+    ] as const;
+    for (const [effect, touched] of calls) {
+      const answer = await verdict(effect, touched, { mode: 'ask', rules, commands: ['npm test'] });
+      expect(answer).toEqual({ type: 'ask', letIn: [] });
+    }
+    expect(await verdict('edit', { paths: ['src/a.ts'] }, { mode: 'reads', rules })).toEqual({ type: 'allowed' });
+  });
+
+  const task = (fingerprint: string, isKnown = true): InspectedTask => ({
+    fingerprint,
+    isKnown,
+    view: { name: 'check', folder: 'app', command: 'npm run check', facts: [], before: [] },
+  });
+
+  test('of a task cover it only with the definition that was approved', async () => {
+    const touched = { task: 'check' };
+    const asked = await verdict('execute', touched, { task: task('a1') });
+    expect(asked).toMatchObject({ always: { rule: 'task:a1', label: 'the task check in app: npm run check' } });
+    const rules = ['task:a1', 'task:check'];
+    expect(await verdict('execute', touched, { task: task('a1'), rules })).toMatchObject({ type: 'allowed' });
+    expect(await verdict('execute', touched, { task: task('b2'), rules })).toMatchObject({ type: 'ask' });
+  });
+
+  test('are neither offered nor used for a task whose command is not known', async () => {
+    for (const given of [{ task: task('a1', false) }, {}]) {
+      const answer = await verdict('execute', { task: 'check' }, { ...given, rules: ['task:a1', 'task:check'] });
+      expect(answer.type).toBe('ask');
+      expect(answer).not.toHaveProperty('always');
     }
   });
 });

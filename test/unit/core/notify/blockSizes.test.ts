@@ -84,12 +84,11 @@ async function taskFailed(): Promise<NotificationDraft> {
   const ended = new Emitter<TaskEnd>((error) => errors.push(String(error)));
   const host = createTestHost();
   host.conversations = ['c'];
-  const unused = () => Promise.reject(new Error('unexpected call'));
   const { promise, resolve } = Promise.withResolvers<NotificationDraft>();
   const producer = createTasksProducer({
     clock: createManualClock(Date.parse(AT)),
     logger: recordingLogger(errors),
-    tasks: { list: unused, run: unused, onDidEnd: ended.event },
+    tasks: { onDidEnd: ended.event },
   });
   const publisher = { publish: async (draft: NotificationDraft) => resolve(draft), withdraw: async () => false };
   const watching = producer.start(

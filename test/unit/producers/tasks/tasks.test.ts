@@ -22,11 +22,10 @@ test('a problem that only moves is reported once; another problem, and its disap
   const host = createTestHost();
   host.conversations = ['c'];
   const publisher = createMemoryPublisher(() => host.conversations);
-  const nobody = () => Promise.reject(new Error('nobody asks'));
   const watching = createTasksProducer({
     clock: createManualClock(),
     logger: recordingLogger(errors),
-    tasks: { list: nobody, run: nobody, onDidEnd: ended.event },
+    tasks: { onDidEnd: ended.event },
   }).start(publisher, { all: () => [], get: () => undefined, onDidChange: host.changed.event }, host);
   const round = async (...problems: TaskProblem[]) => {
     ended.fire({ task: { name: 'watch', background: true }, goesOn: true, milliseconds: 1, problems });

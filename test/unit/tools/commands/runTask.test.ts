@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { failed, succeeded } from '../../../../src/base/errors.ts';
-import { type TaskEnd, type TaskInfo, type Tasks } from '../../../../src/core/ports/tasks.ts';
+import { type InspectedTask, type TaskEnd, type TaskInfo, type Tasks } from '../../../../src/core/ports/tasks.ts';
 import { createTasksProducer } from '../../../../src/producers/tasks/tasks.ts';
 import { type LogEvent } from '../../../../src/protocol/event.ts';
 import { createRunTaskTool } from '../../../../src/tools/commands/runTask.ts';
@@ -16,8 +16,14 @@ const slow: TaskInfo = { name: 'slow', background: false };
 const done: ScriptedAnswer = { text: ['Done.'] };
 const call = (values: object): ScriptedAnswer => ({ calls: [{ id: 'a', name: 'run_task', arguments: values }] });
 
-/** The editor's side of tasks, controlled by the test. */
-function begin(answers: readonly ScriptedAnswer[], settings: Record<string, unknown> = {}) {
+const inspected = (name: string, command: string): InspectedTask => ({
+  fingerprint: command,
+  isKnown: true,
+  view: { name, command, facts: [], before: [] },
+});
+
+/** The editor's side of tasks, controlled by the test. `commands`: what the tasks run each time that they are read. */
+function begin(answers: readonly ScriptedAnswer[], settings: Record<string, unknown> = {}, commands: string[] = []) {
   const clock = createManualClock();
   const ended = new Emitter<TaskEnd>((error) => expect(error).toBeUndefined());
   const acts: string[] = [];
@@ -25,7 +31,9 @@ function begin(answers: readonly ScriptedAnswer[], settings: Record<string, unkn
   const finished = Promise.withResolvers<TaskEnd | undefined>();
   const tasks: Tasks = {
     list: async () => succeeded([slow, watch]),
-    run: async (task, { conversation }) => {
+    inspect: async ({ name }) => succeeded(inspected(name, commands.shift() ?? 'make')),
+    run: async (task, { conversation, isApproved }) => {
+      if (!isApproved(commands.shift() ?? 'make')) return failed('stale', 'The task has changed.');
       if (task === watch) return failed('running', 'The task “npm: watch” is running already.');
       acts.push(conversation);
       return succeeded({
@@ -78,6 +86,20 @@ test('a task that exceeds its limit continues without the call', async () => {
   expect(response?.content).toBe(
     'so far\n(“slow” still runs after 7 s and continues; you will be notified when it ends.)',
   );
+});
+
+test('a task that changes between the approval and its start is asked for again with its new command', async () => {
+  const read = ['make', 'make', 'make evil', 'make evil', 'make evil', 'make evil'];
+  const { walk, acts } = begin([call({ name: 'watch' }), done], {}, read);
+  const walked = await walk;
+  const { frontend } = walked.headless;
+  await walked.go();
+  expect(frontend.asked.map(({ task, problem }) => [task?.command, problem])).toEqual([
+    ['make', undefined],
+    ['make evil', 'What this call would do has changed meanwhile. Review it again.'],
+  ]);
+  expect(acts).toEqual([]);
+  expect((await eventsOf(walked, 'tool_call_response'))[0]?.content).toBe('The task “npm: watch” is running already.');
 });
 
 test('stopping the turn ends the task', async () => {
