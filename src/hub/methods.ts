@@ -128,15 +128,17 @@ function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
 /** Unread messages of an agent are counted up to this number. */
 const MOST_UNREAD = 1000;
 
-function listAgents({ directory, pushes, link, index }: HubContext): { agents: readonly object[] } {
-  const own = [...directory.agents.values()].map(({ name, role, module, display, lastSeen }) => ({
+async function listAgents({ directory, pushes, link, index }: HubContext): Promise<{ agents: readonly object[] }> {
+  const agents = [...directory.agents.values()];
+  const unread = await index.use((found) => agents.map(({ name }) => found.unreadMentions(name, MOST_UNREAD)));
+  const own = agents.map(({ name, role, module, display, lastSeen }, at) => ({
     agent_id: name,
     role,
     module,
     display,
     live: directory.sessionsOf(name).some(({ id }) => pushes.isLive(id)),
     last_seen_at: new Date(lastSeen).toISOString(),
-    unread: index().unreadMentions(name, MOST_UNREAD),
+    unread: unread[at] ?? 0,
   }));
   return { agents: [...own, ...(link()?.agents() ?? [])] };
 }
@@ -153,15 +155,16 @@ function listSessions({ directory, pushes }: HubContext, connection: Connection)
   return { sessions };
 }
 
-function health(context: HubContext): object {
-  const { directory, version, startedAt, clock } = context;
+async function health(context: HubContext): Promise<object> {
+  const { directory, version, startedAt, clock, index } = context;
+  const messages = await index.use((found) => found.count);
   return {
     status: 'ok',
     version,
     uptime_ms: clock.now() - startedAt,
     agents: directory.agents.size,
     sessions: directory.sessions.size,
-    messages: context.index().count,
+    messages,
     ...context.link()?.health(),
   };
 }
