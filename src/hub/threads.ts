@@ -1,8 +1,7 @@
 // Creates, lists and reads threads.
 import { type HubMessage, type HubThread, type Pair } from '../protocol/hub.ts';
 import { type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
-import { type ThreadSummary } from './index/messageIndex.ts';
-import { printCursor } from './index/messageRows.ts';
+import { printCursor, type ThreadSummary } from './index/messageRows.ts';
 import { readCursor } from './messaging.ts';
 
 const DEFAULT_PAGE = 50;

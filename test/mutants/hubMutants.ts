@@ -67,14 +67,6 @@ export const hubMutants: readonly Mutant[] = [
     tests: ['test/unit/hub/indexFaults.test.ts'],
   },
   {
-    name: 'requests do not wait while the index is made again',
-    file: 'src/hub/index/liveIndex.ts',
-    symbol: 'LiveIndex.#rebuild',
-    find: 'const records = await',
-    replace: "this.#index = MessageIndex.create(sqlite, ':memory:');\n    const records = await",
-    tests: ['test/unit/hub/indexFaults.test.ts'],
-  },
-  {
     name: 'a failed write is answered before its file is as it was',
     file: 'src/hub/hubWriter.ts',
     symbol: 'HubWriter.#isRestored',

@@ -12,6 +12,7 @@ import {
   TABLES,
   text,
   textOrNull,
+  type ThreadSummary,
   toMessage,
   toThread,
   type Value,
@@ -22,16 +23,6 @@ import { isBusy } from './sqliteErrors.ts';
 export interface MessagePage {
   readonly messages: readonly HubMessage[];
   readonly more: boolean;
-}
-
-export interface ThreadSummary extends ThreadHead {
-  readonly message_count: number;
-  readonly unread_count: number;
-  readonly last_activity: string;
-  readonly last_sender: string;
-  readonly preview: string;
-  /** The arrival number of the last change. */
-  readonly changed: number;
 }
 
 export class MessageIndex {

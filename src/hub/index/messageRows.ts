@@ -38,6 +38,16 @@ export interface MessageFilter {
   readonly unread?: boolean | undefined;
 }
 
+export interface ThreadSummary extends ThreadHead {
+  readonly message_count: number;
+  readonly unread_count: number;
+  readonly last_activity: string;
+  readonly last_sender: string;
+  readonly preview: string;
+  /** The arrival number of the last change. */
+  readonly changed: number;
+}
+
 export type Value = string | number | null;
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -38,8 +38,10 @@ test('while another process holds the lock, known messages are listed, a repeate
     const other = await runSqlElsewhere(pathOf(hub), EXCLUSIVE);
     const sent = author.call('message.send', { content: 'two', client_id: 'c2' });
     const repeated = twin.call('message.send', { content: 'two', client_id: 'c2' });
+    await expect.poll(() => storedCount(hub, 'c2')).toBe(1);
     expect(await contents(reader)).toEqual(['one']);
     expect(await twin.call('message.send', { content: 'one', client_id: 'c1' })).toEqual(first);
+    expect(hub.reports).toEqual([]);
     await other.end();
     expect(await repeated).toEqual(await sent);
     expect(await contents(author)).toEqual(['one', 'two']);
