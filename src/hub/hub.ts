@@ -124,8 +124,8 @@ export class Hub implements Disposable {
 
   connect(transport: Transport): Connection {
     const connection = new Connection(transport, {
-      handle: (from, method, params) =>
-        callMethod({ context: this.#context, messaging: this.#messaging }, from, method, params),
+      handle: (from, method, params, batch) =>
+        callMethod({ context: this.#context, messaging: this.#messaging }, from, { method, params, batch }),
       report: (error) => this.#deps.report('a request failed unexpectedly', error),
       onGone: (gone) => {
         this.#context.pushes.unbind(gone);

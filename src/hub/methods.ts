@@ -1,6 +1,6 @@
 // The hub's methods: their parameters and their handlers.
 import type * as z from 'zod';
-import { INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
+import { type BatchAnswers, INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
 import * as wire from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type HubContext, now } from './hubContext.ts';
@@ -111,10 +111,18 @@ const READS: ReadonlySet<string> = new Set([
 ]);
 
 /** Throws `JsonRpcError` if the request is not valid. */
-export function callMethod(deps: MethodDeps, connection: Connection, name: string, params: unknown): unknown {
+export function callMethod(
+  deps: MethodDeps,
+  connection: Connection,
+  {
+    method: name,
+    params,
+    batch,
+  }: { readonly method: string; readonly params: unknown; readonly batch?: BatchAnswers | undefined },
+): unknown {
   const run = METHODS.get(name);
   if (run === undefined) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
-  return connection.run(() => run(deps, connection, params), READS.has(name));
+  return connection.run(() => run(deps, connection, params), READS.has(name), batch);
 }
 
 function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {

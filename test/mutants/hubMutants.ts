@@ -56,7 +56,7 @@ export const hubMutants: readonly Mutant[] = [
     symbol: 'LiveIndex.#attempt',
     find: 'if (isBusy(error) && clock.now() < limit) await pause(clock);',
     replace: 'if (isBusy(error) && clock.now() < 0) await pause(clock);',
-    tests: ['test/unit/hub/indexFaults.test.ts'],
+    tests: ['test/unit/hub/faults/indexFaults.test.ts'],
   },
   {
     name: 'an index that is made again starts empty',
@@ -64,7 +64,7 @@ export const hubMutants: readonly Mutant[] = [
     symbol: 'LiveIndex.#rebuild',
     find: 'index.apply(records);',
     replace: 'index.apply(records.slice(0, 0));',
-    tests: ['test/unit/hub/indexFaults.test.ts'],
+    tests: ['test/unit/hub/faults/indexFaults.test.ts'],
   },
   {
     name: 'a failed write is answered before its file is as it was',
@@ -72,6 +72,22 @@ export const hubMutants: readonly Mutant[] = [
     symbol: 'HubWriter.#isRestored',
     find: 'return !this.#unsure.has(name);',
     replace: 'return true;',
-    tests: ['test/unit/hub/failingWrites.test.ts'],
+    tests: ['test/unit/hub/faults/failingWrites.test.ts'],
+  },
+  {
+    name: 'the answers of a batch may have any length',
+    file: 'src/hub/connection.ts',
+    symbol: 'Connection.#read',
+    find: 'batch === undefined ||',
+    replace: 'batch !== undefined ||',
+    tests: ['test/unit/hub/costs.test.ts'],
+  },
+  {
+    name: 'connections without a token are not counted',
+    file: 'src/node/unprovenSockets.ts',
+    symbol: 'UnprovenSockets.add',
+    find: 'this.#sockets.size > MOST_UNPROVEN',
+    replace: 'this.#sockets.size > MOST_UNPROVEN * 1000',
+    tests: ['test/unit/hub/costs.test.ts'],
   },
 ];

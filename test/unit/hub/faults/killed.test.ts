@@ -1,7 +1,7 @@
 // The hub program is killed under load repeatedly. Senders repeat what was not answered.
 import { expect, test } from 'vitest';
-import { HubUnderFaults } from '../../support/hub/hubUnderFaults.ts';
-import { runs } from '../../support/runs.ts';
+import { HubUnderFaults } from '../../../support/hub/hubUnderFaults.ts';
+import { runs } from '../../../support/runs.ts';
 
 const KILLS = runs(20, 200);
 const SENDERS = ['amber', 'birch', 'cedar', 'dove', 'egret', 'finch', 'grebe', 'heron'];

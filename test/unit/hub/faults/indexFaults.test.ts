@@ -3,10 +3,10 @@ import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Clock } from '../../../src/base/clock.ts';
-import { realClock } from '../../../src/node/realClock.ts';
-import { EXCLUSIVE, NOBODY_ELSE, runSqlElsewhere, TOUCH } from '../../support/hub/otherProcess.ts';
-import { type Answer, type TestClient, type TestHub, withHub } from '../../support/testHub.ts';
+import { type Clock } from '../../../../src/base/clock.ts';
+import { realClock } from '../../../../src/node/realClock.ts';
+import { EXCLUSIVE, NOBODY_ELSE, runSqlElsewhere, TOUCH } from '../../../support/hub/otherProcess.ts';
+import { type Answer, type TestClient, type TestHub, withHub } from '../../../support/testHub.ts';
 
 const start = Date.now();
 /** Twenty times as fast, for locks that are never released. */

@@ -1,8 +1,8 @@
 // The hub program while its system calls fail at random (libfiu). Senders repeat what was not answered.
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { HubUnderFaults } from '../../support/hub/hubUnderFaults.ts';
-import { runs } from '../../support/runs.ts';
+import { HubUnderFaults } from '../../../support/hub/hubUnderFaults.ts';
+import { runs } from '../../../support/runs.ts';
 
 /** Where Debian's package fiu-utils is missing, these tests are skipped. */
 const hasFiu = spawnSync('fiu-run', ['-h']).error === undefined;

@@ -1,10 +1,10 @@
 // Writes, syncs and truncations of the hub's files fail at any point, followed by power losses, with a sender that
 // repeats what was not answered.
 import { beforeEach, expect, test } from 'vitest';
-import { setDisposableTracker } from '../../../src/base/disposable.ts';
-import { openInMemory } from '../../support/hub/inMemoryHub.ts';
-import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
-import { runs } from '../../support/runs.ts';
+import { setDisposableTracker } from '../../../../src/base/disposable.ts';
+import { openInMemory } from '../../../support/hub/inMemoryHub.ts';
+import { FaultyFileSystem } from '../../../support/log/faultyFileSystem.ts';
+import { runs } from '../../../support/runs.ts';
 
 // A program that loses power cannot dispose of anything, so leaks are not tracked.
 beforeEach(() => setDisposableTracker(undefined));
