@@ -1,5 +1,5 @@
 // One client of the hub: its incoming and outgoing frames, its limits, and the session it is bound to.
-import { JsonRpcPeer } from '../base/json/jsonRpc.ts';
+import { type BatchAnswers, JsonRpcError, JsonRpcPeer, SERVER_ERROR } from '../base/json/jsonRpc.ts';
 
 export type ConnectionKind = 'unix' | 'webSocket';
 
@@ -26,8 +26,13 @@ const MOST_REQUESTS = 256;
 /** Limit of the characters of replies that a client has not read. */
 const MOST_UNREAD = 16 * 1024 * 1024;
 
+/** If the answers of a batch are longer than this, its further requests that read are refused. */
+const LONGEST_BATCH = 4 * 1024 * 1024;
+/** Requests that read wait while this many characters of replies are unread. */
+const ENOUGH_UNREAD = 4 * 1024 * 1024;
+
 export interface ConnectionDeps {
-  handle(connection: Connection, method: string, params: unknown): unknown;
+  handle(connection: Connection, method: string, params: unknown, batch?: BatchAnswers): unknown;
   report(error: unknown): void;
   /** Called when the client has disconnected, or was dropped because it exceeded a limit. */
   onGone(connection: Connection): void;
@@ -44,6 +49,9 @@ export class Connection {
   readonly #peer: JsonRpcPeer;
   #changing = 0;
   #changed: Promise<unknown> = Promise.resolve();
+  /** Set while a request that reads is under way. */
+  #reading: Promise<void> | undefined;
+  #drained: (() => void) | undefined;
   #pushes = 0;
   #unread = 0;
   #underWay = 0;
@@ -57,20 +65,49 @@ export class Connection {
     this.#deps = deps;
     this.#peer = new JsonRpcPeer({
       send: (frame) => this.#reply(frame),
-      handle: (method, params) => this.#counted(deps.handle(this, method, params)),
+      handle: (method, params, batch) => this.#counted(deps.handle(this, method, params, batch)),
       report: (error) => deps.report(error),
     });
   }
 
-  /** Runs a method. A method that only reads waits for earlier changes of the same client. */
-  run(method: () => unknown, reads: boolean): unknown {
-    if (reads) return this.#changing === 0 ? method() : this.#changed.then(method);
+  /** Runs a method. A method that only reads waits for earlier requests of the same client. */
+  run(method: () => unknown, reads: boolean, batch?: BatchAnswers): unknown {
+    if (reads) return this.#read(method, batch);
     const changing = Promise.resolve(method());
     this.#changing += 1;
     this.#changed = Promise.allSettled([this.#changed, changing]).then(() => {
       this.#changing -= 1;
     });
     return changing;
+  }
+
+  /** Reads one after the other, so that the cost of an answer is known before the next one is made. */
+  #read(method: () => unknown, batch: BatchAnswers | undefined): unknown {
+    const start = () => {
+      if (this.#gone) throw new JsonRpcError(SERVER_ERROR, 'the connection has ended');
+      if (batch === undefined || batch.length <= LONGEST_BATCH) return method();
+      const limit = `the answers of this batch have more than ${LONGEST_BATCH} characters`;
+      throw new JsonRpcError(SERVER_ERROR, `${limit}; send this request again in another batch`);
+    };
+    const changed = this.#changing === 0 ? undefined : this.#changed;
+    const result =
+      this.#reading === undefined && changed === undefined
+        ? start()
+        : Promise.all([this.#reading, changed]).then(start);
+    if (!(result instanceof Promise)) return result;
+    const answered = Promise.allSettled([result])
+      .then(() => this.#settled())
+      .then(() => {
+        if (this.#reading === answered) this.#reading = undefined;
+      });
+    this.#reading = answered;
+    return result;
+  }
+
+  /** Resolves once the last answer was printed, and the client has read most of what was sent. */
+  async #settled(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#unread > ENOUGH_UNREAD && !this.#gone) await new Promise<void>((resolve) => (this.#drained = resolve));
   }
 
   receive(frame: string): void {
@@ -116,6 +153,7 @@ export class Connection {
   gone(): void {
     if (this.#gone) return;
     this.#gone = true;
+    this.#drained?.();
     this.#peer.close('the connection has ended');
     this.#deps.onGone(this);
   }
@@ -126,6 +164,7 @@ export class Connection {
     if (this.#unread > MOST_UNREAD) return this.drop();
     this.#transport.send(frame, (error) => {
       this.#unread -= frame.length;
+      if (this.#unread <= ENOUGH_UNREAD) this.#drained?.();
       if (error !== undefined) this.drop();
       else if (this.#finishing && this.#peer.handling === 0) this.#transport.end();
     });

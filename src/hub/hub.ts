@@ -1,11 +1,8 @@
 // The hub: stores the messages that agents send to each other, then pushes them to subscribed sessions (WIRE B).
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { describeError } from '../base/errors.ts';
-import { parseObject } from '../base/json/outsideJson.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
 import {
   type HubMessage,
@@ -15,28 +12,21 @@ import {
   type MessageRecord,
 } from '../protocol/hub.ts';
 import { Connection, type Transport } from './connection.ts';
-import { Directory, type DirectorySnapshot, directorySnapshot } from './directory.ts';
+import { Directory } from './directory.ts';
 import { Coalescer } from './coalescer.ts';
 import { HealthWatchers } from './healthWatchers.ts';
 import { type HubContext, type HubIdentity } from './hubContext.ts';
 import { type HubLink, type HubSide } from './hubLink.ts';
 import { HubWriter, type StoredRecord } from './hubWriter.ts';
 import { endExpired } from './identity.ts';
-import { MessageIndex } from './messageIndex.ts';
-import { printCursor } from './messageRows.ts';
+import { LiveIndex, type LiveIndexDeps } from './index/liveIndex.ts';
+import { printCursor } from './index/messageRows.ts';
+import { openIndex, type OpenedIndex } from './index/openIndex.ts';
 import { Messaging } from './messaging.ts';
 import { callMethod } from './methods.ts';
 import { previewOf } from './preview.ts';
 import { Pushes } from './pushes.ts';
-import {
-  authorOf,
-  HUB_FILE,
-  type HubFiles,
-  MESSAGES_FOLDER,
-  readHubFiles,
-  RECEIVED_FOLDER,
-  receivedFile,
-} from './readRecords.ts';
+import { authorOf, HUB_FILE, MESSAGES_FOLDER, readHubFiles, RECEIVED_FOLDER, receivedFile } from './readRecords.ts';
 
 const INDEX_FILE = 'index.db';
 /** Milliseconds between two updates of one thread. */
@@ -76,13 +66,13 @@ export class Hub implements Disposable {
   readonly #context: HubContext;
   readonly #messaging: Messaging;
   readonly #link: HubLink | undefined;
-  #index: MessageIndex;
+  readonly #index: LiveIndex;
   #next: number;
   #last: number;
 
-  private constructor(deps: HubDeps, index: MessageIndex, { records, lengths }: HubFiles, known?: DirectorySnapshot) {
+  private constructor(deps: HubDeps, { index, found: { records, lengths }, known, last }: OpenedIndex) {
     this.#deps = deps;
-    this.#index = index;
+    this.#index = new LiveIndex(indexDeps(deps), index, () => writer);
     const directory = new Directory();
     if (known !== undefined) directory.restore(known);
     for (const { file, end, record } of records)
@@ -91,14 +81,15 @@ export class Hub implements Disposable {
     // The hub was killed, so it is not known which sessions were connected: none of them expires now.
     if (unknown > 0) for (const session of directory.sessions.values()) session.lastSeen = deps.clock.now();
     if (unknown > SNAPSHOT_AFTER) this.#storeDirectory(directory, lengths);
-    this.#last = Math.max(index.lastNumber, records.at(-1)?.record.n ?? 0);
-    this.#next = this.#last + 1;
+    this.#last = last;
+    this.#next = last + 1;
     const updates = this.#held.add(new Coalescer(deps.clock, THREAD_INTERVAL, (key) => this.#pushThread(key)));
     const healthWatchers = this.#held.add(new HealthWatchers(deps.clock, () => this.#link?.health(), deps.linkChanged));
     const writer = new HubWriter({
       files: deps.files,
       folder: deps.folder,
       lengths,
+      clock: deps.clock,
       apply: (stored) => this.#apply(stored),
     });
     this.#context = {
@@ -111,7 +102,7 @@ export class Hub implements Disposable {
       version: deps.version,
       startedAt: deps.clock.now(),
       identity: deps.identity,
-      index: () => this.#index,
+      index: this.#index,
       link: () => this.#link,
       ulid: () => deps.ulid(),
       nextNumber: () => this.#next++,
@@ -127,28 +118,14 @@ export class Hub implements Disposable {
   static async open(deps: HubDeps): Promise<Hub> {
     const { files, folder } = deps;
     for (const inner of [MESSAGES_FOLDER, RECEIVED_FOLDER]) await files.makeFolder(join(folder, inner));
-    const read = (from: ReadonlyMap<string, number>) =>
-      readHubFiles({ files, folder, report: (message) => deps.report(message) }, from);
-    const path = join(folder, INDEX_FILE);
-    const index = MessageIndex.open(deps.sqlite, path);
-    if (index !== undefined) {
-      const lengths = index.lengths();
-      const known = readDirectory(index.directory);
-      const hubLength = Math.min(known?.length ?? 0, lengths.get(HUB_FILE) ?? 0);
-      const found = await read(new Map(lengths).set(HUB_FILE, hubLength));
-      // A file that is shorter than its indexed part was replaced or cut, so the index does not belong to it.
-      const isUsable = [...lengths].every(([name, length]) => (found.lengths.get(name) ?? 0) >= length);
-      if (isUsable && applyMissing(index, found, lengths)) return new Hub(deps, index, found, known);
-      index.close();
-    }
-    const found = await read(new Map());
-    return new Hub(deps, rebuild(deps, path, found), found);
+    const live = indexDeps(deps);
+    return new Hub(deps, await openIndex(live, (from) => readHubFiles(live, from)));
   }
 
   connect(transport: Transport): Connection {
     const connection = new Connection(transport, {
-      handle: (from, method, params) =>
-        callMethod({ context: this.#context, messaging: this.#messaging }, from, method, params),
+      handle: (from, method, params, batch) =>
+        callMethod({ context: this.#context, messaging: this.#messaging }, from, { method, params, batch }),
       report: (error) => this.#deps.report('a request failed unexpectedly', error),
       onGone: (gone) => {
         this.#context.pushes.unbind(gone);
@@ -186,29 +163,33 @@ export class Hub implements Disposable {
   /** Call it only while no records are being written: the directory must match the file. */
   #storeDirectory(directory: Directory, lengths: ReadonlyMap<string, number>): void {
     try {
-      this.#index.setDirectory(JSON.stringify(directory.snapshot(lengths.get(HUB_FILE) ?? 0)));
+      const printed = JSON.stringify(directory.snapshot(lengths.get(HUB_FILE) ?? 0));
+      this.#index.peek((index) => index.setDirectory(printed));
     } catch (error) {
       // Without it, the next start only takes longer.
       this.#deps.report('the state of the hub could not be stored', error);
     }
   }
 
-  #apply(stored: readonly StoredRecord[]): void {
-    if (stored.length === 0) return;
-    this.#last = stored.reduce((highest, { record }) => Math.max(highest, record.n), this.#last);
+  async #apply(stored: readonly StoredRecord[]): Promise<void> {
     let changed = stored.map(({ record }) => record);
     try {
-      changed = this.#index.apply(stored);
+      changed = await this.#index.apply(stored);
     } catch (error) {
-      // The files are complete: the index is rebuilt the next time the hub opens.
-      this.#deps.report(`the index cannot be written and is kept in memory: ${describeError(error)}`, error);
-      this.#toMemory();
+      // They are on disk: every later request waits until the index can be made again from the files.
+      this.#deps.report('the index is lost until the files can be read', error);
     }
-    this.#link?.stored(stored);
-    // In the order of arrival: clients assume that later pushes are newer.
-    for (const record of changed) {
-      if (record.type === 'message.create') this.#announceCreate(record);
-      else if (record.type === 'message.edit' || record.type === 'message.delete') this.#announceChange(record);
+    // Not before: a cursor must not be ahead of the index.
+    this.#last = stored.reduce((highest, { record }) => Math.max(highest, record.n), this.#last);
+    try {
+      this.#link?.stored(stored);
+      // In the order of arrival: clients assume that later pushes are newer.
+      for (const record of changed) {
+        if (record.type === 'message.create') this.#announceCreate(record);
+        else if (record.type === 'message.edit' || record.type === 'message.delete') this.#announceChange(record);
+      }
+    } catch (error) {
+      this.#deps.report('stored messages could not be pushed', error);
     }
   }
 
@@ -224,9 +205,9 @@ export class Hub implements Disposable {
       agents: () => [...directory.agents.values()],
       agent: (name) => directory.agents.get(name),
       isLive: (agent) => directory.sessionsOf(agent).some(({ id }) => pushes.isLive(id)),
-      unread: (agent) => this.#index.unreadMentions(agent, MOST_UNREAD),
-      has: (event) => this.#index.has(event),
-      lastMachineOf: (author) => this.#index.lastMachineOf(author),
+      unread: (agent) => this.#index.peek((index) => index.unreadMentions(agent, MOST_UNREAD)) ?? 0,
+      has: (event) => this.#index.use((index) => index.has(event)),
+      lastMachineOf: (author) => this.#index.use((index) => index.lastMachineOf(author)),
       receive: (machine, record) => writer.append(receivedFile(machine), { ...record, n: nextNumber() }),
       healthChanged: () => healthWatchers.changed(),
     };
@@ -250,21 +231,10 @@ export class Hub implements Disposable {
   }
 
   #announceChange({ message_id: id, type }: Exclude<MessageRecord, MessageCreate>): void {
-    const message = this.#index.get(id, '');
+    const message = this.#index.peek((index) => index.get(id, ''));
     if (message === undefined) return;
     if (type === 'message.edit') this.#announce(message, true);
     if (message.thread_id !== null) this.#context.updates.changed(message.thread_id);
-  }
-
-  #toMemory(): void {
-    const { sqlite, files, folder, report } = this.#deps;
-    this.#index.close();
-    this.#index = MessageIndex.create(sqlite, ':memory:');
-    rmSync(join(folder, INDEX_FILE), { force: true });
-    const reading = readHubFiles({ files, folder, report: (message) => report(message) }, new Map());
-    reading
-      .then(({ records }) => this.#index.apply(records))
-      .catch((error: unknown) => report('the index is lost', error));
   }
 
   #announce(message: Announced, edited = false): void {
@@ -303,7 +273,7 @@ export class Hub implements Disposable {
   }
 
   #threadFrame(thread: string, agent: string, at: number): string | undefined {
-    const summary = this.#index.summary(thread, agent);
+    const summary = this.#index.peek((index) => index.summary(thread, agent));
     if (summary === undefined) return undefined;
     const { thread_id, message_count, unread_count, last_activity, last_sender, preview } = summary;
     const timestamp = new Date(at).toISOString();
@@ -317,30 +287,6 @@ export class Hub implements Disposable {
   }
 }
 
-function readDirectory(printed: string | undefined): DirectorySnapshot | undefined {
-  return printed === undefined ? undefined : directorySnapshot.safeParse(parseObject(printed)).data;
-}
-
-/** Adds the missing records to an index; false if that fails. */
-function applyMissing(index: MessageIndex, found: HubFiles, lengths: ReadonlyMap<string, number>): boolean {
-  try {
-    const missing = found.records.filter(({ file, end }) => end > (lengths.get(file) ?? 0));
-    if (missing.length > 0) index.apply(missing);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function rebuild({ sqlite, report }: HubDeps, path: string, { records }: HubFiles): MessageIndex {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
-  let index: MessageIndex;
-  try {
-    index = MessageIndex.create(sqlite, path);
-  } catch (error) {
-    report(`the index cannot be made and is kept in memory: ${describeError(error)}`, error);
-    index = MessageIndex.create(sqlite, ':memory:');
-  }
-  index.apply(records);
-  return index;
+function indexDeps({ files, folder, clock, sqlite, report }: HubDeps): LiveIndexDeps {
+  return { files, folder, clock, sqlite, path: join(folder, INDEX_FILE), report: (message) => report(message) };
 }

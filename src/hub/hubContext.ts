@@ -7,8 +7,8 @@ import { type Directory, type HubAgent, type HubSession } from './directory.ts';
 import { type Coalescer } from './coalescer.ts';
 import { type HubLink } from './hubLink.ts';
 import { type HealthWatchers } from './healthWatchers.ts';
-import { type HubWriter } from './hubWriter.ts';
-import { type MessageIndex } from './messageIndex.ts';
+import { type HubWriter, UnknownOutcomeError } from './hubWriter.ts';
+import { type LiveIndex } from './index/liveIndex.ts';
 import { type Pushes } from './pushes.ts';
 import { HUB_FILE } from './readRecords.ts';
 
@@ -29,7 +29,7 @@ export interface HubContext {
   readonly version: string;
   readonly startedAt: number;
   readonly identity?: HubIdentity | undefined;
-  index(): MessageIndex;
+  readonly index: LiveIndex;
   /** Undefined: this hub is not joined with others. */
   link(): HubLink | undefined;
   ulid(): string;
@@ -66,7 +66,11 @@ export async function commit(context: HubContext, changes: readonly { body: Body
 
 export function diskRefused(error: unknown): JsonRpcError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new JsonRpcError(SERVER_ERROR, `nothing was stored: ${reason}`);
+  const outcome =
+    error instanceof UnknownOutcomeError
+      ? 'it is not known whether this was stored (a message can be sent again with the same client_id)'
+      : 'nothing was stored';
+  return new JsonRpcError(SERVER_ERROR, `${outcome}: ${reason}`);
 }
 
 export function refused(message: string): JsonRpcError {

@@ -20,9 +20,9 @@ export interface HubSide {
   /** How many unread messages mention the agent. */
   unread(agent: string): number;
   /** Whether a record is in the index. */
-  has(event: string): boolean;
+  has(event: string): Promise<boolean>;
   /** The machine that an author's newest message came from. Empty: this machine. Undefined: there is no message. */
-  lastMachineOf(author: string): string | undefined;
+  lastMachineOf(author: string): Promise<string | undefined>;
   /** Stores a record of another machine, then pushes it. Records are stored in the order of the calls. */
   receive(machine: string, record: MessageRecord): Promise<void>;
   /** The link calls this when its health has changed. */

@@ -1,6 +1,7 @@
 // Appends the hub's records to their files. Records of a group share one write and one sync for each file, and are
 // applied in the order of arrival.
 import { join } from 'node:path';
+import { type Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type AppendFile, type FileSystem } from '../node/files/fileSystem.ts';
 import { type HubRecord, type MessageRecord } from '../protocol/hub.ts';
@@ -22,9 +23,13 @@ export interface HubWriterDeps {
   readonly folder: string;
   /** The present length of each file. */
   readonly lengths: ReadonlyMap<string, number>;
-  /** Called for each group once it is on disk, in the order of `n`. Must not throw. */
-  apply(records: readonly StoredRecord[]): void;
+  readonly clock: Clock;
+  /** Called for each group once it is on disk, in the order of `n`. Nothing is written meanwhile. Must not reject. */
+  apply(records: readonly StoredRecord[]): Promise<void>;
 }
+
+/** A write failed, and what it left in the file could not be removed: the records may be there after a restart. */
+export class UnknownOutcomeError extends Error {}
 
 interface Waiting {
   readonly file: string;
@@ -34,6 +39,9 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** How often, and after how many milliseconds, the file is read back after a failed write. */
+const READ_BACK_ATTEMPTS = 5;
+const READ_BACK_INTERVAL = 20;
 /** Beyond this many files, those that were written least recently are closed. */
 const MOST_OPEN = 64;
 
@@ -45,6 +53,7 @@ export class HubWriter {
   /** Files whose last write failed. They may end with a part of it until they are truncated. */
   readonly #unsure = new Set<string>();
   #waiting: Waiting[] = [];
+  #alone: (() => Promise<void>)[] = [];
   #committing: Promise<void> | undefined;
   #closed = false;
 
@@ -58,12 +67,23 @@ export class HubWriter {
     return this.#lengths;
   }
 
-  /** Resolves once the record is on disk and applied. Rejects if it cannot be written; then it has no effect. */
+  /**
+   * Resolves once the record is on disk and applied. Rejects if it cannot be written; then it has no effect, unless the
+   * error is an `UnknownOutcomeError`.
+   */
   append(file: string, record: AnyRecord): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the hub is closing'));
     const bytes = new TextEncoder().encode(`${JSON.stringify(record)}\n`);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ file, record, bytes, resolve, reject });
+      this.#committing ??= this.#commit();
+    });
+  }
+
+  /** Runs while nothing is being written, so that the files are exactly as long as `lengths` says. */
+  exclusive<T>(run: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#alone.push(() => run().then(resolve, reject));
       this.#committing ??= this.#commit();
     });
   }
@@ -79,9 +99,9 @@ export class HubWriter {
   async #commit(): Promise<void> {
     // Lets records of the same tick join the first group.
     await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
+    while (this.#waiting.length > 0 || this.#alone.length > 0) {
+      for (const run of this.#alone.splice(0)) await run();
+      const group = this.#waiting.splice(0);
       const byFile = groupByFile(group);
       const failures = new Map<string, Error>();
       await Promise.all(
@@ -89,15 +109,15 @@ export class HubWriter {
           try {
             await this.#write(file, records);
           } catch (error) {
-            failures.set(file, new Error(`${file} cannot be written: ${describeError(error)}`));
-            // Truncates the file now; if that fails, it is done before the next write.
-            await this.#fileFor(file).catch(() => undefined);
+            const message = `${file} cannot be written: ${describeError(error)}`;
+            // Nothing is promised before the file is known to be as it was.
+            failures.set(file, (await this.#isRestored(file)) ? new Error(message) : new UnknownOutcomeError(message));
           }
         }),
       );
       await this.#closeSpare();
       const stored = group.filter(({ file }) => !failures.has(file));
-      this.#deps.apply(this.#locate(stored));
+      if (stored.length > 0) await this.#deps.apply(this.#locate(stored));
       for (const { file, resolve, reject } of group) {
         const failure = failures.get(file);
         if (failure === undefined) resolve();
@@ -118,6 +138,15 @@ export class HubWriter {
     this.#lengths.set(name, length + bytes.length);
   }
 
+  /** False: what a failed write left could not be removed. It is tried again before the next write. */
+  async #isRestored(name: string): Promise<boolean> {
+    for (let attempt = 0; attempt < READ_BACK_ATTEMPTS && this.#unsure.has(name); attempt++) {
+      if (attempt > 0) await new Promise<void>((resolve) => this.#deps.clock.after(READ_BACK_INTERVAL, resolve));
+      await this.#fileFor(name).catch(() => undefined);
+    }
+    return !this.#unsure.has(name);
+  }
+
   /** Truncates a file whose last write failed, so that a rejected record does not reappear later. */
   async #fileFor(name: string): Promise<AppendFile> {
     const known = this.#open.get(name);
@@ -128,11 +157,15 @@ export class HubWriter {
     }
     await known?.close().catch(() => undefined);
     this.#open.delete(name);
-    const file = await this.#deps.files.openForAppend(join(this.#deps.folder, name));
+    const path = join(this.#deps.folder, name);
+    const file = await this.#deps.files.openForAppend(path);
     try {
       if (this.#unsure.has(name)) {
-        await file.truncate(this.#lengths.get(name) ?? 0);
+        const length = this.#lengths.get(name) ?? 0;
+        await file.truncate(length);
         await file.sync();
+        const found = await this.#deps.files.stat(path);
+        if (found?.size !== length) throw new Error(`it has ${found?.size ?? 0} bytes instead of ${length}`);
         this.#unsure.delete(name);
       }
     } catch (error) {

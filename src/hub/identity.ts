@@ -4,7 +4,7 @@ import { RESERVED_NAMES } from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type HubSession } from './directory.ts';
 import { boundCaller, type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
-import { printCursor } from './messageRows.ts';
+import { printCursor } from './index/messageRows.ts';
 
 const NO_SESSION = 'no active session found';
 const EXPIRES_AFTER = 24 * 3600_000;

@@ -9,7 +9,8 @@ import {
   type ThreadHead,
 } from '../protocol/hub.ts';
 import { type Caller, commit, diskRefused, type HubContext, now, recordHead, refused } from './hubContext.ts';
-import { parseCursor, printCursor } from './messageRows.ts';
+import { type MessageIndex } from './index/messageIndex.ts';
+import { parseCursor, printCursor } from './index/messageRows.ts';
 import { previewOf } from './preview.ts';
 import { messageFile } from './readRecords.ts';
 
@@ -49,12 +50,9 @@ export class Messaging {
   async send(caller: Caller, params: Sending): Promise<Sent> {
     const { client_id: client } = params;
     if (client === undefined) return this.#send(caller, params);
-    const { name } = caller.agent;
-    const key = `${name}\0${client}`;
+    const key = `${caller.agent.name}\0${client}`;
     const sending = this.#byClientId.get(key);
     if (sending !== undefined) return sending;
-    const known = this.#context.index().byClientId(name, client);
-    if (known !== undefined) return describeSent(known.message_id, known.thread_id ?? undefined, known.created_at);
     const sent = this.#send(caller, params).finally(() => this.#byClientId.delete(key));
     this.#byClientId.set(key, sent);
     return sent;
@@ -62,8 +60,15 @@ export class Messaging {
 
   async #send({ agent }: Caller, params: Sending): Promise<Sent> {
     const context = this.#context;
-    limitBody(params.content, params.structured);
-    const thread = this.#threadFor(agent.name, params);
+    const { client_id: client } = params;
+    // One use of the index for all sends, so that they keep their order.
+    const { known, thread } = await context.index.use((index) => {
+      const found = client === undefined ? undefined : index.byClientId(agent.name, client);
+      if (found !== undefined) return { known: found };
+      limitBody(params.content, params.structured);
+      return { thread: this.#threadFor(index, agent.name, params) };
+    });
+    if (known !== undefined) return describeSent(known.message_id, known.thread_id ?? undefined, known.created_at);
     const { name, role, module } = agent;
     const head = recordHead(context);
     const record: MessageCreate = {
@@ -91,8 +96,11 @@ export class Messaging {
   }
 
   /** The named thread, or the thread of the original message. A reply to a message without a thread starts one. */
-  #threadFor(author: string, { thread_id: named, reply_to: replyTo, content }: Sending): ThreadHead | undefined {
-    const index = this.#context.index();
+  #threadFor(
+    index: MessageIndex,
+    author: string,
+    { thread_id: named, reply_to: replyTo, content }: Sending,
+  ): ThreadHead | undefined {
     if (named !== undefined) {
       const thread = index.thread(named);
       if (thread === undefined) throw badParam('thread_id: there is no such thread');
@@ -117,11 +125,11 @@ export class Messaging {
     return thread;
   }
 
-  get({ agent }: Caller, { message_id: id }: { message_id: string }): { message: HubMessage } {
-    return { message: this.#existing(id, agent.name) };
+  async get({ agent }: Caller, { message_id: id }: { message_id: string }): Promise<{ message: HubMessage }> {
+    return { message: await this.#existing(id, agent.name) };
   }
 
-  list(
+  async list(
     { agent }: Caller,
     params: {
       readonly scope?: Pair | undefined;
@@ -132,15 +140,17 @@ export class Messaging {
       readonly after?: string | undefined;
       readonly limit?: number | undefined;
     },
-  ): { messages: readonly HubMessage[]; after: string; more: boolean; unread: number } {
+  ): Promise<{ messages: readonly HubMessage[]; after: string; more: boolean; unread: number }> {
     const { scope, thread_id: thread, author, unread, limit = DEFAULT_PAGE } = params;
     const mention = params.mention?.replace(/^@/, '');
     const filter = { scope, mention, thread, author, unread };
-    const index = this.#context.index();
-    const page = index.list(filter, agent.name, Math.min(limit, MOST_PAGE), readCursor(params.after));
-    const last = page.more ? page.messages.at(-1)?.cursor : undefined;
-    const after = last ?? printCursor(this.#context.lastNumber());
-    return { ...page, after, unread: index.unread(filter, agent.name) };
+    const start = readCursor(params.after);
+    return this.#context.index.use((index) => {
+      const page = index.list(filter, agent.name, Math.min(limit, MOST_PAGE), start);
+      const last = page.more ? page.messages.at(-1)?.cursor : undefined;
+      const after = last ?? printCursor(this.#context.lastNumber());
+      return { ...page, after, unread: index.unread(filter, agent.name) };
+    });
   }
 
   async edit(
@@ -169,7 +179,7 @@ export class Messaging {
   ): Promise<HubMessage> {
     const context = this.#context;
     const { name } = agent;
-    const message = this.#existing(id, name);
+    const message = await this.#existing(id, name);
     if (message.author.agent_id !== name || message.author.machine !== undefined)
       throw refused(`only the author can ${verb} a message`);
     if (message.deleted) throw refused('this message was deleted');
@@ -186,8 +196,9 @@ export class Messaging {
     { agent }: Caller,
     { message_ids: ids }: { message_ids: readonly string[] },
   ): Promise<{ marked: number }> {
-    const index = this.#context.index();
-    const found = [...new Set(ids)].map((id) => index.get(id, agent.name)).filter((message) => message !== undefined);
+    const found = await this.#context.index.use((index) =>
+      [...new Set(ids)].map((id) => index.get(id, agent.name)).filter((message) => message !== undefined),
+    );
     const unread = found.filter((message) => !message.is_read);
     if (unread.length === 0) return { marked: 0 };
     const messageIds = unread.map((message) => message.message_id);
@@ -200,8 +211,8 @@ export class Messaging {
     return { marked: unread.length };
   }
 
-  #existing(id: string, reader: string): HubMessage {
-    const message = this.#context.index().get(id, reader);
+  async #existing(id: string, reader: string): Promise<HubMessage> {
+    const message = await this.#context.index.use((index) => index.get(id, reader));
     if (message === undefined) throw refused('message_id: there is no such message');
     return message;
   }

@@ -1,6 +1,6 @@
 // The hub's methods: their parameters and their handlers.
 import type * as z from 'zod';
-import { INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
+import { type BatchAnswers, INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
 import * as wire from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type HubContext, now } from './hubContext.ts';
@@ -111,10 +111,18 @@ const READS: ReadonlySet<string> = new Set([
 ]);
 
 /** Throws `JsonRpcError` if the request is not valid. */
-export function callMethod(deps: MethodDeps, connection: Connection, name: string, params: unknown): unknown {
+export function callMethod(
+  deps: MethodDeps,
+  connection: Connection,
+  {
+    method: name,
+    params,
+    batch,
+  }: { readonly method: string; readonly params: unknown; readonly batch?: BatchAnswers | undefined },
+): unknown {
   const run = METHODS.get(name);
   if (run === undefined) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
-  return connection.run(() => run(deps, connection, params), READS.has(name));
+  return connection.run(() => run(deps, connection, params), READS.has(name), batch);
 }
 
 function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
@@ -128,15 +136,17 @@ function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
 /** Unread messages of an agent are counted up to this number. */
 const MOST_UNREAD = 1000;
 
-function listAgents({ directory, pushes, link, index }: HubContext): { agents: readonly object[] } {
-  const own = [...directory.agents.values()].map(({ name, role, module, display, lastSeen }) => ({
+async function listAgents({ directory, pushes, link, index }: HubContext): Promise<{ agents: readonly object[] }> {
+  const agents = [...directory.agents.values()];
+  const unread = await index.use((found) => agents.map(({ name }) => found.unreadMentions(name, MOST_UNREAD)));
+  const own = agents.map(({ name, role, module, display, lastSeen }, at) => ({
     agent_id: name,
     role,
     module,
     display,
     live: directory.sessionsOf(name).some(({ id }) => pushes.isLive(id)),
     last_seen_at: new Date(lastSeen).toISOString(),
-    unread: index().unreadMentions(name, MOST_UNREAD),
+    unread: unread[at] ?? 0,
   }));
   return { agents: [...own, ...(link()?.agents() ?? [])] };
 }
@@ -153,15 +163,16 @@ function listSessions({ directory, pushes }: HubContext, connection: Connection)
   return { sessions };
 }
 
-function health(context: HubContext): object {
-  const { directory, version, startedAt, clock } = context;
+async function health(context: HubContext): Promise<object> {
+  const { directory, version, startedAt, clock, index } = context;
+  const messages = await index.use((found) => found.count);
   return {
     status: 'ok',
     version,
     uptime_ms: clock.now() - startedAt,
     agents: directory.agents.size,
     sessions: directory.sessions.size,
-    messages: context.index().count,
+    messages,
     ...context.link()?.health(),
   };
 }

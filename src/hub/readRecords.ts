@@ -55,6 +55,16 @@ export async function readHubFiles(deps: ReadDeps, from: ReadonlyMap<string, num
   return { records, lengths };
 }
 
+/** Records in the order of arrival, up to these lengths. For a hub that runs: repairs nothing. */
+export async function readWrittenFiles(deps: ReadDeps, lengths: ReadonlyMap<string, number>): Promise<StoredRecord[]> {
+  const records: StoredRecord[] = [];
+  for (const [name, length] of lengths) {
+    const bytes = Buffer.from((await deps.files.readFrom(join(deps.folder, name), 0, length)) ?? new Uint8Array());
+    for (const record of parseRecords(deps, name, 0, bytes.subarray(0, length))) records.push(record);
+  }
+  return records.sort((a, b) => a.record.n - b.record.n);
+}
+
 async function readRecords(
   deps: ReadDeps,
   name: string,
@@ -64,6 +74,11 @@ async function readRecords(
   const bytes = Buffer.from((await deps.files.readFrom(path, start)) ?? new Uint8Array());
   const whole = bytes.lastIndexOf(0x0a) + 1;
   if (whole < bytes.length) await cutOff(deps, name, start + whole, bytes.subarray(whole));
+  return { records: parseRecords(deps, name, start, bytes), length: start + whole };
+}
+
+/** `bytes` begin at the offset `start`. */
+function parseRecords(deps: ReadDeps, name: string, start: number, bytes: Buffer): StoredRecord[] {
   const records: StoredRecord[] = [];
   let damaged = 0;
   let line = 0;
@@ -74,7 +89,7 @@ async function readRecords(
     line = end + 1;
   }
   if (damaged > 0) deps.report(`${name}: ${damaged} lines are damaged and were left out`);
-  return { records, length: start + whole };
+  return records;
 }
 
 /** An incomplete line was never acknowledged. It is saved next to the file for inspection. */

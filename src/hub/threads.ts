@@ -1,8 +1,7 @@
 // Creates, lists and reads threads.
 import { type HubMessage, type HubThread, type Pair } from '../protocol/hub.ts';
 import { type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
-import { type ThreadSummary } from './messageIndex.ts';
-import { printCursor } from './messageRows.ts';
+import { printCursor, type ThreadSummary } from './index/messageRows.ts';
 import { readCursor } from './messaging.ts';
 
 const DEFAULT_PAGE = 50;
@@ -24,12 +23,13 @@ export async function createThread(
 }
 
 /** Most recently changed threads first. */
-export function listThreads(
+export async function listThreads(
   context: HubContext,
   { agent }: Caller,
   { after, limit = DEFAULT_PAGE }: { after?: string | undefined; limit?: number | undefined },
-): { threads: readonly HubThread[]; after: string; more: boolean } {
-  const page = context.index().threads(agent.name, limit, readCursor(after));
+): Promise<{ threads: readonly HubThread[]; after: string; more: boolean }> {
+  const before = readCursor(after);
+  const page = await context.index.use((index) => index.threads(agent.name, limit, before));
   const last = page.threads.at(-1)?.changed;
   return {
     threads: page.threads.map(toHubThread),
@@ -38,7 +38,7 @@ export function listThreads(
   };
 }
 
-export function getThread(
+export async function getThread(
   context: HubContext,
   { agent }: Caller,
   {
@@ -46,13 +46,15 @@ export function getThread(
     after,
     limit = DEFAULT_PAGE,
   }: { thread_id: string; after?: string | undefined; limit?: number | undefined },
-): { thread: HubThread; messages: readonly HubMessage[]; after: string; more: boolean } {
-  const index = context.index();
-  const thread = index.summary(id, agent.name);
-  if (thread === undefined) throw refused('thread_id: there is no such thread');
-  const page = index.list({ thread: id }, agent.name, limit, readCursor(after));
-  const last = page.more ? page.messages.at(-1)?.cursor : undefined;
-  return { thread: toHubThread(thread), ...page, after: last ?? printCursor(context.lastNumber()) };
+): Promise<{ thread: HubThread; messages: readonly HubMessage[]; after: string; more: boolean }> {
+  const start = readCursor(after);
+  return context.index.use((index) => {
+    const thread = index.summary(id, agent.name);
+    if (thread === undefined) throw refused('thread_id: there is no such thread');
+    const page = index.list({ thread: id }, agent.name, limit, start);
+    const last = page.more ? page.messages.at(-1)?.cursor : undefined;
+    return { thread: toHubThread(thread), ...page, after: last ?? printCursor(context.lastNumber()) };
+  });
 }
 
 function toHubThread(thread: ThreadSummary): HubThread {

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { type Disposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
+import { UnprovenSockets } from '../node/unprovenSockets.ts';
 import { keyedHash } from '../plugins/keyedHash.ts';
 import { WEB_CHAT_PROBE } from '../protocol/webChat.ts';
 import { type AccessRules, type Refusal, refusePlace, refuseToken, type Wanted } from './access.ts';
@@ -80,6 +81,8 @@ export class WebServer {
   readonly #server: Server;
   readonly #beat: NodeJS.Timeout;
   readonly #streams = new Set<ServerResponse>();
+  /** Connections without a complete request so far. They must not keep pages out. */
+  readonly #silent = new UnprovenSockets(() => 'HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
 
   constructor(deps: WebServerDeps) {
     this.#deps = deps;
@@ -91,6 +94,7 @@ export class WebServer {
       });
     });
     this.#server.maxConnections = MOST_CONNECTIONS;
+    this.#server.on('connection', (socket) => this.#silent.add(socket));
     this.#beat = setInterval(() => {
       for (const response of this.#streams) response.write('\n');
     }, BEAT_MILLISECONDS);
@@ -117,6 +121,7 @@ export class WebServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { rules } = this.#deps;
+    this.#silent.proven(request.socket);
     const url = URL.parse(request.url ?? '', 'http://127.0.0.1');
     // A path that begins with two slashes would name another host.
     if (url?.host !== '127.0.0.1') return refuse(response, 404, 'There is no such file.');

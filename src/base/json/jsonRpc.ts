@@ -17,13 +17,20 @@ export class JsonRpcError extends Error {
   }
 }
 
+/** The answers of a batch, which are sent together. */
+export interface BatchAnswers {
+  /** Their length so far, in characters. */
+  readonly length: number;
+}
+
 export interface JsonRpcPeerOptions {
   send(frame: string): void;
   /**
    * Called in the order in which requests arrive, and before the next one is handled, so a change that it makes before
    * its first `await` is visible to the next request. Throws or rejects with `JsonRpcError` for an expected failure.
+   * `batch`: set for an entry of a batch.
    */
-  handle(method: string, params: unknown): unknown;
+  handle(method: string, params: unknown, batch?: BatchAnswers): unknown;
   /** Called with an unexpected error of a handler. The peer answers with a server error. */
   report(error: unknown): void;
   /** Most entries in one batch. Default: 100. */
@@ -114,9 +121,16 @@ export class JsonRpcPeer {
   }
 
   #batch(values: readonly unknown[]): void {
-    const replies = values.map((value) => this.#entry(value)).filter((reply) => reply !== undefined);
+    const answers = { length: 0 };
+    const replies = values.map((value) => this.#entry(value, answers)).filter((reply) => reply !== undefined);
     if (replies.length === 0) return;
-    this.#whenDone(Promise.all(replies), (done) => this.#send(done));
+    // Each is printed at once: its length counts, and its objects are no longer needed.
+    const printed = replies.map(async (reply) => {
+      const text = JSON.stringify(await reply);
+      answers.length += text.length;
+      return text;
+    });
+    this.#whenDone(Promise.all(printed), (texts) => this.#sendText(`[${texts.join()}]`));
   }
 
   #whenDone<T>(pending: Promise<T>, run: (value: T) => void): void {
@@ -124,7 +138,7 @@ export class JsonRpcPeer {
   }
 
   /** Undefined if the entry gets no reply. The returned promise never rejects. */
-  #entry(value: unknown): Promise<Reply> | undefined {
+  #entry(value: unknown, batch?: BatchAnswers): Promise<Reply> | undefined {
     if (isResponse(value)) {
       this.#settle(value);
       return undefined;
@@ -133,7 +147,7 @@ export class JsonRpcPeer {
       return Promise.resolve(failure(null, INVALID_REQUEST, 'the entry is not a JSON-RPC 2.0 request'));
     }
     const { id, method, params } = value;
-    const handled = this.#handle(method, params);
+    const handled = this.#handle(method, params, batch);
     if (id === undefined) {
       handled.catch((error: unknown) => this.#reportUnexpected(error));
       return undefined;
@@ -150,9 +164,9 @@ export class JsonRpcPeer {
   }
 
   /** The handler's synchronous part runs now; what it throws becomes a rejection. */
-  #handle(method: string, params: unknown): Promise<unknown> {
+  #handle(method: string, params: unknown, batch: BatchAnswers | undefined): Promise<unknown> {
     try {
-      return Promise.resolve(this.#options.handle(method, params));
+      return Promise.resolve(this.#options.handle(method, params, batch));
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
@@ -176,8 +190,12 @@ export class JsonRpcPeer {
     else waiting.reject(new JsonRpcError(error.code, error.message));
   }
 
-  #send(reply: Reply | readonly Reply[]): void {
-    if (this.#closed === undefined) this.#options.send(JSON.stringify(reply));
+  #send(reply: Reply): void {
+    this.#sendText(JSON.stringify(reply));
+  }
+
+  #sendText(text: string): void {
+    if (this.#closed === undefined) this.#options.send(text);
   }
 }
 

@@ -6,7 +6,7 @@ import { type HubCode } from '../../base/failureCodes.ts';
 import { JsonRpcError } from '../../base/json/jsonRpc.ts';
 import { type HubMessage } from '../../protocol/hub.ts';
 import { type HubAgent } from '../client/hubAgent.ts';
-import { parseCursor } from '../messageRows.ts';
+import { parseCursor } from '../index/messageRows.ts';
 
 const WAIT_FOR_HUB = 15_000;
 const PAGE = 100;

@@ -6,7 +6,7 @@ import { Emitter, type Event } from '../../base/emitter.ts';
 import { JsonRpcError } from '../../base/json/jsonRpc.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type HubMessage, type MatchType, type Pair } from '../../protocol/hub.ts';
-import { parseCursor, printCursor } from '../messageRows.ts';
+import { parseCursor, printCursor } from '../index/messageRows.ts';
 import { Subscriptions } from '../subscriptions.ts';
 import { connectToHub, type HubConnection, readAddress } from './hubConnection.ts';
 import { describeListed, type ReceivedMessage, readPush } from './receivedMessage.ts';

@@ -1,7 +1,9 @@
 // Listens on a private Unix socket (a named pipe on Windows). Each line is one JSON object.
 import { type Socket } from 'node:net';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
+import { SERVER_ERROR } from '../../base/json/jsonRpc.ts';
 import { listenPrivately, type PrivateSocket } from '../../node/privateSocket.ts';
+import { UnprovenSockets } from '../../node/unprovenSockets.ts';
 import { type Connection, type Transport } from '../connection.ts';
 
 export const MOST_FRAME_BYTES = 1024 * 1024;
@@ -17,10 +19,15 @@ export interface UnixListenerDeps {
 
 /** Rejects if another program listens on the socket. Removes a stale socket. */
 export function listenOnUnixSocket(deps: UnixListenerDeps): Promise<PrivateSocket> {
-  return listenPrivately(deps.path, (socket) => serve(socket, deps));
+  const unproven = new UnprovenSockets((message) => `${JSON.stringify(connectionRefused(message))}\n`);
+  return listenPrivately(deps.path, (socket) => serve(socket, deps, unproven));
 }
 
-function serve(socket: Socket, deps: UnixListenerDeps): void {
+function connectionRefused(message: string): object {
+  return { jsonrpc: '2.0', id: null, error: { code: SERVER_ERROR, message } };
+}
+
+function serve(socket: Socket, deps: UnixListenerDeps, unproven: UnprovenSockets): void {
   let connection: Connection | undefined;
   let authorised = deps.token === undefined;
   const open = () => (connection ??= deps.connect(socketTransport(socket)));
@@ -29,7 +36,8 @@ function serve(socket: Socket, deps: UnixListenerDeps): void {
       if (line === '' || line === '\r') return;
       if (!authorised) {
         authorised = line?.trimEnd() === deps.token;
-        if (!authorised) socket.destroy();
+        if (authorised) unproven.proven(socket);
+        else socket.destroy();
         return;
       }
       // A line that is not valid UTF-8 is passed as an empty one, which is answered as invalid JSON.
@@ -38,6 +46,7 @@ function serve(socket: Socket, deps: UnixListenerDeps): void {
     onTooLong: () => socket.destroy(),
   });
   if (authorised) open();
+  else unproven.add(socket);
   socket.on('data', (chunk) => lines.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
   socket.on('end', () => {
     if (connection === undefined) socket.destroy();

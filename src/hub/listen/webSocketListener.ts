@@ -6,6 +6,7 @@ import { type Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
+import { UnprovenSockets } from '../../node/unprovenSockets.ts';
 import { type Connection, type Transport } from '../connection.ts';
 import { MOST_FRAME_BYTES } from './unixListener.ts';
 
@@ -34,10 +35,13 @@ export interface WebSocketListener {
 
 export async function listenOnWebSocket(deps: WebSocketListenerDeps): Promise<WebSocketListener> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_FRAME_BYTES, perMessageDeflate: false });
-  const server = createServer((_, response) => response.writeHead(404).end());
+  const server = createServer((_, response) => response.writeHead(404, { connection: 'close' }).end());
+  const unproven = new UnprovenSockets((reason) => refusal(503, `${reason}\n`));
+  server.on('connection', (socket) => unproven.add(socket));
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const status = sockets.clients.size >= MOST_CONNECTIONS ? 503 : judge(request, deps);
     if (status !== undefined) return refuseUpgrade(socket, status);
+    unproven.proven(request.socket);
     sockets.handleUpgrade(request, socket, head, (client) => serve(client, deps));
   });
   const port = await listenOnFreePort(server, deps.port);
@@ -50,6 +54,7 @@ export async function listenOnWebSocket(deps: WebSocketListenerDeps): Promise<We
       pinging.dispose();
       for (const client of sockets.clients) client.terminate();
       sockets.close();
+      server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
@@ -72,14 +77,19 @@ function isSameToken(given: string, token: string): boolean {
 }
 
 function refuseUpgrade(socket: Duplex, status: number): void {
+  socket.on('error', () => socket.destroy());
+  socket.end(refusal(status), () => socket.destroy());
+}
+
+function refusal(status: number, body = ''): string {
   const reasons: Readonly<Record<number, string>> = {
     401: 'Unauthorized',
     403: 'Forbidden',
     404: 'Not Found',
     503: 'Busy',
   };
-  socket.on('error', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status} ${reasons[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  const length = Buffer.byteLength(body);
+  return `HTTP/1.1 ${status} ${reasons[status] ?? ''}\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n${body}`;
 }
 
 /** Clients that have answered since the last ping. */

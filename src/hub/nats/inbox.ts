@@ -106,8 +106,8 @@ export class Inbox {
     const { side, state, claims, machine } = this.#deps;
     this.#taken = Math.max(this.#taken, message.seq);
     let storing: Promise<void> | undefined;
-    const isKnown =
-      message.id !== '' && (this.#deps.isSent(message.id) || this.#storing.has(message.id) || side.has(message.id));
+    const { id } = message;
+    const isKnown = id !== '' && (this.#deps.isSent(id) || this.#storing.has(id) || (await side.has(id)));
     if (!isKnown) {
       const checked = await this.#check(message);
       if (checked !== undefined) {
@@ -152,12 +152,10 @@ export class Inbox {
     }
     const { author, machine: from } = tokens;
     const publishedAt = message.time / 1e6;
-    const lastMachine = () => {
-      const last = this.#deps.side.lastMachineOf(claims.toLocal(author, from));
-      return last === '' ? this.#deps.machine : last;
-    };
+    const last = await this.#deps.side.lastMachineOf(claims.toLocal(author, from));
+    const lastMachine = last === '' ? this.#deps.machine : last;
     const against = async (fresh: boolean) =>
-      claimAgainst(await claims.claimOn(author, fresh), from, publishedAt, lastMachine);
+      claimAgainst(await claims.claimOn(author, fresh), from, publishedAt, () => lastMachine);
     // The known claim may be outdated, so it is read again before the record is refused.
     const why = (await against(false)) === undefined ? undefined : await against(true);
     if (why === undefined) return { record: checked.record, from, author };

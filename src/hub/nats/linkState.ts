@@ -7,6 +7,8 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 
 const LAYOUT = '1';
+/** The wait for another process's lock blocks this one, so it is short; the next flush writes what this one could not. */
+const PRAGMAS = 'PRAGMA busy_timeout = 100; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL';
 /** Changes are written in groups. What a killed process has not written is published again. */
 const WRITE_AFTER = 50;
 /** The newest published records are kept at any age, in case this machine's clock jumps. */
@@ -71,7 +73,7 @@ export class LinkState {
     }
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
     const database = new sqlite.DatabaseSync(path);
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+    database.exec(`${PRAGMAS};
       CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
       CREATE TABLE outbox (author TEXT PRIMARY KEY, sent INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE published (seq INTEGER PRIMARY KEY, event TEXT NOT NULL, author TEXT NOT NULL,
@@ -81,7 +83,7 @@ export class LinkState {
   }
 
   #checked(): this {
-    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    this.#database.exec(PRAGMAS);
     const sound = this.#database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
     if (!sound || this.#meta('layout') !== LAYOUT) throw new Error('another layout');
     return this;

@@ -64,7 +64,12 @@ export const realFileSystem: FileSystem = {
   openForAppend: async (path) => {
     const flags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | SYNCED_WRITES;
     const handle = await open(path, flags, 0o600);
-    await syncFolder(dirname(path));
+    try {
+      await syncFolder(dirname(path));
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
     return appendFile(handle);
   },
   writeWhole: async (path, bytes) => {

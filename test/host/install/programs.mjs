@@ -9,6 +9,7 @@ const programs = Object.entries({
   'netcat-openbsd': 'nc.openbsd',
   faketime: 'faketime',
   'openssh-server': 'sshd',
+  'fiu-utils': 'fiu-run',
 });
 
 /**

@@ -2,7 +2,7 @@
 import * as sqlite from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { type StoredRecord } from '../../../src/hub/hubWriter.ts';
-import { MessageIndex } from '../../../src/hub/messageIndex.ts';
+import { MessageIndex } from '../../../src/hub/index/messageIndex.ts';
 import { type MessageRecord, type ThreadHead } from '../../../src/protocol/hub.ts';
 import { recordOf } from '../../support/nats/rawRecords.ts';
 

@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
 import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
-import { JsonRpcPeer } from '../../../src/base/json/jsonRpc.ts';
-import { Hub } from '../../../src/hub/hub.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
-import { realIds } from '../../../src/node/realIds.ts';
+import { openInMemory } from '../../support/hub/inMemoryHub.ts';
 import { FaultyFileSystem } from '../../support/log/faultyFileSystem.ts';
-import { createManualClock } from '../../support/manualClock.ts';
 import { runs } from '../../support/runs.ts';
 import { type Answer, type TestHub, withHub } from '../../support/testHub.ts';
 
@@ -177,41 +174,6 @@ test('a failing disk fails the send and stores none of the message; later sends 
     { files },
   );
 });
-
-// A hub on an in-memory disk, without sockets and with an in-memory index.
-async function openInMemory(
-  files: FaultyFileSystem,
-): Promise<{ hub: Hub; call(method: string, params?: object): Promise<Answer> }> {
-  const hub = await Hub.open({
-    files,
-    folder: '/hub',
-    clock: createManualClock(),
-    sqlite,
-    version: 'test',
-    ulid: () => realIds.ulid(),
-    report: () => undefined,
-  });
-  const peer = new JsonRpcPeer({
-    send: (frame) => connection.receive(frame),
-    handle: () => undefined,
-    report: (error) => {
-      throw error;
-    },
-  });
-  const connection = hub.connect({
-    kind: 'unix',
-    send: (frame, accepted) => {
-      peer.receive(frame);
-      accepted();
-    },
-    isBlocked: () => false,
-    pause: () => undefined,
-    resume: () => undefined,
-    end: () => undefined,
-    destroy: () => undefined,
-  });
-  return { hub, call: async (method, params) => (await peer.request(method, params)) as Answer };
-}
 
 async function scenario(files: FaultyFileSystem, acknowledged: string[]): Promise<void> {
   const { call } = await openInMemory(files);

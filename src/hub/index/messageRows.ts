@@ -1,6 +1,6 @@
 // The tables of the message index, the conditions of queries, the conversion of rows to objects of the protocol, and
 // cursors.
-import { type HubMessage, type Pair, type ThreadHead } from '../protocol/hub.ts';
+import { type HubMessage, type Pair, type ThreadHead } from '../../protocol/hub.ts';
 
 /** The version of the tables. A file with another one is rebuilt. */
 export const LAYOUT = 2;
@@ -36,6 +36,16 @@ export interface MessageFilter {
   readonly thread?: string | undefined;
   readonly author?: string | undefined;
   readonly unread?: boolean | undefined;
+}
+
+export interface ThreadSummary extends ThreadHead {
+  readonly message_count: number;
+  readonly unread_count: number;
+  readonly last_activity: string;
+  readonly last_sender: string;
+  readonly preview: string;
+  /** The arrival number of the last change. */
+  readonly changed: number;
 }
 
 export type Value = string | number | null;

@@ -1,7 +1,7 @@
 // The SQLite index of messages, threads and read marks. It can be rebuilt from the hub's files at any time.
 import type * as sqliteModule from 'node:sqlite';
-import { type HubMessage, type MessageCreate, type MessageRecord, type ThreadHead } from '../protocol/hub.ts';
-import { type AnyRecord, type StoredRecord } from './hubWriter.ts';
+import { type HubMessage, type MessageCreate, type MessageRecord, type ThreadHead } from '../../protocol/hub.ts';
+import { type AnyRecord, type StoredRecord } from '../hubWriter.ts';
 import {
   conditions,
   LAYOUT,
@@ -12,47 +12,45 @@ import {
   TABLES,
   text,
   textOrNull,
+  type ThreadSummary,
   toMessage,
   toThread,
   type Value,
 } from './messageRows.ts';
-import { previewOf } from './preview.ts';
+import { previewOf } from '../preview.ts';
+import { isBusy } from './sqliteErrors.ts';
 
 export interface MessagePage {
   readonly messages: readonly HubMessage[];
   readonly more: boolean;
 }
 
-export interface ThreadSummary extends ThreadHead {
-  readonly message_count: number;
-  readonly unread_count: number;
-  readonly last_activity: string;
-  readonly last_sender: string;
-  readonly preview: string;
-  /** The arrival number of the last change. */
-  readonly changed: number;
-}
-
 export class MessageIndex {
+  readonly isInMemory: boolean;
   readonly #database: sqliteModule.DatabaseSync;
   readonly #statements = new Map<string, sqliteModule.StatementSync>();
 
-  private constructor(database: sqliteModule.DatabaseSync) {
+  private constructor(database: sqliteModule.DatabaseSync, isInMemory = false) {
     this.#database = database;
+    this.isInMemory = isInMemory;
   }
 
-  /** Undefined: the file is missing, damaged or of another layout, and must be created again. */
+  /**
+   * Undefined: the file is missing, damaged or of another layout, and must be created again. Throws if another process
+   * has locked it.
+   */
   static open(sqlite: typeof sqliteModule, path: string): MessageIndex | undefined {
     let database: sqliteModule.DatabaseSync | undefined;
     try {
       database = new sqlite.DatabaseSync(path);
-      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+      database.exec(PRAGMAS);
       const index = new MessageIndex(database);
       const sound = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
       if (sound && index.#number('layout') === LAYOUT) return index;
       database.close();
-    } catch {
+    } catch (error) {
       database?.close();
+      if (isBusy(error)) throw error;
     }
     return undefined;
   }
@@ -60,8 +58,8 @@ export class MessageIndex {
   /** `path` must not exist yet, or be `:memory:`. */
   static create(sqlite: typeof sqliteModule, path: string): MessageIndex {
     const database = new sqlite.DatabaseSync(path);
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN; ${TABLES} COMMIT`);
-    const index = new MessageIndex(database);
+    database.exec(`${PRAGMAS}; BEGIN; ${TABLES} COMMIT`);
+    const index = new MessageIndex(database, path === ':memory:');
     index.#run('INSERT INTO meta VALUES (?, ?)', 'layout', LAYOUT);
     return index;
   }
@@ -104,7 +102,11 @@ export class MessageIndex {
       this.#database.exec('COMMIT');
       return changed;
     } catch (error) {
-      this.#database.exec('ROLLBACK');
+      try {
+        this.#database.exec('ROLLBACK');
+      } catch {
+        // After some errors SQLite has rolled back already.
+      }
       throw error;
     }
   }
@@ -347,6 +349,8 @@ export class MessageIndex {
   }
 }
 
+/** The wait for a lock blocks the process, so it is short; `LiveIndex` tries again. */
+const PRAGMAS = 'PRAGMA busy_timeout = 10; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL';
 const selectMessages =
   'SELECT messages.*, EXISTS (SELECT 1 FROM reads WHERE reads.agent = ? AND reads.n = messages.n) AS was_read FROM messages';
 
