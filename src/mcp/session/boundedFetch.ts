@@ -1,5 +1,8 @@
-// Limits the size of what an HTTP server sends: a document, or one event of a stream. Also fetches from Unix sockets.
+// Limits the size of what an HTTP server sends: a document, or one event of a stream. Also sends requests to Unix sockets
+// and to given addresses.
 import { type IncomingMessage, request } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { TooLargeError } from '../../node/boundedBody.ts';
 
@@ -43,27 +46,33 @@ function limitBytes(most: number, perEvent: boolean): TransformStream<Uint8Array
   });
 }
 
-/** Sends requests to `server` over a local socket; others, such as to an authorization server, use the network. */
-export function fetchThrough(socketPath: string, server: string): Fetch {
-  return async (url, init = {}) => {
-    const { hostname, pathname, search, origin } = new URL(url);
-    if (origin !== server) return globalThis.fetch(url, init);
-    const body = init.body === undefined || init.body === null ? undefined : await new Response(init.body).text();
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const sent = request(
-      {
-        socketPath,
-        path: pathname + search,
-        method: init.method ?? 'GET',
-        headers: { host: hostname, ...Object.fromEntries(new Headers(init.headers)) },
-        ...(init.signal !== undefined && init.signal !== null && { signal: init.signal }),
-      },
-      resolve,
-    );
-    sent.on('error', reject);
-    sent.end(body);
-    return toResponse(await promise);
-  };
+/** Where a request goes: to a local socket, or to this address, whatever the host's name resolves to. */
+export type Destination =
+  | { readonly socketPath: string }
+  | { readonly address: { readonly address: string; readonly family: number } };
+
+/** One request over a new connection, without redirects. */
+export async function sendOver(to: Destination, url: URL, init: RequestInit): Promise<Response> {
+  const body = init.body === undefined || init.body === null ? undefined : await new Response(init.body).text();
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const send = url.protocol === 'https:' ? requestHttps : request;
+  const sent = send(
+    url,
+    {
+      ...('address' in to ? { lookup: alwaysFind(to.address), agent: false } : { ...to, host: null }),
+      method: init.method ?? 'GET',
+      headers: { host: 'address' in to ? url.host : url.hostname, ...Object.fromEntries(new Headers(init.headers)) },
+      ...(init.signal !== undefined && init.signal !== null && { signal: init.signal }),
+    },
+    resolve,
+  );
+  sent.on('error', reject);
+  sent.end(body);
+  return toResponse(await promise);
+}
+
+function alwaysFind({ address, family }: { readonly address: string; readonly family: number }): LookupFunction {
+  return (_name, { all }, found) => (all === true ? found(null, [{ address, family }]) : found(null, address, family));
 }
 
 function toResponse(received: IncomingMessage): Response {
