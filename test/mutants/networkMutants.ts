@@ -60,4 +60,28 @@ export const networkMutants: readonly Mutant[] = [
     replace: 'return globalThis.fetch(url, { ...init, headers });',
     tests: ['test/unit/mcp/serverFetch.test.ts'],
   },
+  {
+    name: 'a flood of an MCP server is handled as fast as it comes',
+    file: 'src/mcp/session/flood.ts',
+    symbol: 'inPieces',
+    find: '    await setImmediate();\n',
+    replace: '',
+    tests: ['test/walk/mcp/floods.test.ts'],
+  },
+  {
+    name: 'an MCP server may send without end',
+    file: 'src/mcp/session/flood.ts',
+    symbol: 'FloodGate.count',
+    find: 'return this.isFlood ? FLOOD : undefined;',
+    replace: 'return undefined;',
+    tests: ['test/walk/mcp/floods.test.ts'],
+  },
+  {
+    name: 'a result of an MCP server may have any number of parts',
+    file: 'src/mcp/session/boundedMessages.ts',
+    symbol: 'cutAnswer',
+    find: 'return cut === result ? message : { ...message, result: cut };',
+    replace: 'return message;',
+    tests: ['test/walk/mcp/floods.test.ts'],
+  },
 ];

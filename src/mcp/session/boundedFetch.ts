@@ -1,10 +1,11 @@
-// Limits the size of what an HTTP server sends: a document, or one event of a stream. Also sends requests to Unix sockets
+// Limits the size of what an HTTP server sends: a document, or one event of a stream, and their number. Also sends requests to Unix sockets
 // and to given addresses.
 import { type IncomingMessage, request } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { TooLargeError } from '../../node/boundedBody.ts';
+import { FloodGate, inPieces } from './flood.ts';
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -27,22 +28,34 @@ export function boundFetch(fetch: Fetch, most: number): Fetch {
 }
 
 function limitBytes(most: number, perEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
+  const gate = new FloodGate();
   let size = 0;
   let lineIsEmpty = true;
+  let hasEnded = false;
+  /** Returns which limit is exceeded. */
+  const measure = (piece: Uint8Array): string | undefined => {
+    let from = 0;
+    let problem: string | undefined;
+    for (let at = perEvent ? piece.indexOf(NEWLINE) : -1; at !== -1; at = piece.indexOf(NEWLINE, from)) {
+      const isEmpty = lineIsEmpty && (at === from || (at === from + 1 && piece[from] === RETURN));
+      if (isEmpty) problem ??= gate.count(size);
+      size = isEmpty ? 0 : size + (at + 1 - from);
+      lineIsEmpty = true;
+      from = at + 1;
+    }
+    if (from < piece.length) lineIsEmpty = false;
+    size += piece.length - from;
+    return size > most ? `a message is larger than ${most / 1024 / 1024} MiB` : problem;
+  };
   return new TransformStream({
-    transform: (chunk, controller) => {
-      let from = 0;
-      for (let at = perEvent ? chunk.indexOf(NEWLINE) : -1; at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-        const isEmpty = lineIsEmpty && (at === from || (at === from + 1 && chunk[from] === RETURN));
-        size = isEmpty ? 0 : size + (at + 1 - from);
-        lineIsEmpty = true;
-        from = at + 1;
-      }
-      if (from < chunk.length) lineIsEmpty = false;
-      size += chunk.length - from;
-      if (size > most) controller.error(new TooLargeError(`a message is larger than ${most / 1024 / 1024} MiB`));
-      else controller.enqueue(chunk);
-    },
+    transform: (chunk, controller) =>
+      inPieces(chunk, (piece) => {
+        if (hasEnded) return;
+        const problem = measure(piece);
+        hasEnded = problem !== undefined;
+        if (problem === undefined) controller.enqueue(piece);
+        else controller.error(new TooLargeError(problem));
+      }),
   });
 }
 

@@ -12,6 +12,7 @@ import {
 import { describeError } from '../../base/errors.ts';
 import { type HttpLaunch, type ProgramLaunch } from '../config/launch.ts';
 import { createSignInFlow, type SignInFlow } from '../oauth/oauthProvider.ts';
+import { boundMessages } from './boundedMessages.ts';
 import { ClientSession } from './clientSession.ts';
 import { HttpTransport } from './httpTransport.ts';
 import { createServerFetch, describeSignIn, wantsSignIn } from './serverFetch.ts';
@@ -126,6 +127,7 @@ async function connect(
   { signal, legacy }: { readonly signal: AbortSignal; readonly legacy: boolean },
 ): Promise<McpSession> {
   const { limits, client: info } = deps;
+  boundMessages(transport, (line) => deps.log(line));
   const session = new ClientSession(deps, transport, (listChanged) => {
     const client = new Client(info, {
       capabilities: CLIENT_CAPABILITIES,
