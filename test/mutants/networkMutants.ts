@@ -84,4 +84,28 @@ export const networkMutants: readonly Mutant[] = [
     replace: 'return message;',
     tests: ['test/walk/mcp/floods.test.ts'],
   },
+  {
+    name: 'the tool list of an MCP server follows the time of day',
+    file: 'src/mcp/server.ts',
+    symbol: 'McpServer.#listLater',
+    find: 'this.#lastListed + LISTED_EVERY - clock.monotonic()',
+    replace: 'this.#lastListed + LISTED_EVERY - clock.now()',
+    tests: ['test/walk/mcp/floods.test.ts'],
+  },
+  {
+    name: 'the limit of notifications in a minute follows the time of day',
+    file: 'src/core/notify/throttle.ts',
+    symbol: 'ThrottledPublisher.#pass',
+    find: 'this.#deps.clock.monotonic()',
+    replace: 'this.#deps.clock.now()',
+    tests: ['test/unit/core/notify/throttle.test.ts'],
+  },
+  {
+    name: 'the time limit of a silent stream follows the time of day',
+    file: 'src/core/agent/idle.ts',
+    symbol: 'watchIdle',
+    find: 'last + milliseconds - clock.monotonic()',
+    replace: 'last + milliseconds - clock.now()',
+    tests: ['test/unit/core/agent/idle.test.ts'],
+  },
 ];

@@ -127,3 +127,25 @@ test('lists and resources with too many entries are cut, and the log says so', a
   expect(read.ok && read.value.content).toContain('(4001 more parts were left out)');
   expect(walk.serverLog).toContain('s: It lists 3000 tools, of which 2000 are used.');
 });
+
+test('the tools of a server are listed again also after the time of day was set back', async () => {
+  const walk = await beginMcpWalk({ s: servers.scripted({ changing: 20 }) }, []);
+  const announced = async () => {
+    while (walk.mcpClock.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const namesOf = () => walk.mcp.get('s')?.tools.map(({ name }) => name);
+  const listed = async (advance: () => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const following = walk.mcp.onDidChangeRows(() => resolve());
+    await announced();
+    advance();
+    expect(walk.mcpClock.waiting).toBe(0);
+    await promise;
+    following.dispose();
+  };
+  await listed(() => walk.mcpClock.advance(0));
+  const before = namesOf();
+  walk.mcpClock.setBack(3_600_000);
+  await listed(() => walk.mcpClock.advance(1000));
+  expect(namesOf()).not.toEqual(before);
+});
