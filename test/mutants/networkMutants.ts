@@ -108,4 +108,20 @@ export const networkMutants: readonly Mutant[] = [
     replace: 'last + milliseconds - clock.now()',
     tests: ['test/unit/core/agent/idle.test.ts'],
   },
+  {
+    name: 'tools of MCP servers of any size are in each request',
+    file: 'src/mcp/serverTools.ts',
+    symbol: 'ServerTools.refresh',
+    find: ' || size > MOST_OFFERED_CHARACTERS',
+    replace: '',
+    tests: ['test/walk/mcp/floods.test.ts'],
+  },
+  {
+    name: 'found tools of any size are in each request',
+    file: 'src/core/prompt/prompting.ts',
+    symbol: 'Prompting.#found',
+    find: 'if (left < 0) break;',
+    replace: '',
+    tests: ['test/walk/mcp/floods.test.ts'],
+  },
 ];

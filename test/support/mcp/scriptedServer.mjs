@@ -20,7 +20,10 @@ function tools() {
   const round = options.changing === undefined ? [] : [{ name: `round_${number}` }];
   return [...(options.tools ?? []), ...many, ...round].map((tool) => ({
     description: `The tool ${tool.name}.`,
-    inputSchema: { type: 'object' },
+    inputSchema: {
+      type: 'object',
+      ...(options.schemaSize !== undefined && { description: 'x'.repeat(options.schemaSize) }),
+    },
     ...tool,
   }));
 }

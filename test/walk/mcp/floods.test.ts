@@ -149,3 +149,36 @@ test('the tools of a server are listed again also after the time of day was set 
   await listed(() => walk.mcpClock.advance(1000));
   expect(namesOf()).not.toEqual(before);
 });
+
+test('thirty large tools are found by search instead of being in each request, and log and row say so', async () => {
+  const tools = Array.from({ length: 30 }, (_, index) => ({ name: `large_${index}` }));
+  const config = servers.scripted({ tools, schemaSize: 15_000 });
+  const walk = await beginMcpWalk({ s: config }, [
+    call('find_tools', { query: 'large' }, 'first'),
+    ...Array.from({ length: 10 }, (_, index) => call('find_tools', { query: `large_${index + 10}` }, `c${index}`)),
+    call('s__large_0'),
+    done,
+  ]);
+  await walk.go();
+  const sizes = walk.server.requests.map(
+    ({ body }) => JSON.stringify((JSON.parse(body) as { tools: object }).tools).length,
+  );
+  expect(walk.offered(0)).toContain('find_tools');
+  expect(Math.max(...sizes.map((size) => size - (sizes[0] ?? 0)))).toBeLessThan(64_000);
+  // The last found are offered, and the first one can still be called.
+  expect(walk.offered(11)).toContain('s__large_19');
+  expect(walk.results()[0]).toMatch(/\(2\d more match: search with more words\.\)/);
+  expect(walk.results().at(-1)).toBe('(The tool returned nothing.)');
+  expect(walk.mcp.searched).toMatchObject({ tools: 30 });
+  expect(walk.serverLog.join('\n')).toMatch(
+    /The 30 tools of all servers have 4\d\d KB: the model finds them with find_tools\./,
+  );
+});
+
+test('a schema or a description that is too long is left out, and log and model are told', async () => {
+  const config = servers.scripted({ tools: [{ name: 'long' }, { name: 'echo' }], schemaSize: 20_000 });
+  const walk = await beginMcpWalk({ s: config }, [done]);
+  await walk.go();
+  expect(walk.serverLog).toContain('s: Too long for each request, and so cut: long (schema), echo (schema).');
+  expect(walk.server.requests[0]?.body).toContain('Its schema is too long to be shown');
+});
