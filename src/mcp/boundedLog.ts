@@ -4,13 +4,13 @@ import { type Clock } from '../base/clock.ts';
 const MOST_LINES = 500;
 const WINDOW_MILLISECONDS = 10_000;
 
-export function boundLog(write: (line: string) => void, clock: Pick<Clock, 'now'>): (line: string) => void {
-  let since = clock.now();
+export function boundLog(write: (line: string) => void, clock: Pick<Clock, 'monotonic'>): (line: string) => void {
+  let since = clock.monotonic();
   let lines = 0;
   return (line) => {
-    if (clock.now() - since >= WINDOW_MILLISECONDS) {
+    if (clock.monotonic() - since >= WINDOW_MILLISECONDS) {
       if (lines > MOST_LINES) write(`(${lines - MOST_LINES} lines were left out.)`);
-      since = clock.now();
+      since = clock.monotonic();
       lines = 0;
     }
     lines += 1;

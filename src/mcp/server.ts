@@ -261,7 +261,7 @@ export class McpServer implements Disposable {
     // It may have ended while its tools were listed.
     if (this.#session !== session) return;
     this.#wasReady = true;
-    this.#readySince = clock.now();
+    this.#readySince = clock.monotonic();
     this.host.log(
       this.name,
       `Connected: ${session.title}, revision ${session.version}, ${countOf(this.#tools.length, 'tool')}.`,
@@ -274,10 +274,10 @@ export class McpServer implements Disposable {
   #listLater(session: McpSession | undefined): void {
     if (session === undefined) return;
     const { clock } = this.host;
-    const wait = Math.max(0, this.#lastListed + LISTED_EVERY - clock.now());
+    const wait = Math.max(0, this.#lastListed + LISTED_EVERY - clock.monotonic());
     this.#listing ??= clock.after(wait, () => {
       this.#listing = undefined;
-      this.#lastListed = clock.now();
+      this.#lastListed = clock.monotonic();
       void this.#listTools(session).catch((error: unknown) => this.noteFailure(error));
     });
   }
@@ -297,7 +297,7 @@ export class McpServer implements Disposable {
   #lose(session: McpSession | undefined, reason: string): void {
     if (session === undefined || this.#session !== session) return;
     this.#session = undefined;
-    if (this.host.clock.now() - this.#readySince >= STEADY_AFTER) this.#failures = 0;
+    if (this.host.clock.monotonic() - this.#readySince >= STEADY_AFTER) this.#failures = 0;
     this.host.log(this.name, `Lost: ${reason}.`);
     this.#become('lost', reason);
     this.#emitter.fire({ type: 'lost', reason });

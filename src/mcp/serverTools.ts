@@ -1,11 +1,19 @@
 // Keeps the registered MCP tools equal to those that the servers offer. An unchanged tool stays registered.
 import { type Disposable } from '../base/disposable.ts';
+import { shortList } from '../base/text.ts';
 import { type Tool } from '../core/ports/ports.ts';
 import { type McpServer } from './server.ts';
 import { type McpTool } from './session/sessionPort.ts';
-import { createFindTools, MOST_OFFERED, type SearchedTool } from './tools/findTools.ts';
+import {
+  createFindTools,
+  MOST_OFFERED,
+  MOST_OFFERED_CHARACTERS,
+  type SearchedTool,
+  sizeOf,
+} from './tools/findTools.ts';
 import { createMcpTool } from './tools/mcpTool.ts';
 import { nameTool, prefixServers } from './tools/toolNames.ts';
+import { describeCuts, describedAs } from './tools/toolSchema.ts';
 
 export type RegisterTools = (tools: readonly Tool[]) => Disposable;
 
@@ -13,6 +21,14 @@ export interface ServerToolsDeps {
   readonly register: RegisterTools;
   isOff(server: McpServer, tool: string): boolean;
   trustsHints(server: string): boolean;
+  /** A line for the server's log. */
+  log(server: string, line: string): void;
+}
+
+/** Set if the tools of all servers are too many or too large for each request. */
+export interface SearchedTools {
+  readonly tools: number;
+  readonly kilobytes: number;
 }
 
 interface Offered extends SearchedTool {
@@ -28,9 +44,14 @@ export class ServerTools implements Disposable {
   /** Offered tools by the name that the model uses. */
   readonly #offered = new Map<string, Offered>();
   #finding: { readonly key: string; readonly registered: Disposable } | undefined;
+  #searched: SearchedTools | undefined;
 
   constructor(deps: ServerToolsDeps) {
     this.#deps = deps;
+  }
+
+  get searched(): SearchedTools | undefined {
+    return this.#searched;
   }
 
   namesOf(server: string): readonly string[] {
@@ -43,7 +64,10 @@ export class ServerTools implements Disposable {
 
   refresh(servers: readonly McpServer[]): void {
     const wanted = this.#wanted(servers);
-    const onDemand = wanted.length > MOST_OFFERED;
+    const size = wanted.reduce((sum, { name, tool }) => sum + sizeOf(describedAs(name, tool)), 0);
+    const onDemand = wanted.length > MOST_OFFERED || size > MOST_OFFERED_CHARACTERS;
+    this.#search(servers, onDemand ? { tools: wanted.length, kilobytes: Math.round(size / 1000) } : undefined);
+    this.#logCuts(wanted.filter(({ name }) => !this.#offered.has(name)));
     const keys = new Map(
       wanted.map((one) => [one.name, offerKey(one, onDemand, this.#deps.trustsHints(one.server.name))]),
     );
@@ -65,6 +89,22 @@ export class ServerTools implements Disposable {
       });
     }
     this.#refreshFinding(onDemand);
+  }
+
+  #search(servers: readonly McpServer[], searched: SearchedTools | undefined): void {
+    const isSame = JSON.stringify(searched) === JSON.stringify(this.#searched);
+    this.#searched = searched;
+    if (isSame || searched === undefined) return;
+    const { tools, kilobytes } = searched;
+    const line = `The ${tools} tools of all servers have ${kilobytes} KB: the model finds them with find_tools.`;
+    for (const { name, tools: own } of servers) if (own.length > 0) this.#deps.log(name, line);
+  }
+
+  #logCuts(added: readonly { server: McpServer; tool: McpTool }[]): void {
+    for (const server of new Set(added.map((one) => one.server))) {
+      const cuts = added.flatMap((one) => (one.server === server ? (describeCuts(one.tool) ?? []) : []));
+      if (cuts.length > 0) this.#deps.log(server.name, `Too long for each request, and so cut: ${shortList(cuts)}.`);
+    }
   }
 
   dispose(): void {

@@ -6,7 +6,7 @@ import { type ConfiguredServer } from './config/configuration.ts';
 import { ServerResources } from './resources/serverResources.ts';
 import { McpServer, type ServerChange } from './server.ts';
 import { type McpHost } from './serverPort.ts';
-import { type RegisterTools, ServerTools } from './serverTools.ts';
+import { type RegisterTools, type SearchedTools, ServerTools } from './serverTools.ts';
 import { createTaskProcess } from './tools/followTask.ts';
 import { type TaskProcess } from './tools/taskProcess.ts';
 
@@ -42,6 +42,7 @@ export class McpServers implements McpSource, Disposable {
         register: deps.register,
         isOff: (server, tool) => deps.memory.has(toolKey(server, tool)),
         trustsHints: (server) => deps.trustsHints(server),
+        log: (server, line) => deps.log(server, line),
       }),
     );
     this.resources = this.#held.add(
@@ -83,6 +84,11 @@ export class McpServers implements McpSource, Disposable {
   /** The name under which the model calls a tool; undefined if the tool is not offered. */
   nameOf(server: string, tool: string): string | undefined {
     return this.#tools.nameOf(server, tool);
+  }
+
+  /** Set if the model has to find tools by search. */
+  get searched(): SearchedTools | undefined {
+    return this.#tools.searched;
   }
 
   isToolOff(server: McpServer, tool: string): boolean {

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
 import { withoutTrailing } from '../base/text.ts';
+import { USER_AGENT } from '../node/userAgent.ts';
 import { discard, readWhole, TooLargeError } from '../node/boundedBody.ts';
 import { endpointLabel } from './profile.ts';
 
@@ -41,7 +42,7 @@ export async function listModels(
     );
   let text: string;
   try {
-    const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    const headers = { 'user-agent': USER_AGENT, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
     const response = await globalThis.fetch(`${withoutTrailing(baseUrl, '/')}/models`, { headers, signal });
     if (!response.ok) {
       await discard(response);

@@ -4,6 +4,7 @@ import { toDisposable } from '../base/disposable.ts';
 
 export const realClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after: (milliseconds, run) => {
     const timer = setTimeout(() => {
       held.dispose();

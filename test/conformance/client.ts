@@ -33,6 +33,7 @@ function createSignIn(): SignIn {
     secrets: memorySecrets(),
     redirectUrl: REDIRECT_URL,
     metadataUrl: METADATA_URL,
+    isAsked: () => true,
     open: async (url, state) => {
       const response = await fetch(url, { redirect: 'manual' });
       const location = response.headers.get('location');

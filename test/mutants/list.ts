@@ -2,7 +2,14 @@
 import { coreMutants } from './coreMutants.ts';
 import { hubMutants } from './hubMutants.ts';
 import { type Mutant } from './mutate.ts';
+import { networkMutants } from './networkMutants.ts';
 import { outerMutants } from './outerMutants.ts';
 import { pluginMutants } from './pluginMutants.ts';
 
-export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants, ...pluginMutants, ...hubMutants];
+export const mutants: readonly Mutant[] = [
+  ...coreMutants,
+  ...outerMutants,
+  ...pluginMutants,
+  ...hubMutants,
+  ...networkMutants,
+];

@@ -13,11 +13,11 @@ export interface IdleWatch extends Disposable {
 /** Uses one timer for the whole stream: each part only records its time, which is cheap for thousands of parts. */
 export function watchIdle(clock: Clock, milliseconds: number, outer: AbortSignal): IdleWatch {
   const own = new AbortController();
-  let last = clock.now();
+  let last = clock.monotonic();
   let timedOut = false;
   let timer: Disposable;
   const check = () => {
-    const left = last + milliseconds - clock.now();
+    const left = last + milliseconds - clock.monotonic();
     if (left > 0) {
       timer = clock.after(left, check);
       return;
@@ -32,7 +32,7 @@ export function watchIdle(clock: Clock, milliseconds: number, outer: AbortSignal
       return timedOut;
     },
     noteActivity: () => {
-      last = clock.now();
+      last = clock.monotonic();
     },
     dispose: () => timer.dispose(),
   };

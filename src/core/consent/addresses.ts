@@ -23,6 +23,24 @@ export function isLocalAddress(address: string): boolean {
   return v4 === undefined ? isLocalV6(plain) : isLocalV4(v4.split('.').map(Number));
 }
 
+/** `reserved`: link-local, where clouds serve credentials, and everything that is not the address of one host. */
+export type AddressScope = 'public' | 'private' | 'loopback' | 'reserved';
+
+export function addressScope(address: string): AddressScope {
+  if (!isLocalAddress(address)) return 'public';
+  const plain = address.toLowerCase().split('%')[0] ?? '';
+  const groups = plain.includes(':') ? expand(plain) : undefined;
+  if (groups?.every((group, index) => group === (index === 7 ? 1 : 0)) === true) return 'loopback';
+  const first = groups?.[0] ?? 0;
+  if (first >= 0xfc00 && first < 0xfe00) return 'private';
+  const isMapped = groups?.[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
+  const [a = 0, b = 0] = groups === undefined ? plain.split('.').map(Number) : isMapped ? lastV4(groups) : [];
+  if (a === 127) return 'loopback';
+  const isPrivate =
+    a === 10 || (a === 172 && b >= 16 && b < 32) || (a === 192 && b === 168) || (a === 100 && b >= 64 && b < 128);
+  return isPrivate ? 'private' : 'reserved';
+}
+
 function isLocalV4([a = 0, b = 0, c = 0]: readonly number[]): boolean {
   return (
     a === 0 ||
@@ -44,7 +62,7 @@ function isLocalV6(address: string): boolean {
   const groups = expand(address);
   if (groups === undefined) return true;
   const [first = 0, second = 0] = groups;
-  const v4 = [groups[6] ?? 0, groups[7] ?? 0].flatMap((group) => [group >> 8, group & 255]);
+  const v4 = lastV4(groups);
   const zeros = groups.slice(0, 5).every((group) => group === 0);
   // The forms in which an IPv6 address can contain an IPv4 address.
   if (zeros && (groups[5] === 0xffff || groups[5] === 0)) return isLocalV4(v4);
@@ -52,6 +70,11 @@ function isLocalV6(address: string): boolean {
   if (first === 0x2002) return isLocalV4([second >> 8, second & 255, (groups[2] ?? 0) >> 8, 0]);
   // Public addresses begin with 2 or 3. Of these, 2001:db8 is for documentation and 2001:0 contains other addresses.
   return first < 0x2000 || first > 0x3fff || (first === 0x2001 && (second === 0xdb8 || second === 0));
+}
+
+/** The IPv4 address at the end of an IPv6 address. */
+function lastV4(groups: readonly number[]): number[] {
+  return groups.slice(6).flatMap((group) => [group >> 8, group & 255]);
 }
 
 function expand(address: string): number[] | undefined {

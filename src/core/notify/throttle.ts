@@ -134,7 +134,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
   }
 
   #pass(draft: NotificationDraft, addressed: Addressed): Promise<unknown> {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.monotonic();
     this.#passed = this.#passed.filter((at) => now - at < MINUTE_MILLISECONDS);
     if (this.#ended || this.#passed.length < MOST_A_MINUTE) {
       this.#passed.push(now);
@@ -151,7 +151,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
   }
 
   #summarizeLater(): void {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.monotonic();
     const due = Math.max(now + SUBJECT_MILLISECONDS, this.#lastSummary + MINUTE_MILLISECONDS);
     this.#summaryTimer ??= this.#deps.clock.after(due - now, () => this.#summarize());
   }
@@ -160,7 +160,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
     this.#summaryTimer?.dispose();
     this.#summaryTimer = undefined;
     if (this.#excess.isEmpty) return;
-    this.#lastSummary = this.#deps.clock.now();
+    this.#lastSummary = this.#deps.clock.monotonic();
     // The publisher gets the failure.
     void this.#excess.deliver().catch(() => undefined);
   }

@@ -37,6 +37,9 @@ const MOST_KEPT = 256;
  * The instructions and skills of a conversation's requests. They change only at a delivery point, so that the first
  * request with changed instructions also reports the change.
  */
+/** Limit of the tools that a conversation has found, which are part of each of its requests. */
+const MOST_FOUND_CHARACTERS = 60_000;
+
 export class InstructionsInForce {
   #current: readonly Instruction[] | undefined;
   #skills: readonly Skill[] = [];
@@ -151,9 +154,26 @@ export class Prompting {
   }
 
   #tools(): readonly ToolDescription[] {
+    const { registry } = this.#deps;
+    const all = this.#callable();
+    const found = this.#found(all);
+    return all.filter(({ name }) => registry.traits(name)?.onDemand !== true || found.has(name));
+  }
+
+  /** The on-demand tools that were found last, up to a size. Others can be called too, or found again. */
+  #found(all: readonly ToolDescription[]): ReadonlySet<string> {
     const { registry, log } = this.#deps;
-    const { foundTools } = log.state;
-    return this.#callable().filter(({ name }) => registry.traits(name)?.onDemand !== true || foundTools.has(name));
+    const offered = new Set<string>();
+    let left = MOST_FOUND_CHARACTERS;
+    const byName = new Map(all.map((description) => [description.name, description]));
+    for (const name of log.state.foundTools.newestFirst) {
+      const description = byName.get(name);
+      if (description === undefined || registry.traits(name)?.onDemand !== true) continue;
+      left -= JSON.stringify(description).length;
+      if (left < 0) break;
+      offered.add(name);
+    }
+    return offered;
   }
 
   /** Includes on-demand tools. */

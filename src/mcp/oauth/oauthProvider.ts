@@ -1,4 +1,5 @@
-// Signs in to a server with OAuth 2.1: keeps tokens and the client's registration as secrets, by authorization server.
+// Signs in to a server with OAuth 2.1: keeps tokens and the client's registration as secrets, by authorization server,
+// and registers nowhere before the user wants to sign in.
 import { randomBytes } from 'node:crypto';
 import {
   type OAuthClientInformationContext,
@@ -13,6 +14,7 @@ import { type HttpLaunch } from '../config/launch.ts';
 import { type SignIn } from './signInPort.ts';
 
 const CLIENT_NAME = 'Earshot';
+const WANTED = 'The user has to sign in.';
 
 /** The keys of the stored secrets. */
 const TOKENS = 'tokens';
@@ -21,7 +23,18 @@ const VERIFIER = 'verifier';
 
 const SIGN_IN_SECRETS = [TOKENS, CLIENT, VERIFIER] as const;
 
-export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAuthClientProvider {
+export interface SignInFlow {
+  readonly provider: OAuthClientProvider;
+  /** False: the user has never signed in, or has to do it again. */
+  hasTokens(): Promise<boolean>;
+  /** Whether this authorization server may be asked now: the user signs in, or has signed in there. */
+  mayAsk(origin: string): Promise<boolean>;
+}
+
+/** The tokens as they are stored, with all hosts that were asked when the user signed in. */
+type StoredTokens = StoredOAuthTokens & { issuer?: string; origins?: readonly string[] };
+
+export function createSignInFlow(signIn: SignIn, { oauth }: Pick<HttpLaunch, 'oauth'>): SignInFlow {
   const { secrets, redirectUrl, metadataUrl } = signIn;
   const read = async <T>(key: string): Promise<T | undefined> => {
     const text = await secrets.get(key);
@@ -36,6 +49,8 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
   let state = '';
   /** Kept only during one sign-in: the server may name another authorization server next time. */
   let discovery: OAuthDiscoveryState | undefined;
+  const asked = new Set<string>();
+  const readTokens = () => read<StoredTokens>(TOKENS);
   const metadata: OAuthClientMetadata = {
     client_name: CLIENT_NAME,
     redirect_uris: [redirectUrl],
@@ -45,7 +60,7 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
     application_type: 'native',
     ...(oauth?.scopes !== undefined && { scope: oauth.scopes.join(' ') }),
   };
-  return {
+  const provider: OAuthClientProvider = {
     redirectUrl,
     clientMetadata: metadata,
     ...(metadataUrl !== undefined && oauth === undefined && { clientMetadataUrl: metadataUrl }),
@@ -60,17 +75,21 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
           ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
         };
       }
-      return ofIssuer(await read<StoredOAuthClientInformation & { issuer?: string }>(CLIENT), context);
+      const known = ofIssuer(await read<StoredOAuthClientInformation & { issuer?: string }>(CLIENT), context);
+      // Without it, the library would register a client.
+      if (known === undefined && !signIn.isAsked()) throw new UnauthorizedError(WANTED);
+      return known;
     },
     saveClientInformation: (information, context) => write(CLIENT, { ...information, ...withIssuer(context) }),
-    tokens: async (context) => ofIssuer(await read<StoredOAuthTokens & { issuer?: string }>(TOKENS), context),
+    tokens: async (context) => ofIssuer(await readTokens(), context),
     saveTokens: async (tokens, context) => {
       discovery = undefined;
-      await write(TOKENS, { ...tokens, ...withIssuer(context) });
+      const origins = signIn.isAsked() ? [...asked] : originsOf(await readTokens());
+      await write(TOKENS, { ...tokens, ...withIssuer(context), origins });
     },
     redirectToAuthorization: async (url) => {
       if (!isWebPage(url)) throw new Error(`The page to sign in at is not on the web: ${url.href.slice(0, 200)}`);
-      if (!(await signIn.open(url, state))) throw new UnauthorizedError('The user has to sign in.');
+      if (!(await signIn.open(url, state))) throw new UnauthorizedError(WANTED);
     },
     saveCodeVerifier: (verifier) => write(VERIFIER, verifier),
     codeVerifier: async () => (await read<string>(VERIFIER)) ?? '',
@@ -84,6 +103,21 @@ export function createOAuthProvider(signIn: SignIn, { oauth }: HttpLaunch): OAut
       for (const key of keys[scope]) await secrets.set(key, undefined);
     },
   };
+  return {
+    provider,
+    hasTokens: async () => (await readTokens()) !== undefined,
+    mayAsk: async (origin) => {
+      if (!signIn.isAsked()) return originsOf(await readTokens()).includes(origin);
+      asked.add(origin);
+      return true;
+    },
+  };
+}
+
+/** Tokens of earlier versions have only the issuer. */
+function originsOf(tokens: StoredTokens | undefined): readonly string[] {
+  const { issuer = '', origins } = tokens ?? {};
+  return origins ?? (URL.canParse(issuer) ? [new URL(issuer).origin] : []);
 }
 
 /** The server chooses the page, and an address of another kind could start a local program. */

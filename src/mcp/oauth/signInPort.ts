@@ -11,6 +11,8 @@ export interface SignIn {
   readonly secrets: ServerSecrets;
   /** The address that the browser returns to. */
   readonly redirectUrl: string;
+  /** Whether the user wants to sign in now. Otherwise nothing but the server itself, and where it was signed in before, is asked. */
+  isAsked(): boolean;
   /** The address of a public document that describes this client, for authorization servers that support that. */
   readonly metadataUrl?: string;
   /** Opens the page on which the user signs in. False: the user must not be asked now. */

@@ -137,7 +137,7 @@ export class ServerResources implements Disposable {
   }
 
   #listsOf(server: McpServer, session: McpSession): Lists {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.monotonic();
     const known = this.#lists.get(server.name);
     if (known !== undefined && now - known.at < KEPT_MILLISECONDS) return known;
     const none = (error: unknown) => {

@@ -1,7 +1,11 @@
-// Limits the size of what an HTTP server sends: a document, or one event of a stream. Also fetches from Unix sockets.
+// Limits the size of what an HTTP server sends: a document, or one event of a stream, and their number. Also sends requests to Unix sockets
+// and to given addresses.
 import { type IncomingMessage, request } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { TooLargeError } from '../../node/boundedBody.ts';
+import { FloodGate, inPieces } from './flood.ts';
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -24,46 +28,64 @@ export function boundFetch(fetch: Fetch, most: number): Fetch {
 }
 
 function limitBytes(most: number, perEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
+  const gate = new FloodGate();
   let size = 0;
   let lineIsEmpty = true;
+  let hasEnded = false;
+  /** Returns which limit is exceeded. */
+  const measure = (piece: Uint8Array): string | undefined => {
+    let from = 0;
+    let problem: string | undefined;
+    for (let at = perEvent ? piece.indexOf(NEWLINE) : -1; at !== -1; at = piece.indexOf(NEWLINE, from)) {
+      const isEmpty = lineIsEmpty && (at === from || (at === from + 1 && piece[from] === RETURN));
+      if (isEmpty) problem ??= gate.count(size);
+      size = isEmpty ? 0 : size + (at + 1 - from);
+      lineIsEmpty = true;
+      from = at + 1;
+    }
+    if (from < piece.length) lineIsEmpty = false;
+    size += piece.length - from;
+    return size > most ? `a message is larger than ${most / 1024 / 1024} MiB` : problem;
+  };
   return new TransformStream({
-    transform: (chunk, controller) => {
-      let from = 0;
-      for (let at = perEvent ? chunk.indexOf(NEWLINE) : -1; at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-        const isEmpty = lineIsEmpty && (at === from || (at === from + 1 && chunk[from] === RETURN));
-        size = isEmpty ? 0 : size + (at + 1 - from);
-        lineIsEmpty = true;
-        from = at + 1;
-      }
-      if (from < chunk.length) lineIsEmpty = false;
-      size += chunk.length - from;
-      if (size > most) controller.error(new TooLargeError(`a message is larger than ${most / 1024 / 1024} MiB`));
-      else controller.enqueue(chunk);
-    },
+    transform: (chunk, controller) =>
+      inPieces(chunk, (piece) => {
+        if (hasEnded) return;
+        const problem = measure(piece);
+        hasEnded = problem !== undefined;
+        if (problem === undefined) controller.enqueue(piece);
+        else controller.error(new TooLargeError(problem));
+      }),
   });
 }
 
-/** Sends requests to `server` over a local socket; others, such as to an authorization server, use the network. */
-export function fetchThrough(socketPath: string, server: string): Fetch {
-  return async (url, init = {}) => {
-    const { hostname, pathname, search, origin } = new URL(url);
-    if (origin !== server) return globalThis.fetch(url, init);
-    const body = init.body === undefined || init.body === null ? undefined : await new Response(init.body).text();
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const sent = request(
-      {
-        socketPath,
-        path: pathname + search,
-        method: init.method ?? 'GET',
-        headers: { host: hostname, ...Object.fromEntries(new Headers(init.headers)) },
-        ...(init.signal !== undefined && init.signal !== null && { signal: init.signal }),
-      },
-      resolve,
-    );
-    sent.on('error', reject);
-    sent.end(body);
-    return toResponse(await promise);
-  };
+/** Where a request goes: to a local socket, or to this address, whatever the host's name resolves to. */
+export type Destination =
+  | { readonly socketPath: string }
+  | { readonly address: { readonly address: string; readonly family: number } };
+
+/** One request over a new connection, without redirects. */
+export async function sendOver(to: Destination, url: URL, init: RequestInit): Promise<Response> {
+  const body = init.body === undefined || init.body === null ? undefined : await new Response(init.body).text();
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const send = url.protocol === 'https:' ? requestHttps : request;
+  const sent = send(
+    url,
+    {
+      ...('address' in to ? { lookup: alwaysFind(to.address), agent: false } : { ...to, host: null }),
+      method: init.method ?? 'GET',
+      headers: { host: 'address' in to ? url.host : url.hostname, ...Object.fromEntries(new Headers(init.headers)) },
+      ...(init.signal !== undefined && init.signal !== null && { signal: init.signal }),
+    },
+    resolve,
+  );
+  sent.on('error', reject);
+  sent.end(body);
+  return toResponse(await promise);
+}
+
+function alwaysFind({ address, family }: { readonly address: string; readonly family: number }): LookupFunction {
+  return (_name, { all }, found) => (all === true ? found(null, [{ address, family }]) : found(null, address, family));
 }
 
 function toResponse(received: IncomingMessage): Response {

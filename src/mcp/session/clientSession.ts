@@ -11,6 +11,7 @@ import * as z from 'zod';
 import { describeError } from '../../base/errors.ts';
 import { type Era } from '../../protocol/outside/mcp.ts';
 import { Announcements } from './announcements.ts';
+import { cutList } from './boundedMessages.ts';
 import { canSignIn } from './sseFallback.ts';
 import { HttpTransport } from './httpTransport.ts';
 import {
@@ -30,8 +31,6 @@ import { TaskSession } from './taskSession.ts';
 import { ToolCalls } from './toolCalls.ts';
 import { describePrompt, expandTemplate, templatesOf, toolOf } from './wireTypes.ts';
 
-/** Longer lists are cut. */
-const MOST_LISTED = 2000;
 /** How often one request may open the sign-in page. */
 const MOST_SIGN_INS = 2;
 /** The notification with which some servers send messages on their own. Not part of the specification. */
@@ -139,7 +138,7 @@ export class ClientSession implements McpSession {
   async listTools(): Promise<readonly McpTool[]> {
     const options = { cacheMode: 'refresh' as const, timeout: this.#deps.limits.request };
     const { tools } = await this.#signedIn(() => this.client.listTools(undefined, options));
-    const listed = tools.slice(0, MOST_LISTED);
+    const listed = this.#cut('tools', tools);
     const isModern = this.era === 'modern';
     const asTasks = this.#hasTasks && !isModern ? listed.filter((tool) => isTaskTool(tool)) : [];
     this.#taskTools = new Set(asTasks.map(({ name }) => name));
@@ -171,7 +170,8 @@ export class ClientSession implements McpSession {
     const { resources } = await this.#signedIn(() => this.client.listResources(undefined, options));
     // Many servers with resources have no templates, and some of them answer this request with an error.
     const templates = await this.client.listResourceTemplates(undefined, options).catch(() => undefined);
-    return [...resources.slice(0, MOST_LISTED), ...templatesOf(templates?.resourceTemplates.slice(0, MOST_LISTED))];
+    const { resourceTemplates = [] } = templates ?? {};
+    return [...this.#cut('resources', resources), ...templatesOf(this.#cut('resourceTemplates', resourceTemplates))];
   }
 
   async readResource(uri: string, values?: Readonly<Record<string, string>>) {
@@ -189,7 +189,7 @@ export class ClientSession implements McpSession {
   async listPrompts(): Promise<readonly McpPrompt[]> {
     if (!this.hasPrompts) return [];
     const { prompts } = await this.#signedIn(() => this.client.listPrompts(undefined, { cacheMode: 'refresh' }));
-    return prompts.slice(0, MOST_LISTED).map(({ name, title, description, arguments: args = [] }) => ({
+    return this.#cut('prompts', prompts).map(({ name, title, description, arguments: args = [] }) => ({
       name,
       title,
       description,
@@ -214,6 +214,10 @@ export class ClientSession implements McpSession {
     this.#over = true;
     if (this.#transport instanceof StdioTransport) this.#transport.kill();
     else void this.client.close().catch(() => undefined);
+  }
+
+  #cut<T>(what: Parameters<typeof cutList>[0], all: readonly T[]): readonly T[] {
+    return cutList(what, all, (line) => this.#deps.log(line));
   }
 
   /** Repeats a request that was refused for lack of rights, and so has not run, once the user has signed in. */

@@ -1,6 +1,8 @@
 // Connects to a server in its era: to a child process, or over HTTP with the older event stream as a fallback.
 import {
+  type AuthProvider,
   Client,
+  type OAuthClientProvider,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -9,11 +11,11 @@ import {
 } from '@modelcontextprotocol/client';
 import { describeError } from '../../base/errors.ts';
 import { type HttpLaunch, type ProgramLaunch } from '../config/launch.ts';
-import { createOAuthProvider } from '../oauth/oauthProvider.ts';
-import { boundFetch, fetchThrough } from './boundedFetch.ts';
+import { createSignInFlow, type SignInFlow } from '../oauth/oauthProvider.ts';
+import { boundMessages } from './boundedMessages.ts';
 import { ClientSession } from './clientSession.ts';
 import { HttpTransport } from './httpTransport.ts';
-import { guardRedirects } from './redirects.ts';
+import { createServerFetch, describeSignIn, wantsSignIn } from './serverFetch.ts';
 import { CLIENT_CAPABILITIES, type McpSession, type SessionDeps, SessionError } from './sessionPort.ts';
 import { createEventStream, type EventStream } from './sseFallback.ts';
 import { MOST_MESSAGE_BYTES, StdioTransport } from './stdioTransport.ts';
@@ -62,11 +64,16 @@ function explain(error: unknown, end: string | undefined): unknown {
 }
 
 async function openHttp(deps: SessionDeps, launch: HttpLaunch, signal: AbortSignal): Promise<McpSession> {
-  const { url, socket, headers, sseOnly } = launch;
-  const reach = socket === undefined ? globalThis.fetch : fetchThrough(socket, url.origin);
-  const fetch = boundFetch(guardRedirects(reach, Object.keys(headers)), MOST_MESSAGE_BYTES);
-  const authProvider = deps.signIn && createOAuthProvider(deps.signIn, launch);
-  const options = { fetch, requestInit: { headers }, ...(authProvider !== undefined && { authProvider }) };
+  const { url, sseOnly } = launch;
+  const flow = deps.signIn && createSignInFlow(deps.signIn, launch);
+  const fetch = createServerFetch({
+    launch,
+    most: MOST_MESSAGE_BYTES,
+    within: deps.limits.connect,
+    mayAsk: async (origin) => (await flow?.mayAsk(origin)) === true,
+    log: (line) => deps.log(line),
+  });
+  const options = { fetch, ...(flow !== undefined && { authProvider: await authProviderOf(flow, deps) }) };
   const stream = () => new HttpTransport(url, { ...options, reconnectionOptions: RECONNECTING });
   if (!sseOnly) {
     try {
@@ -82,6 +89,12 @@ async function openHttp(deps: SessionDeps, launch: HttpLaunch, signal: AbortSign
     () => createEventStream(url, options),
     (transport) => connect(deps, transport, { signal, legacy: true }),
   );
+}
+
+/** Before the first sign-in nothing is asked for metadata: the answer 401 alone shows that the user has to sign in. */
+async function authProviderOf(flow: SignInFlow, { signIn }: SessionDeps): Promise<OAuthClientProvider | AuthProvider> {
+  if (signIn?.isAsked() === true || (await flow.hasTokens())) return flow.provider;
+  return { token: async () => (await flow.provider.tokens())?.access_token };
 }
 
 /** Tries again with the new token if the user has just signed in. */
@@ -114,6 +127,7 @@ async function connect(
   { signal, legacy }: { readonly signal: AbortSignal; readonly legacy: boolean },
 ): Promise<McpSession> {
   const { limits, client: info } = deps;
+  boundMessages(transport, (line) => deps.log(line));
   const session = new ClientSession(deps, transport, (listChanged) => {
     const client = new Client(info, {
       capabilities: CLIENT_CAPABILITIES,
@@ -138,12 +152,13 @@ async function connect(
 }
 
 function kindOf(error: unknown): SessionError['kind'] {
-  if (UnauthorizedError.isInstance(error)) return 'sign_in';
+  if (wantsSignIn(error)) return 'sign_in';
   const isRefused = error instanceof SdkHttpError && (error.status === 401 || error.status === 403);
   return isRefused ? 'sign_in' : 'failed';
 }
 
 function describeConnectError(error: unknown): string {
+  if (wantsSignIn(error)) return describeSignIn(error);
   if (error instanceof SdkHttpError) return `it answered with HTTP ${error.status}`;
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return 'it did not answer in time';
   const cause = error instanceof Error && error.cause !== undefined ? `: ${describeError(error.cause)}` : '';

@@ -1,5 +1,5 @@
-// Follows redirects of an HTTP server only if the request stays with that server: it contains tokens, configured
-// headers and arguments that no other server may get.
+// Follows redirects only on the same server: a request contains tokens, configured headers and arguments that no other
+// server may get.
 import { type Fetch } from './boundedFetch.ts';
 
 const MOST_HOPS = 5;
@@ -7,12 +7,9 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 /** Redirects that keep the method and the body. */
 const SAME_REQUEST = [307, 308];
 
-/** `secret`: names of the headers that the user configured. */
-export function guardRedirects(fetch: Fetch, secret: readonly string[]): Fetch {
+export function guardRedirects(fetch: Fetch): Fetch {
   return async (url, init = {}) => {
     const method = (init.method ?? 'GET').toUpperCase();
-    const headers = new Headers(init.headers);
-    const carries = method !== 'GET' || ['authorization', ...secret].some((name) => headers.has(name));
     let from = new URL(url);
     for (let hop = 0; hop < MOST_HOPS; hop++) {
       const response = await fetch(from, { ...init, redirect: 'manual' });
@@ -21,10 +18,7 @@ export function guardRedirects(fetch: Fetch, secret: readonly string[]): Fetch {
       await response.body?.cancel();
       const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
       const mayFollow =
-        to !== undefined &&
-        /^https?:$/.test(to.protocol) &&
-        (!carries || isSameServer(from, to)) &&
-        (method === 'GET' || SAME_REQUEST.includes(response.status));
+        to !== undefined && isSameServer(from, to) && (method === 'GET' || SAME_REQUEST.includes(response.status));
       if (!mayFollow) throw new Error(`it redirects to ${location.slice(0, 200)}, which is not followed`);
       from = to;
     }
@@ -33,6 +27,6 @@ export function guardRedirects(fetch: Fetch, secret: readonly string[]): Fetch {
 }
 
 /** The same origin, or the same host over TLS. */
-function isSameServer(from: URL, to: URL): boolean {
+export function isSameServer(from: URL, to: URL): boolean {
   return to.origin === from.origin || (to.protocol === 'https:' && to.hostname === from.hostname && to.port === '');
 }

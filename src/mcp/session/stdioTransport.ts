@@ -1,10 +1,12 @@
-// Runs a server as a child process that speaks JSON lines. Limits line lengths, ignores other output, and ends the
-// whole process tree.
+// Runs a server as a child process that speaks JSON lines. Limits the length and number of its lines, ignores other
+// output, and ends the whole process tree.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { type Readable } from 'node:stream';
 import { type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
 import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type ProgramLaunch } from '../config/launch.ts';
+import { FloodGate, inPieces } from './flood.ts';
 
 /** The longest message that a server may send. */
 export const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -13,6 +15,8 @@ const MOST_LOG_LINE = 4000;
 const MOST_GARBAGE = 20;
 const TERMINATE_AFTER = 1500;
 const KILL_AFTER = 3000;
+/** How long output that a process has left behind is read. */
+const LEFT_MILLISECONDS = 1000;
 
 export interface StdioDeps {
   readonly launch: ProgramLaunch;
@@ -32,6 +36,8 @@ export class StdioTransport implements Transport {
   #closed = false;
   #end: string | undefined;
   #garbage = 0;
+  /** Why it was ended, if it sent too much. */
+  #refused: string | undefined;
 
   constructor(deps: StdioDeps) {
     this.#deps = deps;
@@ -64,13 +70,18 @@ export class StdioTransport implements Transport {
       this.#finish(`could not be started: ${error.message}`);
       started.reject(error);
     });
-    child.once('exit', (code, signal) =>
-      this.#finish(code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`),
-    );
+    const read = this.#readMessages(child.stdout).catch(() => undefined);
+    child.once('exit', (code, signal) => {
+      // Its last answers may not have been read yet. A process that it has left behind could keep its output open.
+      this.#signal('SIGKILL');
+      const end = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`;
+      const finish = () => this.#finish(this.#refused === undefined ? end : `was ended: ${this.#refused}`);
+      const late = setTimeout(finish, LEFT_MILLISECONDS);
+      read.then(finish, finish).finally(() => clearTimeout(late));
+    });
     // Its input may be closed at any time; `exit` follows.
     child.stdin.on('error', () => undefined);
-    this.#readMessages(child);
-    this.#readLog(child);
+    void this.#readLog(child.stderr).catch(() => undefined);
     await started.promise;
   }
 
@@ -132,15 +143,25 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
-  #readMessages(child: ChildProcess): void {
+  /** Resolves at the end of its output. While a piece of it is handled, no more of it is read. */
+  async #readMessages(output: Readable): Promise<void> {
+    const gate = new FloodGate();
     const lines = new LineSplitter(MOST_MESSAGE_BYTES, {
-      onLine: (line) => this.#take(line),
-      onTooLong: () => {
-        this.#deps.log(`It sent a message of more than ${MOST_MESSAGE_BYTES / 1024 / 1024} MiB and was ended.`);
-        this.#signal('SIGKILL');
+      onLine: (line) => {
+        const flood = gate.count(line?.length ?? 0);
+        if (flood === undefined) return this.#take(line);
+        lines.end();
+        this.#refuse(flood);
       },
+      onTooLong: () => this.#refuse(`it sent a message of more than ${MOST_MESSAGE_BYTES / 1024 / 1024} MiB`),
     });
-    child.stdout?.on('data', (chunk: Buffer) => lines.write(chunk));
+    for await (const chunk of output as AsyncIterable<Buffer>) await inPieces(chunk, (piece) => lines.write(piece));
+  }
+
+  #refuse(why: string): void {
+    this.#refused = why;
+    this.#deps.log(`It is ended: ${why}.`);
+    this.#signal('SIGKILL');
   }
 
   /** Some servers print other text between messages, which is logged and ignored. */
@@ -160,12 +181,18 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message as unknown as JSONRPCMessage);
   }
 
-  #readLog(child: ChildProcess): void {
+  async #readLog(output: Readable): Promise<void> {
+    const gate = new FloodGate();
     const lines = new LineSplitter(MOST_LOG_LINE, {
-      onLine: (line) => line !== undefined && line.trim() !== '' && this.#deps.log(line),
+      onLine: (line) => {
+        gate.count(line?.length ?? 0);
+        if (line !== undefined && line.trim() !== '') this.#deps.log(line);
+      },
       onTooLong: () => this.#deps.log('It printed a very long line; its further output is not logged.'),
     });
-    child.stderr?.on('data', (chunk: Buffer) => lines.write(chunk));
+    for await (const chunk of output as AsyncIterable<Buffer>) {
+      await inPieces(chunk, (piece) => gate.isFlood || lines.write(piece));
+    }
   }
 }
 

@@ -7,12 +7,12 @@ import {
   SdkErrorCode,
   SdkHttpError,
   type Transport,
-  UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { elicit } from '../elicitation.ts';
 import { CallTimer } from './callTimer.ts';
 import { HttpTransport } from './httpTransport.ts';
 import { type CallEnd, type CallHooks, type SessionDeps } from './sessionPort.ts';
+import { describeSignIn, wantsSignIn } from './serverFetch.ts';
 import { type TaskSession } from './taskSession.ts';
 import { describeProgress } from './wireTypes.ts';
 
@@ -142,7 +142,7 @@ export class ToolCalls {
 
   async #afterError(error: unknown): Promise<CallEnd> {
     if (error instanceof ProtocolError) return { type: 'refused', message: error.message.slice(0, 2000) };
-    if (UnauthorizedError.isInstance(error)) return { type: 'sign_in', message: 'the user has to sign in' };
+    if (wantsSignIn(error)) return { type: 'sign_in', message: describeSignIn(error) };
     if (error instanceof SdkHttpError) return this.#afterHttpError(error);
     if (
       error instanceof SdkError &&

@@ -8,7 +8,11 @@ import { type ToolDescription } from '../../protocol/tool.ts';
 
 /** If there are more MCP tools than this, the model gets find_tools instead of all schemas. */
 export const MOST_OFFERED = 30;
+/** The same for the size of their descriptions and schemas. */
+export const MOST_OFFERED_CHARACTERS = 60_000;
 const MOST_FOUND = 10;
+/** Limit of the tools that one search finds, which are part of later requests. One is always found. */
+const MOST_FOUND_CHARACTERS = 40_000;
 const MOST_LINE = 200;
 
 const FIND_TOOLS = 'find_tools';
@@ -52,7 +56,7 @@ function search(query: string, all: readonly SearchedTool[]): ToolOutcome {
     .map((tool) => ({ tool, score: scoreOf(tool, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score);
-  const found = ranked.slice(0, MOST_FOUND).map(({ tool }) => tool.description);
+  const found = firstThatFit(ranked.slice(0, MOST_FOUND).map(({ tool }) => tool.description));
   if (found.length === 0) {
     return {
       content: `None of ${countOf(all.length, 'tool')} matches “${query}”. Try other words, or the name of a server.`,
@@ -67,6 +71,19 @@ function search(query: string, all: readonly SearchedTool[]): ToolOutcome {
     isError: false,
     tools: found.map(({ name }) => name),
   };
+}
+
+function firstThatFit(descriptions: readonly ToolDescription[]): readonly ToolDescription[] {
+  let left = MOST_FOUND_CHARACTERS;
+  return descriptions.filter((description, index) => {
+    left -= sizeOf(description);
+    return left >= 0 || index === 0;
+  });
+}
+
+/** What the tool adds to a request, in characters. */
+export function sizeOf(description: ToolDescription): number {
+  return JSON.stringify(description).length;
 }
 
 /** A word in the name counts more than one in the description. */

@@ -5,7 +5,7 @@ import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/
 import { type McpServer } from '../server.ts';
 import { type CallEnd, type McpTool } from '../session/sessionPort.ts';
 import { followTask, resultOutcome } from './followTask.ts';
-import { boundSchema, describeHints, describeTool } from './toolSchema.ts';
+import { describedAs, describeHints } from './toolSchema.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export function createMcpTool({ name, server, tool, onDemand, trustsHints }: Mcp
   const { annotations: hints } = tool;
   const onlyReads = hints?.readOnlyHint === true;
   return {
-    description: { name, description: describeTool(tool), parameters: boundSchema(tool) },
+    description: describedAs(name, tool),
     // A server may run anything. Its own hints do not change that unless the user trusts them.
     effect: onlyReads && trustsHints ? 'read' : 'execute',
     emits: tool.mayBeTask ? ['stopped', 'failed', 'waiting', 'lost', 'running'] : [],

@@ -17,7 +17,13 @@ const embeddedSchema = z.object({
 });
 
 export function mediaIn(blocks: readonly unknown[]): readonly ShownMedia[] {
-  return blocks.flatMap((block) => mediaOf(block) ?? []).slice(0, MOST_CARD_MEDIA);
+  const media: ShownMedia[] = [];
+  for (const block of blocks) {
+    if (media.length >= MOST_CARD_MEDIA) break;
+    const found = mediaOf(block);
+    if (found !== undefined) media.push(found);
+  }
+  return media;
 }
 
 function mediaOf(block: unknown): ShownMedia | undefined {

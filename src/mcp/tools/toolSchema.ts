@@ -1,25 +1,54 @@
 // Bounds the schema and the description of an MCP tool, which are part of every request.
 import { isDeeperThan } from '../../base/json/outsideJson.ts';
 import { wholeCharacters } from '../../base/text.ts';
+import { type ToolDescription } from '../../protocol/tool.ts';
 import { type McpTool, type ToolHints } from '../session/sessionPort.ts';
 
 const MOST_DESCRIPTION = 4000;
 const MOST_SCHEMA = 16_000;
 const MOST_DEPTH = 30;
 
+const UNSHOWN = 'Its schema is too long to be shown: any arguments are passed to the server.';
 const ANY_OBJECT = { type: 'object', additionalProperties: true } as const;
 
-export function describeTool({ title, description, annotations, name }: McpTool): string {
-  const text = description ?? title ?? name;
-  const hint = modelHint(annotations);
-  return `${wholeCharacters(text, MOST_DESCRIPTION)}${hint === undefined ? '' : `\n(${hint})`}`;
+/** The tool as a part of requests. */
+export function describedAs(name: string, tool: McpTool): ToolDescription {
+  return { name, description: describeTool(tool), parameters: boundSchema(tool) };
+}
+
+export function describeTool(tool: McpTool): string {
+  const text = textOf(tool);
+  const shown = text.length > MOST_DESCRIPTION ? `${wholeCharacters(text, MOST_DESCRIPTION)}… (cut here)` : text;
+  const notes = [modelHint(tool.annotations), isTooLong(schemaOf(tool)) ? UNSHOWN : undefined];
+  return [shown, ...notes.flatMap((note) => (note === undefined ? [] : [`(${note})`]))].join('\n');
+}
+
+/** What of the tool is cut, for the log; undefined: nothing. */
+export function describeCuts(tool: McpTool): string | undefined {
+  const cuts = [
+    ...(textOf(tool).length > MOST_DESCRIPTION ? ['description'] : []),
+    ...(isTooLong(schemaOf(tool)) ? ['schema'] : []),
+  ];
+  return cuts.length === 0 ? undefined : `${wholeCharacters(tool.name, 100)} (${cuts.join(', ')})`;
+}
+
+function textOf({ title, description, name }: McpTool): string {
+  return description ?? title ?? name;
+}
+
+function schemaOf({ inputSchema }: McpTool): Readonly<Record<string, unknown>> {
+  const { $schema: _dialect, ...schema } = inputSchema;
+  return schema;
+}
+
+function isTooLong(schema: object): boolean {
+  return isDeeperThan(schema, MOST_DEPTH) || JSON.stringify(schema).length > MOST_SCHEMA;
 }
 
 /** Keeps local references. A schema that refers to other documents is replaced, since those are never loaded. */
-export function boundSchema({ inputSchema }: McpTool): Readonly<Record<string, unknown>> {
-  const { $schema: _dialect, ...schema } = inputSchema;
-  const isTooMuch = isDeeperThan(schema, MOST_DEPTH) || JSON.stringify(schema).length > MOST_SCHEMA;
-  if (isTooMuch || refersElsewhere(schema)) return ANY_OBJECT;
+export function boundSchema(tool: McpTool): Readonly<Record<string, unknown>> {
+  const schema = schemaOf(tool);
+  if (isTooLong(schema) || refersElsewhere(schema)) return ANY_OBJECT;
   return schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
 }
 

@@ -4,6 +4,7 @@ import { type ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/
 import { type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { readStart } from '../../node/boundedBody.ts';
+import { USER_AGENT } from '../../node/userAgent.ts';
 import { type ModelOptions } from '../../protocol/settings.ts';
 import { type EndpointFacts, type EndpointMemory, type OptionalParameter } from '../endpointMemory.ts';
 import { endpointLabel, type EndpointProfile } from '../profile.ts';
@@ -46,7 +47,6 @@ export async function sendRequest(
     .post('/chat/completions', {
       // Sent as bytes: the package would print the whole conversation again for each request.
       body: printBody(options, request, facts, images, printer),
-      headers: { 'content-type': 'application/json' },
       stream: true,
       signal,
     })
@@ -164,16 +164,43 @@ function clientFor(options: OpenAiOptions, key: string): Known {
     baseURL: options.baseUrl,
     // Local servers need no key, but the package requires one.
     apiKey: key,
+    // Without these, the package reads variables of the environment.
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
     // The agent loop decides about retries and timeouts.
     maxRetries: 0,
     timeout: 24 * 60 * 60 * 1000,
     logLevel: 'off',
-    // The global fetch follows VS Code's proxy settings.
-    fetch: async (...args) => withShortError(await globalThis.fetch(...args)),
+    fetch: (url, init) => sendOnlyAllowed(options.baseUrl, key, url, init),
   });
   const made = { key, client, printer: new MessagePrinter() };
   clients.set(options, made);
   return made;
+}
+
+/**
+ * Sends these headers and no others, to the configured endpoint only: the package takes headers, keys and addresses
+ * from the environment too, and describes this machine.
+ */
+async function sendOnlyAllowed(
+  baseUrl: string,
+  key: string,
+  url: string | URL | Request,
+  init: RequestInit = {},
+): Promise<Response> {
+  if (url instanceof Request || new URL(url).origin !== new URL(baseUrl).origin) {
+    throw new Error('the request is not addressed to the configured endpoint');
+  }
+  const headers = {
+    accept: 'application/json',
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+  };
+  // The global fetch follows VS Code's proxy settings.
+  return withShortError(await globalThis.fetch(url, { ...init, headers }));
 }
 
 /** Limits error bodies, which the package reads completely. */

@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { describeError } from '../../base/errors.ts';
+import { USER_AGENT } from '../../node/userAgent.ts';
 
 const MOST_BYTES = 2_000_000;
 
@@ -42,7 +43,7 @@ export function request(
         headers: {
           accept: 'text/html,text/plain,application/json;q=0.9,*/*;q=0.5',
           'accept-encoding': 'gzip, deflate, br',
-          'user-agent': 'Earshot (VS Code extension)',
+          'user-agent': USER_AGENT,
         },
       },
       (response) => {

@@ -87,12 +87,23 @@ export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
     const item = new vscode.TreeItem(name, open);
     const isHttp = 'url' in configured.config;
     item.id = configured.identity;
-    item.description = state === 'ready' ? `${session?.version ?? ''} · ${countTools(tools.length)}` : text;
+    const { searched } = this.#servers;
+    const found = searched === undefined || tools.length === 0 ? '' : ` · ${vscode.l10n.t('found by search')}`;
+    item.description = state === 'ready' ? `${session?.version ?? ''} · ${countTools(tools.length)}${found}` : text;
     item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
     item.contextValue = `server ${state} ${isHttp ? 'http' : 'stdio'}`;
     item.tooltip = [
       `${name}: ${state === 'ready' ? vscode.l10n.t('Connected') : text}`,
       ...(problem === undefined ? [] : [problem]),
+      ...(searched === undefined || tools.length === 0
+        ? []
+        : [
+            vscode.l10n.t(
+              'The {0} tools of all servers have {1} KB, too much for each request: the model finds them by search.',
+              searched.tools,
+              searched.kilobytes,
+            ),
+          ]),
       ...(session === undefined
         ? []
         : [

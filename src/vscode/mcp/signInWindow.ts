@@ -44,6 +44,7 @@ export async function createSignIn(
   return {
     secrets,
     redirectUrl: `http://127.0.0.1:${port}/callback`,
+    isAsked: () => receiver?.isClosed === false,
     open: async (url, state) => {
       if (receiver === undefined || receiver.isClosed) return false;
       receiver.expect(state);

@@ -285,7 +285,7 @@ const logs: GrowthCases = over('readEvents', (text) => readEvents(Buffer.from(te
 ]);
 
 const silent = { append: () => undefined, log: () => undefined };
-const stopped = { now: () => 0, after: () => ({ dispose: () => undefined }) };
+const stopped = { now: () => 0, monotonic: () => 0, after: () => ({ dispose: () => undefined }) };
 
 /** Input from program plugins. */
 const plugins: GrowthCases = {

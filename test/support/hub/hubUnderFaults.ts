@@ -51,7 +51,7 @@ export class HubUnderFaults {
     const run = [...command, process.execPath];
     const args = ['--no-warnings', program, '--dir', join(this.#home, 'work'), '--port', '0'];
     const child = spawn(run[0] ?? '', [...run.slice(1), ...args], {
-      env: { ...process.env, ...(command.length === 0 && compileCache), HOME: this.#home },
+      env: { ...process.env, ...(command.length === 0 && compileCache), HOME: this.#home, EARSHOT_HOME: this.#home },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     this.#child = child;

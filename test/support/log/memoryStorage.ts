@@ -18,7 +18,11 @@ export const silentLogger: Logger = {
 };
 
 /** A stopped clock: timers never fire. */
-export const stillClock: Clock = { now: () => 1_700_000_000_000, after: () => ({ dispose: () => undefined }) };
+export const stillClock: Clock = {
+  now: () => 1_700_000_000_000,
+  monotonic: () => 0,
+  after: () => ({ dispose: () => undefined }),
+};
 
 export function countingIds(): Ids {
   let time = 1_700_000_000_000;

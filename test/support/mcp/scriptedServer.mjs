@@ -20,7 +20,10 @@ function tools() {
   const round = options.changing === undefined ? [] : [{ name: `round_${number}` }];
   return [...(options.tools ?? []), ...many, ...round].map((tool) => ({
     description: `The tool ${tool.name}.`,
-    inputSchema: { type: 'object' },
+    inputSchema: {
+      type: 'object',
+      ...(options.schemaSize !== undefined && { description: 'x'.repeat(options.schemaSize) }),
+    },
     ...tool,
   }));
 }
@@ -67,10 +70,36 @@ const acts = {
       send({ id: `flood-${number}`, method: 'elicitation/create', params: { message: 'Tea?', requestedSchema } });
     }
   },
+  flood_output: ({ id, params }) => {
+    const { flood } = params.arguments;
+    const lines = {
+      notifications: '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}',
+      channel: '{"jsonrpc":"2.0","method":"notifications/claude/channel","params":{"content":"x"}}',
+      progress: JSON.stringify({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: params._meta?.progressToken, progress: 1 },
+      }),
+      garbage: 'x',
+      stderr: 'x',
+    };
+    const output = flood === 'stderr' ? process.stderr : process.stdout;
+    const many = `${lines[flood]}\n`.repeat(1000);
+    let left = flood === 'stderr' ? 300 : Number.POSITIVE_INFINITY;
+    const more = () => {
+      for (; left > 0; left -= 1) if (!output.write(many)) return void output.once('drain', more);
+      send({ id, result: text('flooded') });
+    };
+    more();
+  },
   environment: ({ id, params }) => {
     const value = process.env[params.arguments?.name];
     process.stderr.write(`The key is ${value}.\n`);
     send({ id, result: text(value === undefined ? 'not set' : 'set') });
+  },
+  blocks: ({ id, params }) => {
+    const content = Array.from({ length: params.arguments.count }, (_, index) => ({ type: 'text', text: `${index}` }));
+    send({ id, result: { content } });
   },
   picture: ({ id }) =>
     send({ id, result: { content: [{ type: 'image', data: options.picture ?? PIXEL, mimeType: 'image/png' }] } }),
@@ -119,6 +148,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     case 'resources/read': {
       const { uri } = message.params;
       const found = options.resources[uri];
+      // A number: so many parts.
+      const contents = Array.from({ length: Number.isInteger(found) ? found : 0 }, () => ({ uri, text: 'x' }));
+      if (contents.length > 0) return send({ id, result: { contents } });
       if (found === undefined) return send({ id, error: { code: -32002, message: 'Resource not found' } });
       return send({ id, result: { contents: [{ uri, text: found }] } });
     }

@@ -195,7 +195,8 @@ test('a server that sends 50 MB in one message is ended and lost', async () => {
   const walk = await beginMcpWalk({ s: config }, [call('s__huge'), done]);
   await walk.go();
   expect(walk.results()[0]).toMatch(/^Interrupted; may have run\./);
-  expect(walk.serverLog).toContain('s: It sent a message of more than 16 MiB and was ended.');
+  expect(walk.serverLog).toContain('s: It is ended: it sent a message of more than 16 MiB.');
+  expect(walk.serverLog).toContain('s: Lost: its process was ended: it sent a message of more than 16 MiB.');
   expect(await deliveredBlocks(walk)).toContain('name="disconnected"');
 });
 

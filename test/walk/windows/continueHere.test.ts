@@ -141,6 +141,7 @@ function losableEditor({ ports }: Headless): LosableEditor {
   const manual = createManualClock(Date.now() + 60_000);
   const clock: Clock = {
     now: () => (lost ? manual : realClock).now(),
+    monotonic: () => (lost ? manual : realClock).monotonic(),
     after: (milliseconds, run) => (lost ? manual : realClock).after(milliseconds, run),
   };
   const read = async () => {

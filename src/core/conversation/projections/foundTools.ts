@@ -4,12 +4,19 @@ import { type LogEvent } from '../../../protocol/event.ts';
 export class FoundTools {
   readonly #names = new Set<string>();
 
-  has(name: string): boolean {
-    return this.#names.has(name);
+  /** The last found or called first. */
+  get newestFirst(): readonly string[] {
+    return [...this.#names].reverse();
   }
 
   fold(event: LogEvent): void {
-    if (event.type === 'tool_call_request') this.#names.add(event.name);
-    if (event.type === 'tool_call_response') for (const name of event.tools ?? []) this.#names.add(name);
+    if (event.type === 'tool_call_request') this.#add(event.name);
+    // The best match comes first in the result.
+    if (event.type === 'tool_call_response') for (const name of (event.tools ?? []).toReversed()) this.#add(name);
+  }
+
+  #add(name: string): void {
+    this.#names.delete(name);
+    this.#names.add(name);
   }
 }

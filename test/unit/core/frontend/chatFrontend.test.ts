@@ -18,6 +18,7 @@ let frontend: ChatFrontend;
 let posted: ToPage[];
 const clock: Clock = {
   now: () => 0,
+  monotonic: () => 0,
   after: (_milliseconds, run) => {
     const held = toDisposable(() => {
       timers = timers.filter((timer) => timer !== fire);

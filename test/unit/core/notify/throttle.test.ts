@@ -343,3 +343,16 @@ test('a failure to queue rejects the promise of every notification affected', as
   for (const one of held) await expect(one).rejects.toThrow('disk full');
   throttled.dispose();
 });
+
+test('after the time of day was set back, the limit for a minute ends with that minute', async () => {
+  const { clock, delivered, throttled } = setUp();
+  const fill = () =>
+    Array.from({ length: MOST_A_MINUTE + 1 }, (_, index) => throttled.publish(draft(`${number}${index}`)));
+  await Promise.all(fill().slice(0, -1));
+  clock.setBack(60 * MINUTE_MILLISECONDS);
+  clock.advance(MINUTE_MILLISECONDS);
+  delivered.length = 0;
+  await throttled.publish(draft('later'));
+  expect(delivered.filter((one) => !isSummary(one))).toMatchObject([{ draft: { subject: 'later' } }]);
+  throttled.dispose();
+});

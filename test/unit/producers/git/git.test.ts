@@ -107,6 +107,7 @@ function hastyClock(): Clock {
   const clock = createManualClock();
   return {
     now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
     after: (milliseconds, run) => {
       const timer = clock.after(milliseconds, run);
       queueMicrotask(() => clock.advance(milliseconds));
