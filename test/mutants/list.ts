@@ -1,8 +1,15 @@
 // All deliberate faults that the tests must detect.
 import { coreMutants } from './coreMutants.ts';
+import { fileMutants } from './fileMutants.ts';
 import { hubMutants } from './hubMutants.ts';
 import { type Mutant } from './mutate.ts';
 import { outerMutants } from './outerMutants.ts';
 import { pluginMutants } from './pluginMutants.ts';
 
-export const mutants: readonly Mutant[] = [...coreMutants, ...outerMutants, ...pluginMutants, ...hubMutants];
+export const mutants: readonly Mutant[] = [
+  ...coreMutants,
+  ...outerMutants,
+  ...pluginMutants,
+  ...fileMutants,
+  ...hubMutants,
+];

@@ -153,6 +153,8 @@ export interface CheckpointBytes {
   readonly size: number;
   /** Absent: a plain file. */
   readonly kind?: EntryKind;
+  /** Its permission bits; absent: not known, or a link. */
+  readonly mode?: number;
 }
 
 /** The change of a file between two checkpoints; `before` or `after` is absent if there was no such file. */
@@ -165,7 +167,7 @@ export interface CheckpointDifference {
 interface Checkpoint {
   /** Equal states of the workspace have equal names. */
   readonly name: string;
-  /** Files that are not in it because they are too large or cannot be read. */
+  /** What is not in it: files that are too large or cannot be read, and folders (with a `/`) that cannot be captured. */
   readonly leftOut: readonly string[];
 }
 
@@ -183,6 +185,8 @@ export interface Checkpoints {
   }): Promise<Result<Checkpoint>>;
   /** Only files and links, without those that one of the checkpoints left out. Fails if a checkpoint is gone. */
   compare(before: string, after: string, signal: AbortSignal): Promise<Result<readonly CheckpointDifference[]>>;
+  /** As in `take`, for an earlier checkpoint. */
+  leftOut(name: string): Promise<readonly string[]>;
   /**
    * When each file was last changed, in milliseconds since 1970, by path. Omits files whose time does not come from
    * this machine's clock.

@@ -112,6 +112,21 @@ async function readLocated(name: string, real: string, atMost: number): Promise<
   }
 }
 
+/** Undefined if it is missing, larger, unreadable, or not a regular file; a pipe or a device is never waited for. */
+export async function readRegular(path: string | Buffer, atMost: number): Promise<Uint8Array | undefined> {
+  try {
+    if (!(await lstat(path)).isFile()) return undefined;
+    const handle = await open(path, FLAGS);
+    try {
+      return (await handle.stat()).isFile() ? await readAtMost(handle, atMost) : undefined;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether the opened file is the one at `real`: a parent folder may have become a link meanwhile. */
 async function isStill(handle: FileHandle, real: string): Promise<boolean> {
   const opened = await handle.stat({ bigint: true });
