@@ -29,6 +29,9 @@ const around = {
   after: z.string().optional(),
   before_kind: entryKindSchema.optional(),
   after_kind: entryKindSchema.optional(),
+  /** Permission bits, recorded if they differ or if one side is no file. */
+  before_mode: z.int().optional(),
+  after_mode: z.int().optional(),
 };
 
 /** Changes of files. Without `before` the file was created, without `after` it was deleted. */

@@ -78,7 +78,9 @@ function onDisk(
   { file, before }: CheckpointDifference,
   bytes: ReadonlyMap<string, Uint8Array>,
 ): Promise<PutBack> {
-  return planReplace(deps, file, before && bytes.get(before.key), before && (before.kind ?? 'plain'));
+  const target = before && bytes.get(before.key);
+  const kind = before && (before.kind ?? 'plain');
+  return planReplace(deps, file, target, { kind, mode: before?.mode, captured: true });
 }
 
 async function inBuffer(deps: RestoreDeps, path: string, hash: string): Promise<PutBack> {
@@ -130,7 +132,8 @@ async function forced(deps: RestoreDeps, plan: RestorePlan, entry: RestoreEntry)
   const steps = deps.live()?.log.state.changes.since(plan.turn.request) ?? [];
   const first = steps.flatMap((turn) => turn.steps).find((step) => step.path === entry.path);
   const target = first?.before === undefined ? undefined : await deps.snapshots.get(first.before);
-  return planReplace(deps, entry, target, first?.beforeKind);
+  const { beforeKind: kind, beforeMode: mode, found = false } = first ?? {};
+  return planReplace(deps, entry, target, { kind, mode, captured: found });
 }
 
 function lastStep(turn: ChangedTurn): readonly number[] {

@@ -162,7 +162,11 @@ export interface CheckpointDifference {
   readonly file: FilePath;
   readonly before?: CheckpointBytes;
   readonly after?: CheckpointBytes;
+  /** The file came with a folder that was moved here, so it is older than its place. */
+  readonly movedIn?: true;
 }
+
+export interface PlacedFile extends FilePath, Pick<CheckpointDifference, 'movedIn'> {}
 
 interface Checkpoint {
   /** Equal states of the workspace have equal names. */
@@ -188,9 +192,9 @@ export interface Checkpoints {
   /** As in `take`, for an earlier checkpoint. */
   leftOut(name: string): Promise<readonly string[]>;
   /**
-   * When each file was last changed, in milliseconds since 1970, by path. Omits files whose time does not come from
+   * When each file was last changed, removed or moved to its place, in milliseconds since 1970, by path. Omits files whose time does not come from
    * this machine's clock.
    */
-  changedAt(files: readonly FilePath[]): Promise<ReadonlyMap<string, number>>;
+  changedAt(files: readonly PlacedFile[]): Promise<ReadonlyMap<string, number>>;
   read(bytes: readonly CheckpointBytes[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }

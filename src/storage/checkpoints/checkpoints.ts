@@ -8,7 +8,12 @@ import { type Clock } from '../../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { shortList } from '../../base/text.ts';
 import { type Logger } from '../../core/ports/ports.ts';
-import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
+import {
+  type CheckpointBytes,
+  type CheckpointDifference,
+  type Checkpoints,
+  type Snapshots,
+} from '../../core/ports/storage.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { diskPath } from '../../node/files/rawNames.ts';
@@ -144,7 +149,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
         else found.set(file.absolute, merged);
       }
     }
-    return found.values();
+    return [...found.values()];
   };
 
   return {
@@ -158,12 +163,18 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
         const leftOut = new Set([...old.left_out, ...now.left_out]);
         const differences: CheckpointDifference[] = [];
         const unknown: string[] = [];
-        for (const { file, ...bytes } of await compareFolders(old, now, signal)) {
+        const found = await compareFolders(old, now, signal);
+        const removed = new Set(found.flatMap(({ file, before, after }) => (after ? [] : movedKey(file, before))));
+        for (const { file, ...bytes } of found) {
           // A checkout may change ten thousand files: yields to the event loop in between.
           if (differences.length % SLICE === 0) await setImmediate();
-          if (leftOut.has(file.path)) unknown.push(file.path);
-          else if (bytes.before !== undefined || !(await isOlder(file.absolute, old.at)))
-            differences.push({ file, ...bytes });
+          if (leftOut.has(file.path)) {
+            unknown.push(file.path);
+            continue;
+          }
+          const isOld = bytes.before === undefined && (await isOlder(file.absolute, old.at));
+          const movedIn = isOld && removed.has(movedKey(file, bytes.after));
+          if (!isOld || movedIn) differences.push({ file, ...bytes, ...(movedIn && { movedIn }) });
         }
         if (unknown.length > 0) {
           logger.warn(`changes are not listed, since the files were too large or unreadable: ${shortList(unknown)}`);
@@ -236,6 +247,11 @@ async function attempt<T>(signal: AbortSignal, what: string, action: () => Promi
 async function isOlder(absolute: string, at: number): Promise<boolean> {
   const stat = await lstat(diskPath(absolute)).catch(() => undefined);
   return stat !== undefined && stat.ctimeMs < at - COARSE_MILLISECONDS;
+}
+
+/** A file whose folder was moved is as old as before, but the same name with the same bytes is missing elsewhere. */
+function movedKey({ path }: FilePath, bytes: CheckpointBytes | undefined): string {
+  return JSON.stringify([path.slice(path.lastIndexOf('/') + 1), bytes?.key]);
 }
 
 function isVirtual(absolute: string): boolean {
