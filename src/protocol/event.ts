@@ -219,8 +219,10 @@ const bodies = {
     checkpoint: z.string().optional(),
     tool_call_id: z.string().optional(),
     unsaved: seenSchema.optional(),
-    /** Number of files that were too large or unreadable. */
+    /** Number of files that were too large or unreadable, and of folders that could not be captured. */
     left_out: z.int().optional(),
+    /** The first of them. */
+    left_out_paths: z.array(z.string()).optional(),
     failure: failureSchema.optional(),
   },
   /**

@@ -38,7 +38,6 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'vscode/workspace/editorWorkspace.ts',
     'vscode/workspace/fileEdits.ts',
     'vscode/workspace/fileSteps.ts',
-    'vscode/workspace/bufferEdits.ts',
     'vscode/review/reviewBuffers.ts',
   ],
   // For language servers and editors; results about a file are checked at the door.

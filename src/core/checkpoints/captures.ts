@@ -95,7 +95,7 @@ export class Captures {
       ...(call !== undefined && { tool_call_id: call }),
       ...(unsaved.flat().length > 0 && { unsaved: unsaved.flat() }),
       ...(taken.ok && { checkpoint: taken.value.name }),
-      ...(taken.ok && taken.value.leftOut.length > 0 && { left_out: taken.value.leftOut.length }),
+      ...(taken.ok && leftOutOf(taken.value.leftOut)),
       ...(!taken.ok && { failure: taken.failure }),
     });
     return taken.ok ? taken.value.name : undefined;
@@ -201,6 +201,13 @@ export class Captures {
     const files = await Promise.all([...paths].map((path) => workspace.resolve(path)));
     return files.flatMap((file) => (file.ok ? [file.value] : []));
   }
+}
+
+/** So many of the paths that are not in a checkpoint are recorded. */
+const MOST_LEFT_OUT = 20;
+
+function leftOutOf(paths: readonly string[]): { left_out?: number; left_out_paths?: string[] } {
+  return paths.length === 0 ? {} : { left_out: paths.length, left_out_paths: paths.slice(0, MOST_LEFT_OUT) };
 }
 
 const tooSlow: Failure = {

@@ -25,6 +25,8 @@ export interface RestorePlan {
   readonly entries: readonly RestoreEntry[];
   /** Why the changes of others are not known. */
   readonly othersUnknown?: string;
+  /** Files, and folders with a `/`, whose changes by commands and others are not known: they were not captured. */
+  readonly leftOut: readonly string[];
 }
 
 /** Only this many changes of others are listed. */
@@ -42,8 +44,14 @@ export async function planRestore(deps: RestoreDeps, request: string): Promise<R
     [...byPath].map(async ([path, steps]) => ({ ...(await planPutBack(deps, path, steps)), by: 'agent' as const })),
   );
   const others = await planOthers(deps, turn, new Set(byPath.keys()));
-  const entries = [...own, ...(others.ok ? others.value : [])].filter(({ outcome }) => outcome !== 'same');
-  return succeeded({ turn, entries, ...(!others.ok && { othersUnknown: others.failure.message }) });
+  if (!others.ok)
+    return succeeded({ turn, entries: own.filter(isNotSame), othersUnknown: others.failure.message, leftOut: [] });
+  const { entries, leftOut } = others.value;
+  return succeeded({ turn, entries: [...own, ...entries].filter(isNotSame), leftOut });
+}
+
+function isNotSame({ outcome }: PutBack): boolean {
+  return outcome !== 'same';
 }
 
 /** Plans for the files that differ from the checkpoint and were not changed by the agent. */
@@ -51,7 +59,7 @@ async function planOthers(
   deps: RestoreDeps,
   { checkpoint }: ChangedTurn,
   own: ReadonlySet<string>,
-): Promise<Result<readonly RestoreEntry[]>> {
+): Promise<Result<Pick<RestorePlan, 'entries' | 'leftOut'>>> {
   const { checkpoints, workspace } = deps;
   if (checkpoints === undefined || checkpoint === undefined) {
     return failed('no_checkpoint', 'The workspace was not captured before this turn.');
@@ -70,7 +78,8 @@ async function planOthers(
     ...differences.filter(({ file }) => !checkpoint.unsaved.has(file.path)).map((one) => onDisk(deps, one, bytes)),
     ...unsaved.map(([path, hash]) => inBuffer(deps, path, hash)),
   ]);
-  return succeeded(found.map((put) => ({ ...put, by: 'others' as const })));
+  const leftOut = [...new Set([...(await checkpoints.leftOut(checkpoint.name)), ...(now.ok ? now.value.leftOut : [])])];
+  return succeeded({ entries: found.map((put) => ({ ...put, by: 'others' as const })), leftOut });
 }
 
 function onDisk(

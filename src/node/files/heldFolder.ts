@@ -15,23 +15,22 @@ export interface HeldFolder {
 
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** `inner`: the folder's path below `root`, which may be a link itself. Rejects if a part is missing or no folder. */
-export async function holdFolder(
-  root: string,
-  inner: readonly string[],
-  { create = false }: { readonly create?: boolean } = {},
-): Promise<HeldFolder> {
+/**
+ * `inner`: the folder's path below `root`, which may be a link itself. `create`: so many of its last folders are made if
+ * they are missing. Rejects if another part is missing or no folder.
+ */
+export async function holdFolder(root: string, inner: readonly string[], create = 0): Promise<HeldFolder> {
   const real = await realpath(root);
   // Only Linux names entries of an opened folder; elsewhere the folder is compared before and after.
   return process.platform === 'linux' ? holdOpened(real, inner, create) : holdByPath(real, inner, create);
 }
 
-async function holdOpened(real: string, inner: readonly string[], create: boolean): Promise<HeldFolder> {
+async function holdOpened(real: string, inner: readonly string[], create: number): Promise<HeldFolder> {
   let held = await open(real, FLAGS);
   try {
-    for (const name of inner) {
+    for (const [index, name] of inner.entries()) {
       const place = entryOf(held, name);
-      if (create) await makeMissing(place);
+      if (index >= inner.length - create) await makeMissing(place);
       const next = await open(place, FLAGS);
       await held.close();
       held = next;
@@ -52,11 +51,11 @@ function entryOf(held: FileHandle, name: string): string | Buffer {
   return diskPath(`/proc/self/fd/${held.fd}/${name}`);
 }
 
-async function holdByPath(real: string, inner: readonly string[], create: boolean): Promise<HeldFolder> {
+async function holdByPath(real: string, inner: readonly string[], create: number): Promise<HeldFolder> {
   let path = real;
-  for (const name of inner) {
+  for (const [index, name] of inner.entries()) {
     path = join(path, name);
-    if (create) await makeMissing(diskPath(path));
+    if (index >= inner.length - create) await makeMissing(diskPath(path));
     if (!(await lstat(diskPath(path))).isDirectory()) throw new Error(`${name} is not a folder`);
   }
   const { dev, ino } = await lstat(diskPath(path), { bigint: true });

@@ -153,7 +153,7 @@ function isSpelling(one: string, other: string): boolean {
 }
 
 /** Undefined if the file has more bytes: it may grow during the read, and some files report no size. */
-async function readAtMost(handle: FileHandle, atMost: number): Promise<Uint8Array | undefined> {
+export async function readAtMost(handle: FileHandle, atMost: number): Promise<Uint8Array | undefined> {
   const { size } = await handle.stat();
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -32,7 +32,7 @@ export function createDiskEntries(folders: () => readonly FilePath[]): DiskEntri
     use: (folder: HeldFolder, name: string) => Promise<T>,
   ): Promise<T> => {
     const { root, names } = placeOf(path);
-    const folder = await holdFolder(root, names.slice(0, -1), { create });
+    const folder = await holdFolder(root, names.slice(0, -1), create ? names.length - 1 : 0);
     try {
       return await use(folder, names.at(-1) ?? '');
     } finally {
