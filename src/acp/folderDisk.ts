@@ -1,9 +1,9 @@
 // The workspace disk for a folder without an editor: reads, lists and changes files directly.
 import { type Dirent } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
 import { decodeBytes, encodeText } from '../base/encodings.ts';
-import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
+import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
+import { shortList } from '../base/text.ts';
 import {
   type AppliedEdit,
   EXISTS,
@@ -13,7 +13,8 @@ import {
   STALE,
   type WorkspaceDisk,
 } from '../core/ports/workspace.ts';
-import { pinPlace } from '../node/files/pinnedPlace.ts';
+import { deletePinned, movePinned, writePinned } from '../node/files/pinnedChanges.ts';
+import { type PinnedPlace, pinPlace } from '../node/files/pinnedPlace.ts';
 import { locate, readJudged } from '../node/files/readInside.ts';
 import { resolveInside } from '../node/files/resolvePath.ts';
 
@@ -25,10 +26,16 @@ export function createFolderDisk(folder: string): WorkspaceDisk {
   let changing: Promise<unknown> = Promise.resolve();
   const apply = async (edits: readonly FileEdit[]): Promise<Result<readonly AppliedEdit[]>> => {
     try {
-      const problem = (await whyMoved(folders, edits)) ?? (await whyNot(edits));
+      const pinned = await pinAll(folders, edits);
+      if (!pinned.ok) return pinned;
+      const problem = await whyNot(edits);
       if (problem !== undefined) return problem;
       const applied: AppliedEdit[] = [];
-      for (const edit of edits) applied.push(...(await applyOne(edit)));
+      for (const edit of edits) {
+        const changed = await applyOne(edit, pinned.value.get(edit) ?? []);
+        if (!changed.ok) return namingChanged(changed, applied);
+        applied.push(...changed.value);
+      }
       return succeeded(applied);
     } catch (error) {
       return failed('unwritable', `A file could not be changed: ${describeError(error)}.`);
@@ -57,15 +64,22 @@ export function createFolderDisk(folder: string): WorkspaceDisk {
   };
 }
 
-/** The failure if a path no longer leads to the place that was checked. */
-async function whyMoved(folders: readonly FilePath[], edits: readonly FileEdit[]) {
+/** Fails if a path no longer leads to the place that was checked. */
+async function pinAll(
+  folders: readonly FilePath[],
+  edits: readonly FileEdit[],
+): Promise<Result<ReadonlyMap<FileEdit, readonly PinnedPlace[]>>> {
+  const all = new Map<FileEdit, PinnedPlace[]>();
   for (const edit of edits) {
+    const places: PinnedPlace[] = [];
     for (const file of edit.type === 'move' ? [edit.file, edit.to] : [edit.file]) {
       const pinned = await pinPlace(folders, file, { itself: edit.type !== 'write' });
       if (!pinned.ok) return pinned;
+      places.push(pinned.value);
     }
+    all.set(edit, places);
   }
-  return undefined;
+  return succeeded(all);
 }
 
 /** The failure if an edit cannot be applied. Checks all edits before anything is changed. */
@@ -83,26 +97,36 @@ async function whyNot(edits: readonly FileEdit[]) {
   return undefined;
 }
 
-async function applyOne(edit: FileEdit): Promise<AppliedEdit[]> {
+async function applyOne(edit: FileEdit, [place, target]: readonly PinnedPlace[]): Promise<Result<AppliedEdit[]>> {
   const { file } = edit;
   const unsaved = false;
   const before = edit.from === undefined ? {} : { before: edit.from };
+  if (place === undefined) return succeeded([]);
   switch (edit.type) {
-    case 'write':
-      await mkdir(dirname(file.absolute), { recursive: true });
-      await writeFile(file.absolute, edit.to);
-      return [{ file, ...before, after: edit.to, unsaved }];
-    case 'move':
-      await mkdir(dirname(edit.to.absolute), { recursive: true });
-      await rename(file.absolute, edit.to.absolute);
-      return [
+    case 'write': {
+      const written = await writePinned(place, edit.from, edit.to);
+      return written.ok ? succeeded([{ file, ...before, after: edit.to, unsaved }]) : written;
+    }
+    case 'move': {
+      const moved = await movePinned(place, target ?? place);
+      if (!moved.ok) return moved;
+      return succeeded([
         { file, ...before, unsaved },
         { file: edit.to, after: edit.from, unsaved },
-      ];
-    case 'delete':
-      await rm(file.absolute);
-      return [{ file, ...before, unsaved }];
+      ]);
+    }
+    case 'delete': {
+      const deleted = await deletePinned(place, edit.from);
+      return deleted.ok ? succeeded([{ file, ...before, unsaved }]) : deleted;
+    }
   }
+}
+
+/** What was changed before the failure stays, and is named. */
+function namingChanged({ failure }: { failure: Failure }, applied: readonly AppliedEdit[]): Result<never> {
+  if (applied.length === 0) return { ok: false, failure };
+  const names = shortList([...new Set(applied.map(({ file }) => file.path))]);
+  return failed(failure.code, `${failure.message} Changed before: ${names}.`, failure.nextStep);
 }
 
 function kindOf(entry: Dirent): FolderEntry['kind'] {

@@ -29,6 +29,9 @@ const around = {
   after: z.string().optional(),
   before_kind: entryKindSchema.optional(),
   after_kind: entryKindSchema.optional(),
+  /** Permission bits, recorded if they differ or if one side is no file. */
+  before_mode: z.int().optional(),
+  after_mode: z.int().optional(),
 };
 
 /** Changes of files. Without `before` the file was created, without `after` it was deleted. */
@@ -228,8 +231,10 @@ const bodies = {
     checkpoint: z.string().optional(),
     tool_call_id: z.string().optional(),
     unsaved: seenSchema.optional(),
-    /** Number of files that were too large or unreadable. */
+    /** Number of files that were too large or unreadable, and of folders that could not be captured. */
     left_out: z.int().optional(),
+    /** The first of them. */
+    left_out_paths: z.array(z.string()).optional(),
     failure: failureSchema.optional(),
   },
   /**

@@ -1,5 +1,6 @@
 // All deliberate faults that the tests must detect.
 import { coreMutants } from './coreMutants.ts';
+import { fileMutants } from './fileMutants.ts';
 import { hubMutants } from './hubMutants.ts';
 import { type Mutant } from './mutate.ts';
 import { networkMutants } from './networkMutants.ts';
@@ -12,4 +13,6 @@ export const mutants: readonly Mutant[] = [
   ...pluginMutants,
   ...hubMutants,
   ...networkMutants,
+  ...fileMutants,
+  ...hubMutants,
 ];

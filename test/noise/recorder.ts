@@ -7,7 +7,7 @@ import { type Logger } from '../../src/core/ports/ports.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { WatchedPaths } from '../../src/producers/files/diskWatch.ts';
 import { GitRepository } from '../../src/producers/git/gitRepository.ts';
-import { findGitFolder } from '../../src/producers/git/gitState.ts';
+import { findGitFolder } from '../../src/node/files/gitFolder.ts';
 import { editorBuffers } from '../../src/vscode/sources/buffers.ts';
 import { DiagnosticsSource } from '../../src/vscode/sources/diagnostics.ts';
 import { createEditorFiles } from '../../src/vscode/sources/files.ts';

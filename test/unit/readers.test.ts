@@ -14,6 +14,7 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'vscode/workspace/editorWorkspace.ts',
     'storage/userFiles.ts',
     'acp/folderDisk.ts',
+    'node/files/gitFolder.ts',
   ],
   listUnjudged: ['core/consent/door.ts'],
   WorkspaceDisk: ['core/consent/door.ts', 'vscode/workspace/editorWorkspace.ts', 'acp/folderDisk.ts'],
@@ -37,7 +38,6 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'vscode/workspace/editorWorkspace.ts',
     'vscode/workspace/fileEdits.ts',
     'vscode/workspace/fileSteps.ts',
-    'vscode/workspace/bufferEdits.ts',
     'vscode/review/reviewBuffers.ts',
   ],
   // For language servers and editors; results about a file are checked at the door.
@@ -58,6 +58,8 @@ const NODE_FILES: readonly string[] = [
   'vscode/workspace/fileRights.ts',
   'vscode/workspace/ripgrep.ts',
 ];
+/** The only file that starts git, with limits and without the repository's programs. */
+const GIT_STARTER = 'node/runGit.ts';
 const CHECKED_LAYERS = /^(core|models|producers|tools|vscode)\//;
 
 interface Use {
@@ -73,6 +75,8 @@ function usesIn(file: string, text: string): Use[] {
       const name = ts.isPropertyAccessExpression(called) ? called.name.text : called.getText();
       const owner = ts.isPropertyAccessExpression(called) ? called.expression.getText() : '';
       if (Object.hasOwn(READERS, name)) found.push({ file, what: name });
+      if (/^(spawn|exec|execFile|fork)(Sync)?$/.test(name) && /^["'`]git\b/.test(node.arguments[0]?.getText() ?? ''))
+        found.push({ file, what: 'git' });
       if (name === 'readFile' && /(^|\.)fs$/.test(owner)) found.push({ file, what: 'fs.readFile' });
     }
     if (ts.isTypeReferenceNode(node) && Object.hasOwn(READERS, node.typeName.getText()))
@@ -90,6 +94,7 @@ function usesIn(file: string, text: string): Use[] {
 }
 
 function isAllowed({ file, what }: Use): boolean {
+  if (what === 'git') return file === GIT_STARTER;
   return (what === 'node:fs' ? NODE_FILES : (READERS[what] ?? [])).includes(file);
 }
 
@@ -100,7 +105,7 @@ const uses = readdirSync(source, { recursive: true, encoding: 'utf8' })
     return usesIn(name, readFileSync(join(source, file), 'utf8'));
   });
 
-test('every read of a workspace file goes through the door', () => {
+test('every read of a workspace file goes through the door, and every start of git through one module', () => {
   expect(uses.filter((use) => !isAllowed(use))).toEqual([]);
 });
 
@@ -120,6 +125,7 @@ test.each([
   ['vscode/x.ts', 'await vscode.workspace.fs.readFile(uri)'],
   ['vscode/x.ts', 'await vscode.workspace.openTextDocument(uri)'],
   ['producers/x.ts', 'workspace.admitting(consent)'],
+  ['storage/x.ts', "execFile('git', ['status'], done)"],
 ])('%s may not contain: %s', (file, text) => {
   expect(usesIn(file, text).filter((use) => !isAllowed(use))).toHaveLength(1);
 });

@@ -95,7 +95,7 @@ export class Captures {
       ...(call !== undefined && { tool_call_id: call }),
       ...(unsaved.flat().length > 0 && { unsaved: unsaved.flat() }),
       ...(taken.ok && { checkpoint: taken.value.name }),
-      ...(taken.ok && taken.value.leftOut.length > 0 && { left_out: taken.value.leftOut.length }),
+      ...(taken.ok && leftOutOf(taken.value.leftOut)),
       ...(!taken.ok && { failure: taken.failure }),
     });
     return taken.ok ? taken.value.name : undefined;
@@ -168,7 +168,9 @@ export class Captures {
       const paths = shortList(unread.map(({ file }) => file.path));
       output.warn(`changes of the command may not be listed, since their bytes could not be read: ${paths}`);
     }
-    const times = await checkpoints.changedAt(differences.map(({ file }) => file));
+    const times = await checkpoints.changedAt(
+      differences.map(({ file, movedIn }) => ({ ...file, ...(movedIn && { movedIn }) })),
+    );
     const changes = differences.flatMap((difference) => changeOf(difference, bytes, saved.get(difference.file.path)));
     return { changes, times };
   }
@@ -199,6 +201,13 @@ export class Captures {
     const files = await Promise.all([...paths].map((path) => workspace.resolve(path)));
     return files.flatMap((file) => (file.ok ? [file.value] : []));
   }
+}
+
+/** So many of the paths that are not in a checkpoint are recorded. */
+const MOST_LEFT_OUT = 20;
+
+function leftOutOf(paths: readonly string[]): { left_out?: number; left_out_paths?: string[] } {
+  return paths.length === 0 ? {} : { left_out: paths.length, left_out_paths: paths.slice(0, MOST_LEFT_OUT) };
 }
 
 const tooSlow: Failure = {
@@ -233,7 +242,8 @@ function changeOf(
   if (after !== undefined && now === undefined) return [];
   if (before !== undefined && old === undefined) return [];
   const kinds = kindsOf(before, after);
-  if (old !== undefined && now !== undefined && sameBytes(old, now) && kinds.beforeKind === kinds.afterKind) return [];
+  const isSameKind = kinds.beforeKind === kinds.afterKind && kinds.beforeMode === kinds.afterMode;
+  if (old !== undefined && now !== undefined && sameBytes(old, now) && isSameKind) return [];
   return [{ file, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }), ...kinds }];
 }
 
@@ -241,9 +251,12 @@ function changeOf(
 function kindsOf(
   before: CheckpointBytes | undefined,
   after: CheckpointBytes | undefined,
-): Pick<ChangedFile, 'beforeKind' | 'afterKind'> {
+): Pick<ChangedFile, 'beforeKind' | 'afterKind' | 'beforeMode' | 'afterMode'> {
   const both = before?.kind === 'executable' && after?.kind === 'executable';
+  const hasModes = before !== undefined && before.mode !== after?.mode;
   return {
+    ...(hasModes && before.mode !== undefined && { beforeMode: before.mode }),
+    ...(hasModes && after?.mode !== undefined && { afterMode: after.mode }),
     ...(before?.kind !== undefined && !both && { beforeKind: before.kind }),
     ...(after?.kind !== undefined && !both && { afterKind: after.kind }),
   };

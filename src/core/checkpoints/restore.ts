@@ -34,6 +34,8 @@ export interface RestorePlan {
   readonly entries: readonly RestoreEntry[];
   /** Why the changes of others are not known. */
   readonly othersUnknown?: string;
+  /** Files, and folders with a `/`, whose changes by commands and others are not known: they were not captured. */
+  readonly leftOut: readonly string[];
 }
 
 /** Only this many changes of others are listed. */
@@ -51,8 +53,14 @@ export async function planRestore(deps: RestoreDeps, request: string): Promise<R
     [...byPath].map(async ([path, steps]) => ({ ...(await planPutBack(deps, path, steps)), by: 'agent' as const })),
   );
   const others = await planOthers(deps, turn, new Set(byPath.keys()));
-  const entries = [...own, ...(others.ok ? others.value : [])].filter(({ outcome }) => outcome !== 'same');
-  return succeeded({ turn, entries, ...(!others.ok && { othersUnknown: others.failure.message }) });
+  if (!others.ok)
+    return succeeded({ turn, entries: own.filter(isNotSame), othersUnknown: others.failure.message, leftOut: [] });
+  const { entries, leftOut } = others.value;
+  return succeeded({ turn, entries: [...own, ...entries].filter(isNotSame), leftOut });
+}
+
+function isNotSame({ outcome }: PutBack): boolean {
+  return outcome !== 'same';
 }
 
 /** Plans for the files that differ from the checkpoint and were not changed by the agent. */
@@ -60,7 +68,7 @@ async function planOthers(
   deps: RestoreDeps,
   { checkpoint }: ChangedTurn,
   own: ReadonlySet<string>,
-): Promise<Result<readonly RestoreEntry[]>> {
+): Promise<Result<Pick<RestorePlan, 'entries' | 'leftOut'>>> {
   const { checkpoints, workspace } = deps;
   if (checkpoints === undefined || checkpoint === undefined) {
     return failed('no_checkpoint', 'The workspace was not captured before this turn.');
@@ -79,7 +87,8 @@ async function planOthers(
     ...differences.filter(({ file }) => !checkpoint.unsaved.has(file.path)).map((one) => onDisk(deps, one, bytes)),
     ...unsaved.map(([path, hash]) => inBuffer(deps, path, hash)),
   ]);
-  return succeeded(found.map((put) => ({ ...put, by: 'others' as const })));
+  const leftOut = [...new Set([...(await checkpoints.leftOut(checkpoint.name)), ...(now.ok ? now.value.leftOut : [])])];
+  return succeeded({ entries: found.map((put) => ({ ...put, by: 'others' as const })), leftOut });
 }
 
 function onDisk(
@@ -87,7 +96,9 @@ function onDisk(
   { file, before }: CheckpointDifference,
   bytes: ReadonlyMap<string, Uint8Array>,
 ): Promise<PutBack> {
-  return planReplace(deps, file, before && bytes.get(before.key), before && (before.kind ?? 'plain'));
+  const target = before && bytes.get(before.key);
+  const kind = before && (before.kind ?? 'plain');
+  return planReplace(deps, file, target, { kind, mode: before?.mode, captured: true });
 }
 
 async function inBuffer(deps: RestoreDeps, path: string, hash: string): Promise<PutBack> {
@@ -149,7 +160,8 @@ async function forced(deps: RestoreDeps, plan: RestorePlan, entry: RestoreEntry)
   const steps = deps.live()?.log.state.changes.since(plan.turn.request) ?? [];
   const first = steps.flatMap((turn) => turn.steps).find((step) => step.path === entry.path);
   const target = first?.before === undefined ? undefined : await deps.snapshots.get(first.before);
-  return planReplace(deps, entry, target, first?.beforeKind);
+  const { beforeKind: kind, beforeMode: mode, found = false } = first ?? {};
+  return planReplace(deps, entry, target, { kind, mode, captured: found });
 }
 
 function lastStep(turn: ChangedTurn): readonly number[] {

@@ -5,6 +5,7 @@ import { type LiveConversation, storageFailure } from '../conversation/liveConve
 import { type ChangeList, type Step } from '../conversation/projections/changes.ts';
 import { type Difference, differenceOf, type Hunk, withHunk, withoutHunk } from './hunks.ts';
 import {
+  changesKind,
   changesSomething,
   decidable,
   type PutBack,
@@ -222,24 +223,28 @@ export class Review {
   }
 }
 
-/** Links and executable bits have no hunks: they are decided on as a whole. */
+/** Links and permissions have no hunks: they are decided on as a whole. */
 function differenceIn({ base, plan }: Compared): Difference {
   const { hunks, ...counts } = differenceOf(base, plan.present);
-  const isWhole = base !== undefined && plan.present !== undefined && plan.presentKind !== plan.targetKind;
+  const isWhole = base !== undefined && plan.present !== undefined && changesKind(plan);
   return isWhole || hunks === undefined ? counts : { ...counts, hunks };
 }
 
 /** The bytes before and after a decision. They are stored before the event that names them is written. */
 export async function aroundOf(
   { snapshots }: Pick<PutBackDeps, 'snapshots'>,
-  { path, present, target, presentKind, targetKind }: PutBack,
+  put: PutBack,
 ): Promise<Omit<Files[number], 'through'>> {
+  const { path, present, target, presentKind, targetKind, presentMode, targetMode } = put;
+  const hasModes = target === undefined || (targetMode !== undefined && targetMode !== presentMode);
   return {
     path,
     ...(present !== undefined && { before: await snapshots.put(present) }),
     ...(target !== undefined && { after: await snapshots.put(target) }),
     ...(present !== undefined && presentKind !== targetKind && presentKind && { before_kind: presentKind }),
     ...(target !== undefined && presentKind !== targetKind && targetKind && { after_kind: targetKind }),
+    ...(hasModes && presentMode !== undefined && { before_mode: presentMode }),
+    ...(hasModes && targetMode !== undefined && { after_mode: targetMode }),
   };
 }
 
@@ -249,7 +254,7 @@ export function filesChanged(planned: Files, unchanged: readonly Unchanged[]): F
   return planned.flatMap((file) => {
     const one = stayed.get(file.path);
     if (one === undefined) return [file];
-    const { before_kind: _before, after_kind: _after, ...bytes } = file;
+    const { before_kind: _before, after_kind: _after, before_mode: _old, after_mode: _new, ...bytes } = file;
     return one.bytesChanged === true ? [bytes] : [];
   });
 }

@@ -9,24 +9,29 @@ export interface StepBytes {
   readonly after?: Uint8Array | undefined;
   readonly beforeKind?: EntryKind | undefined;
   readonly afterKind?: EntryKind | undefined;
+  readonly beforeMode?: number | undefined;
+  readonly afterMode?: number | undefined;
 }
 
 /** The present entry. `isLink`: the bytes are a link's target. */
 export interface Present {
   readonly bytes: Uint8Array;
   readonly isLink: boolean;
+  /** Its permission bits, if they are known. */
+  readonly mode?: number | undefined;
 }
 
 export type Undone =
   /**
    * `merged`: the file has changes of others, which stay. Without `bytes` there is no such file. Without `executable`
-   * that bit stays as it is.
+   * that bit stays as it is, and without `mode` all permission bits do.
    */
   | {
       readonly type: 'clean';
       readonly bytes?: Uint8Array;
       readonly isLink: boolean;
       readonly executable?: boolean;
+      readonly mode?: number;
       readonly merged: boolean;
     }
   /** Later changes of others cannot be separated from the agent's. */
@@ -42,12 +47,16 @@ export function undoSteps(present: Present | undefined, steps: readonly StepByte
   let state = present;
   let merged = false;
   let executable: boolean | undefined;
+  let mode: number | undefined;
   for (const step of steps.toReversed()) {
     const before = sideOf(step.before, step.beforeKind);
     const after = sideOf(step.after, step.afterKind);
     // The executable bit is undone independently of the bytes.
     if (step.beforeKind === 'executable') executable = true;
     else if (step.afterKind === 'executable' && before !== undefined) executable = false;
+    // The permissions too, unless somebody else has changed them since.
+    const present = mode ?? state?.mode;
+    if (step.beforeMode !== undefined && (present === undefined || present === step.afterMode)) mode = step.beforeMode;
     if (isSameFile(state, after)) {
       state = before;
       continue;
@@ -63,7 +72,9 @@ export function undoSteps(present: Present | undefined, steps: readonly StepByte
   }
   if (state === undefined) return { type: 'clean', merged, isLink: false };
   const { bytes, isLink } = state;
-  return { type: 'clean', merged, bytes, isLink, ...(executable !== undefined && !isLink && { executable }) };
+  if (isLink) return { type: 'clean', merged, bytes, isLink };
+  const bits = { ...(executable !== undefined && { executable }), ...(mode !== undefined && { mode }) };
+  return { type: 'clean', merged, bytes, isLink, ...bits };
 }
 
 function sideOf(bytes: Uint8Array | undefined, kind: EntryKind | undefined): Present | undefined {

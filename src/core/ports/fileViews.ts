@@ -44,4 +44,7 @@ export interface ChangedFile {
   /** The kind of entry that the bytes belong to, unless it is a plain file; see the event. */
   readonly beforeKind?: EntryKind;
   readonly afterKind?: EntryKind;
+  /** Permission bits; see the event. */
+  readonly beforeMode?: number;
+  readonly afterMode?: number;
 }

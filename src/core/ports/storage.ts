@@ -172,6 +172,8 @@ export interface CheckpointBytes {
   readonly size: number;
   /** Absent: a plain file. */
   readonly kind?: EntryKind;
+  /** Its permission bits; absent: not known, or a link. */
+  readonly mode?: number;
 }
 
 /** The change of a file between two checkpoints; `before` or `after` is absent if there was no such file. */
@@ -179,12 +181,16 @@ export interface CheckpointDifference {
   readonly file: FilePath;
   readonly before?: CheckpointBytes;
   readonly after?: CheckpointBytes;
+  /** The file came with a folder that was moved here, so it is older than its place. */
+  readonly movedIn?: true;
 }
+
+export interface PlacedFile extends FilePath, Pick<CheckpointDifference, 'movedIn'> {}
 
 interface Checkpoint {
   /** Equal states of the workspace have equal names. */
   readonly name: string;
-  /** Files that are not in it because they are too large or cannot be read. */
+  /** What is not in it: files that are too large or cannot be read, and folders (with a `/`) that cannot be captured. */
   readonly leftOut: readonly string[];
 }
 
@@ -202,11 +208,13 @@ export interface Checkpoints {
   }): Promise<Result<Checkpoint>>;
   /** Only files and links, without those that one of the checkpoints left out. Fails if a checkpoint is gone. */
   compare(before: string, after: string, signal: AbortSignal): Promise<Result<readonly CheckpointDifference[]>>;
+  /** As in `take`, for an earlier checkpoint. */
+  leftOut(name: string): Promise<readonly string[]>;
   /**
-   * When each file was last changed, in milliseconds since 1970, by path. Omits files whose time does not come from
+   * When each file was last changed, removed or moved to its place, in milliseconds since 1970, by path. Omits files whose time does not come from
    * this machine's clock.
    */
-  changedAt(files: readonly FilePath[]): Promise<ReadonlyMap<string, number>>;
+  changedAt(files: readonly PlacedFile[]): Promise<ReadonlyMap<string, number>>;
   read(bytes: readonly CheckpointBytes[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 

@@ -169,6 +169,17 @@ export interface Buffers {
 export interface DiskEntry {
   readonly bytes: Uint8Array;
   readonly kind: 'plain' | 'executable' | 'link';
+  /** The permission bits of a file. In `replace`, absent: as the kind and the present file have them. */
+  readonly mode?: number;
+}
+
+/** What is at a path, without following links. */
+export interface EntryInfo {
+  /** `nothing` is also what cannot be looked at. */
+  readonly kind: DiskEntry['kind'] | 'folder' | 'other' | 'nothing';
+  readonly mode?: number;
+  /** A link or a file is in the place of a folder above it. */
+  readonly behind: boolean;
 }
 
 /**
@@ -178,10 +189,12 @@ export interface DiskEntry {
 export interface DiskEntries {
   /** Its name is not valid text, so the editor cannot represent it. */
   isOdd(path: string): boolean;
-  /** Undefined: nothing is there, or an entry of another kind. */
-  kindOf(path: string): Promise<DiskEntry['kind'] | undefined>;
+  infoOf(path: string): Promise<EntryInfo>;
   /** Undefined: nothing is there. `other`: a folder or similar. */
   look(path: string): Promise<Result<DiskEntry | 'other' | undefined>>;
-  /** Fails with the code `stale` if the path has anything but `from`; the executable bit is not compared. */
-  replace(path: string, from: DiskEntry | undefined, to: DiskEntry | undefined): Promise<Result<void>>;
+  /**
+   * Fails with the code `stale` if the path has anything but `from`; permissions are not compared. `folder`: a folder
+   * without files, which is removed.
+   */
+  replace(path: string, from: DiskEntry | 'folder' | undefined, to: DiskEntry | undefined): Promise<Result<void>>;
 }

@@ -100,12 +100,14 @@ export async function keepViews(
 
 async function keepChanges(snapshots: Snapshots, changes: ToolOutcome['changes'] = []): Promise<Changes> {
   return Promise.all(
-    changes.map(async ({ file, before, after, beforeKind, afterKind }) => ({
+    changes.map(async ({ file, before, after, beforeKind, afterKind, beforeMode, afterMode }) => ({
       path: file.path,
       ...(before !== undefined && { before: await snapshots.put(before) }),
       ...(after !== undefined && { after: await snapshots.put(after) }),
       ...(beforeKind !== undefined && { before_kind: beforeKind }),
       ...(afterKind !== undefined && { after_kind: afterKind }),
+      ...(beforeMode !== undefined && { before_mode: beforeMode }),
+      ...(afterMode !== undefined && { after_mode: afterMode }),
     })),
   );
 }

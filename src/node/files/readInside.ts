@@ -112,6 +112,21 @@ async function readLocated(name: string, real: string, atMost: number): Promise<
   }
 }
 
+/** Undefined if it is missing, larger, unreadable, or not a regular file; a pipe or a device is never waited for. */
+export async function readRegular(path: string | Buffer, atMost: number): Promise<Uint8Array | undefined> {
+  try {
+    if (!(await lstat(path)).isFile()) return undefined;
+    const handle = await open(path, FLAGS);
+    try {
+      return (await handle.stat()).isFile() ? await readAtMost(handle, atMost) : undefined;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether the opened file is the one at `real`: a parent folder may have become a link meanwhile. */
 async function isStill(handle: FileHandle, real: string): Promise<boolean> {
   const opened = await handle.stat({ bigint: true });
@@ -138,7 +153,7 @@ function isSpelling(one: string, other: string): boolean {
 }
 
 /** Undefined if the file has more bytes: it may grow during the read, and some files report no size. */
-async function readAtMost(handle: FileHandle, atMost: number): Promise<Uint8Array | undefined> {
+export async function readAtMost(handle: FileHandle, atMost: number): Promise<Uint8Array | undefined> {
   const { size } = await handle.stat();
   const parts: Uint8Array[] = [];
   let length = 0;

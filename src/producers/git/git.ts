@@ -15,12 +15,12 @@ import {
 import { type ProducerHost, type Sample } from '../../core/ports/producers.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { findGitFolder } from '../../node/files/gitFolder.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { Authorship } from '../files/authorship.ts';
 import { type Hashes, knownOf, readSeenHashes } from '../files/seenHashes.ts';
 import { type GitGate, type Passed } from './gitGate.ts';
 import { GitRepository, type RepositoryDeps, type Settled } from './gitRepository.ts';
-import { findGitFolder } from './gitState.ts';
 
 export interface GitDeps {
   readonly clock: Clock;

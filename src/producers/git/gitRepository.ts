@@ -1,13 +1,14 @@
 // Detects the end of git operations in a repository: git's own files are quiet, there is no lock, and no rebase runs.
-import { execFile } from 'node:child_process';
 import { type FSWatcher, watch } from 'node:fs';
-import { promisify } from 'node:util';
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type GitHead } from '../../core/notify/wording/gitChange.ts';
 import { type Clock } from '../../core/ports/ports.ts';
+import { type GitFolder } from '../../node/files/gitFolder.ts';
+import { splitNames } from '../../node/files/rawNames.ts';
+import { runGit } from '../../node/runGit.ts';
 import { type Passed } from './gitGate.ts';
 import { describeGit } from './gitOperation.ts';
-import { type GitFolder, type GitState, readGitState, readHeadLog } from './gitState.ts';
+import { type GitState, readGitState, readHeadLog } from './gitState.ts';
 
 const QUIET_MILLISECONDS = 250;
 /** A stale lock, or a rebase that waits for the user, must not block reports forever. */
@@ -55,7 +56,7 @@ export class GitRepository implements Disposable {
   #settling: Settling | undefined;
   /** The lock is stale: it has existed for a long time without a change. */
   #staleLock = false;
-  #ended = false;
+  readonly #ending = new AbortController();
 
   static async open(deps: RepositoryDeps): Promise<GitRepository> {
     return new GitRepository(deps, await readGitState(deps.folder));
@@ -90,7 +91,7 @@ export class GitRepository implements Disposable {
   }
 
   dispose(): void {
-    this.#ended = true;
+    this.#ending.abort();
     this.#watcher.close();
     this.#settling?.timer?.dispose();
     this.#settling?.end();
@@ -98,7 +99,7 @@ export class GitRepository implements Disposable {
   }
 
   #noteActivity(worked: boolean): void {
-    if (this.#ended) return;
+    if (this.#ending.signal.aborted) return;
     if (this.#settling === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>();
       // A disposable, so that tests wait until the operations of the previous test are reported.
@@ -150,7 +151,7 @@ export class GitRepository implements Disposable {
       return;
     }
     // Something changed while the state was read: the operation has not ended.
-    if (this.#hasNewActivity(settling) || this.#ended) return;
+    if (this.#hasNewActivity(settling) || this.#ending.signal.aborted) return;
     const log = await readHeadLog(folder, before.logLength);
     const what = describeGit(before, after, log);
     this.#state = after;
@@ -169,8 +170,10 @@ export class GitRepository implements Disposable {
   }
 
   async #conflicts(): Promise<readonly string[]> {
-    const names = await this.#git('diff', '--name-only', '--diff-filter=U', '--no-ext-diff', '-z');
-    return names === undefined ? [] : [...new Set(names)];
+    // Reads the index only: comparing files would run the repository's filters.
+    const entries = await this.#git('ls-files', '--unmerged', '--full-name', '-z');
+    const names = (entries ?? []).map((entry) => entry.slice(entry.indexOf('\t') + 1));
+    return [...new Set(names)];
   }
 
   async #compare(before: string, after: string): Promise<readonly string[] | undefined> {
@@ -181,15 +184,16 @@ export class GitRepository implements Disposable {
   /** The names that git prints; undefined if it cannot be run. */
   async #git(...args: readonly string[]): Promise<readonly string[] | undefined> {
     if (!this.#deps.trusted) return undefined;
-    const options = {
-      cwd: this.#deps.folder.tree,
-      timeout: COMMAND_MILLISECONDS,
-      maxBuffer: 64 * 1024 * 1024,
-      env: { ...process.env, GIT_OPTIONAL_LOCKS: '0' },
-    };
-    const run = promisify(execFile)('git', ['-c', 'core.fsmonitor=false', ...args], options);
+    const { own, tree } = this.#deps.folder;
+    const run = runGit(args, {
+      folder: tree,
+      // Also without them the repository's configuration could name another working tree.
+      env: { GIT_DIR: own, GIT_WORK_TREE: tree },
+      signal: this.#ending.signal,
+      milliseconds: COMMAND_MILLISECONDS,
+    });
     const printed = await run.catch(() => undefined);
-    return printed?.stdout.split('\0').filter((name) => name !== '');
+    return printed && splitNames(printed).filter((name) => name !== '');
   }
 }
 

@@ -1,14 +1,7 @@
 // Reads the state of a repository from git's own files: the head, an unfinished operation, and HEAD's log.
-import { open, readFile, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-
-/** Git's own folder for this working tree, and the one that all working trees of the repository share. */
-export interface GitFolder {
-  readonly own: string;
-  readonly shared: string;
-  /** The working tree. */
-  readonly tree: string;
-}
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exists, type GitFolder, parseHash, parseHead, readGitFile, readRef } from '../../node/files/gitFolder.ts';
 
 type UnderWay = 'merge' | 'rebase' | 'cherry-pick' | 'revert';
 
@@ -33,80 +26,44 @@ const MARKS: readonly (readonly [string, UnderWay])[] = [
   ['MERGE_HEAD', 'merge'],
 ];
 
-/** The repository that contains the folder; undefined if there is none. */
-export async function findGitFolder(folder: string): Promise<GitFolder | undefined> {
-  for (let tree = folder; ; tree = dirname(tree)) {
-    const found = await asGitFolder(tree);
-    if (found !== undefined) return found;
-    if (dirname(tree) === tree) return undefined;
-  }
-}
-
-async function asGitFolder(tree: string): Promise<GitFolder | undefined> {
-  const place = join(tree, '.git');
-  const kind = await stat(place).catch(() => undefined);
-  if (kind === undefined) return undefined;
-  // In a linked working tree or a submodule, a file names the folder.
-  const named = kind.isDirectory() ? place : /^gitdir: (.*)$/m.exec((await read(place)) ?? '')?.[1];
-  if (named === undefined) return undefined;
-  const own = resolve(tree, named);
-  if ((await read(join(own, 'HEAD'))) === undefined) return undefined;
-  const shared = await read(join(own, 'commondir'));
-  return { own, shared: shared === undefined ? own : resolve(own, shared.trim()), tree };
-}
+/** A repository with a million references has 64 MB of them. */
+const MOST_PACKED = 64 * 1024 * 1024;
+const LONGEST_HEAD = 4096;
+/** Git removes old lines of its logs; a longer log is not read. */
+const LONGEST_LOG = 16 * 1024 * 1024;
+/** What git writes before the message of each line: two hashes and who did it. */
+const LOG_LINE = /^[0-9a-f]{40,64} [0-9a-f]{40,64} [^\t]*\t(.*)$/;
 
 export async function readGitState({ own, shared }: GitFolder): Promise<GitState> {
-  const [head = '', marks, lock, log] = await Promise.all([
-    read(join(own, 'HEAD')),
+  const [head, marks, lock, log] = await Promise.all([
+    readGitFile(own, 'HEAD', LONGEST_HEAD).then(parseHead),
     Promise.all(MARKS.map(async ([name, what]) => ((await exists(join(own, name))) ? what : undefined))),
     exists(join(own, 'index.lock')),
-    stat(join(own, 'logs', 'HEAD')).catch(() => undefined),
+    lstat(join(own, 'logs', 'HEAD')).catch(() => undefined),
   ]);
-  const ref = /^ref: (.*)$/m.exec(head)?.[1];
+  const ref = head !== undefined && 'ref' in head ? head.ref : undefined;
   return {
     branch: ref?.replace(/^refs\/heads\//, ''),
-    commit: ref === undefined ? head.trim() : await readRef(shared, ref),
-    stash: await readRef(shared, 'refs/stash'),
+    commit:
+      ref === undefined ? (head !== undefined && 'commit' in head ? head.commit : '') : await findRef(shared, ref),
+    stash: await findRef(shared, 'refs/stash'),
     underWay: marks.find((mark) => mark !== undefined),
     logLength: log?.size ?? 0,
     locked: lock,
   };
 }
 
-/** The lines of HEAD's log after this length, one for each operation. */
+/** The messages of HEAD's log after this length, one for each operation. */
 export async function readHeadLog({ own }: GitFolder, since: number): Promise<string[]> {
-  const file = await open(join(own, 'logs', 'HEAD')).catch(() => undefined);
-  if (file === undefined) return [];
-  try {
-    const { size } = await file.stat();
-    const length = Math.max(0, size - since);
-    const { buffer } = await file.read(Buffer.alloc(length), 0, length, Math.min(since, size));
-    const lines = buffer.toString('utf8').split('\n');
-    return lines.flatMap((line) => line.split('\t')[1] ?? []);
-  } finally {
-    await file.close();
-  }
+  const log = Buffer.from((await readGitFile(own, join('logs', 'HEAD'), LONGEST_LOG)) ?? '');
+  const lines = log.subarray(Math.min(since, log.length)).toString('utf8').split('\n');
+  return lines.flatMap((line) => LOG_LINE.exec(line)?.[1] ?? []);
 }
 
-async function readRef(shared: string, ref: string): Promise<string> {
-  const loose = await read(join(shared, ref));
-  if (loose !== undefined) return loose.trim();
-  const packed = (await read(join(shared, 'packed-refs'))) ?? '';
-  return (
-    packed
-      .split('\n')
-      .find((line) => line.endsWith(` ${ref}`))
-      ?.split(' ')[0] ?? ''
-  );
-}
-
-function read(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined);
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+async function findRef(shared: string, ref: string): Promise<string> {
+  const loose = await readRef(shared, ref);
+  if (loose !== '') return loose;
+  const packed = (await readGitFile(shared, 'packed-refs', MOST_PACKED)) ?? '';
+  const line = packed.split('\n').find((one) => one.endsWith(` ${ref}`));
+  return parseHash(line?.split(' ')[0]);
 }

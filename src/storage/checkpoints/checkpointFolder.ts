@@ -28,8 +28,12 @@ export interface CheckpointFolder {
   take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder>;
   /** Keeps the state until `forget`. */
   keep(name: string, tree: string, signal: AbortSignal): Promise<void>;
-  /** `after` is undefined if the folder was deleted. */
-  compare(before: string, after: string | undefined, signal: AbortSignal): Promise<readonly FolderDifference[]>;
+  /** Undefined: there was no such folder. */
+  compare(
+    before: string | undefined,
+    after: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly FolderDifference[]>;
   read(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>;
   /** Removes the states whose names `needed` rejects. */
   forget(needed: (name: string) => boolean, signal: AbortSignal): Promise<number>;
@@ -37,7 +41,7 @@ export interface CheckpointFolder {
 }
 
 /** Larger files are left out. */
-const LARGEST = 100 * 1024 * 1024;
+export const LARGEST = 100 * 1024 * 1024;
 /** Ignored files up to this size, such as `.env`, are captured if their folder is not ignored. */
 const LARGEST_IGNORED = 1024 * 1024;
 const MOST_IGNORED = 500;
@@ -167,7 +171,10 @@ function isPlainlyReadable({ mode, uid }: Stats): boolean {
   return user !== undefined && (user === uid ? (mode & 0o400) !== 0 : (mode & 0o004) !== 0);
 }
 
+/** Changes with the form of the stored states. */
+const FORM = 2;
+
 /** Name of the storage folder for a workspace folder. */
 export function folderName(absolute: string): string {
-  return createHash('sha256').update(absolute).digest('hex').slice(0, 24);
+  return createHash('sha256').update(`${FORM} ${absolute}`).digest('hex').slice(0, 24);
 }

@@ -1,11 +1,11 @@
 // Captures a folder's files with git, in a separate index and object store, never in the user's.
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
-import { delimiter, join, relative, sep } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import { encodeName, splitNames } from '../../node/files/rawNames.ts';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { splitNames } from '../../node/files/rawNames.ts';
 import { GitExit, runGit } from '../../node/runGit.ts';
 import {
+  type Candidate,
   type CheckpointFolder,
   type FolderDifference,
   folderName,
@@ -15,20 +15,22 @@ import {
   siftInSlices,
   type TakenFolder,
 } from './checkpointFolder.ts';
-import { type Blob, blobOf, entriesOf, insideOf, noting } from './checkpointListing.ts';
-import { copyIndex, findRepository, preparePlace } from './checkpointPlace.ts';
+import { compareTrees, readModes } from './checkpointCompare.ts';
+import { entriesOf, insideOf, noting } from './checkpointListing.ts';
+import { CheckpointModes, MODES_NAME } from './checkpointModes.ts';
+import { type CaptureRoot, copyIndex, preparePlace } from './checkpointPlace.ts';
+import { CheckpointStore } from './checkpointStore.ts';
 
 /** Paths passed to git in one call. */
 const BATCH = 4000;
 
-/** Files processed before yielding to the event loop. */
-const SLICE = 1000;
-
 /** Git knows this object without storing it. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
-/** Git commands that read the working tree. */
-const TREE_COMMANDS = new Set(['ls-files', 'update-index']);
+/** Git compares times by the second: changes of a file's permissions may go unnoticed within it. */
+const COARSE_MILLISECONDS = 2000;
+/** So many files that changed within that time are looked at again. */
+const MOST_RECENT = 20_000;
 
 export interface GitFolderDeps {
   /** Storage of all checkpoints. */
@@ -45,30 +47,43 @@ export async function openGitFolder(deps: GitFolderDeps): Promise<CheckpointFold
   await mkdir(deps.storage, { recursive: true, mode: 0o700 });
   const version = await runGit(['--version'], { folder: deps.storage, signal }).catch(() => undefined);
   if (version === undefined) return undefined;
-  const repository = await findRepository(folder, signal);
   const name = folderName(folder);
   const place = join(deps.storage, 'git', name);
-  const root = repository?.root ?? folder;
-  await preparePlace(place, root, repository, signal);
-  return new GitFolder({ ...deps, place, root, prefix: relative(root, folder).split(sep).join('/'), name });
+  const { root, prefix } = await preparePlace(place, folder, signal);
+  const store = new CheckpointStore({ place, root, name, report: deps.report });
+  return new GitFolder({ root, prefix, store, report: deps.report });
+}
+
+interface Deps extends CaptureRoot, Pick<GitFolderDeps, 'report'> {
+  readonly store: CheckpointStore;
+}
+
+/** The changes since the last capture, as paths below the root. */
+interface Changes {
+  changed(): Iterable<string>;
+  /** Those of `changed` that the index has. */
+  readonly known: ReadonlySet<string>;
+  readonly gone: readonly string[];
+  readonly nested: readonly string[];
 }
 
 class GitFolder implements CheckpointFolder {
   readonly kind = 'git';
-  readonly #deps: GitFolderDeps & { place: string; root: string; prefix: string; name: string };
-  readonly #index: string;
+  readonly #deps: Deps;
+  readonly #store: CheckpointStore;
   /** Ignored files that are in the index. */
   readonly #also = new Set<string>();
   /** Files that git refused; each is reported once. */
   readonly #refused = new Set<string>();
-  #tree: string | undefined;
+  /** Files that had changed right before they were captured. */
+  #recent: readonly string[] = [];
+  /** The last captured state, and the index that has it: another window may have replaced the index since. */
+  #last: { readonly tree: string; readonly index: string } | undefined;
   #taking: Promise<unknown> = Promise.resolve();
-  #packing: Promise<void> | undefined;
-  readonly #closing = new AbortController();
 
-  constructor(deps: GitFolderDeps & { place: string; root: string; prefix: string; name: string }) {
+  constructor(deps: Deps) {
     this.#deps = deps;
-    this.#index = join(deps.place, 'index');
+    this.#store = deps.store;
   }
 
   take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder> {
@@ -77,11 +92,37 @@ class GitFolder implements CheckpointFolder {
     return next;
   }
 
+  /** Works on a copy that then replaces the index, since two windows may do this at once. */
   async #take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder> {
+    const { index } = this.#store;
+    const copy = `${index}.${randomUUID()}`;
+    const before = await identityOf(index);
+    const isFirst = !(await copyIndex(index, copy));
+    try {
+      return await this.#takeWith(copy, isFirst, before, also, signal);
+    } catch (error) {
+      this.#last = undefined;
+      // A repository can make git wait for its objects.
+      if (isFirst && !signal.aborted) await this.#store.stopBorrowing();
+      throw error;
+    } finally {
+      await rm(copy, { force: true });
+      await rm(`${copy}.lock`, { force: true });
+    }
+  }
+
+  async #takeWith(
+    copy: string,
+    isFirst: boolean,
+    identity: string,
+    also: readonly string[],
+    signal: AbortSignal,
+  ): Promise<TakenFolder> {
     const { root, prefix } = this.#deps;
-    const [{ changed, known, gone, nested }, ignored] = await Promise.all([
-      this.#findChanges(signal),
-      this.#findIgnored(signal),
+    const [{ changed, known, gone, nested }, ignored, modes] = await Promise.all([
+      this.#findChanges(copy, isFirst, signal),
+      this.#findIgnored(copy, signal),
+      isFirst ? new CheckpointModes() : this.#modesIn(copy, signal),
     ]);
     const isNested = (path: string) => nested.some((folder) => path.startsWith(`${folder}/`));
     const more = also
@@ -90,83 +131,103 @@ class GitFolder implements CheckpointFolder {
     const leftOut: string[] = [];
     const small = await siftIgnored(root, ignored, signal);
     const present = new Set<string>();
-    const sifted = noting(siftInSlices(root, joined(changed(), more), signal, leftOut), known, present);
+    const recent: string[] = [];
+    const since = Date.now() - COARSE_MILLISECONDS;
+    const note = ({ path, stat: found }: Candidate) => {
+      if (known.has(path)) present.add(path);
+      if (found.isSymbolicLink()) modes.forget(insideOf(prefix, path));
+      else modes.note(insideOf(prefix, path), found.mode);
+      if (found.ctimeMs >= since && recent.length < MOST_RECENT) recent.push(path);
+    };
+    const sifted = noting(siftInSlices(root, joined(changed(), more), signal, leftOut), note);
+    for (const candidate of small) note(candidate);
     const adding = inBatches(sifted, small, BATCH);
     const first = await adding.next();
     const unreadable: string[] = [];
     // With nothing to add, all files were checked, so the list of left-out files is complete.
     const hasChanges = first.done !== true || gone.length > 0 || present.size < known.size;
-    if (hasChanges || this.#tree === undefined) {
+    if (hasChanges || this.#last?.index !== identity) {
+      if (first.done !== true) unreadable.push(...(await this.#add(first.value, copy, isFirst, signal)));
+      for await (const add of adding) unreadable.push(...(await this.#add(add, copy, isFirst, signal)));
       // Otherwise the earlier state of a file that is now left out or replaced by a folder would count as present.
-      const remove = () => [...new Set([...gone, ...[...known].filter((path) => !present.has(path))])];
-      unreadable.push(...(await this.#update(first.done === true ? [] : first.value, adding, remove, signal)));
+      const removed = [...new Set([...gone, ...[...known].filter((path) => !present.has(path))])];
+      await this.#finish(copy, removed, modes, signal);
       for (const path of more) this.#also.add(path);
+      this.#recent = recent;
     }
-    const tree = this.#tree ?? '';
+    const tree = this.#last?.tree ?? '';
     const inside = (paths: readonly string[]) => paths.map((path) => insideOf(prefix, path));
     return { tree, nested: inside(nested), leftOut: inside([...leftOut, ...unreadable]) };
   }
 
-  /** Files that differ from the index. */
-  async #findChanges(
-    signal: AbortSignal,
-  ): Promise<{ changed: () => Iterable<string>; known: ReadonlySet<string>; gone: string[]; nested: string[] }> {
-    const { prefix } = this.#deps;
-    const limits = prefix === '' ? [] : ['--', prefix];
-    const listed = await this.#git(['ls-files', '-z', '-t', '-o', '-m', '-d', '--exclude-standard', ...limits], signal);
+  /** Files that differ from the index, or may do so. */
+  async #findChanges(index: string, isFirst: boolean, signal: AbortSignal): Promise<Changes> {
+    const store = this.#store;
+    // Lists also the files of which only times or permissions have changed.
+    const compare = ['diff-files', '--raw', '-z', '--no-renames', ...this.#limits];
+    const [listed, compared] = await Promise.all([
+      store.git(['ls-files', '-z', '-t', '-o', '--exclude-standard', ...this.#limits], signal, { index }),
+      isFirst ? Buffer.alloc(0) : store.git(compare, signal, { index }),
+    ]);
     const known = new Set<string>();
     const gone = new Set<string>();
     const nested: string[] = [];
-    for (const { path, tag } of entriesOf(listed)) {
-      if (tag === 'C') known.add(path);
-      if (tag === 'R') gone.add(path);
-      else if (path.endsWith('/')) nested.push(path.slice(0, -1));
+    const parts = splitNames(compared);
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      const path = parts[at + 1] ?? '';
+      if (path !== this.#modesPath) (parts[at]?.endsWith(' D') === true ? gone : known).add(path);
     }
+    for (const path of this.#recent) if (!gone.has(path)) known.add(path);
+    for (const { path } of entriesOf(listed)) if (path.endsWith('/')) nested.push(path.slice(0, -1));
     // Parsed on demand and never held as a whole, since the first listing contains every file.
     const changed = function* () {
-      for (const { path, tag } of entriesOf(listed)) {
-        if (tag !== 'R' && !path.endsWith('/') && !gone.has(path)) yield path;
-      }
+      yield* known;
+      for (const { path } of entriesOf(listed)) if (!path.endsWith('/') && !known.has(path)) yield path;
     };
     return { changed, known, gone: [...gone], nested };
   }
 
   /** Ignored files outside the index whose folders are not ignored. */
-  async #findIgnored(signal: AbortSignal): Promise<readonly string[]> {
-    const { prefix } = this.#deps;
-    const limits = prefix === '' ? [] : ['--', prefix];
-    const asked = ['ls-files', '-z', '-t', '-o', '-i', '--exclude-standard', '--directory', ...limits];
-    const listed = await this.#git(asked, signal);
+  async #findIgnored(index: string, signal: AbortSignal): Promise<readonly string[]> {
+    const asked = ['ls-files', '-z', '-t', '-o', '-i', '--exclude-standard', '--directory', ...this.#limits];
+    const listed = await this.#store.git(asked, signal, { index });
     return Array.from(entriesOf(listed), ({ path }) => path).filter((path) => !path.endsWith('/'));
   }
 
-  /** Updates a copy that then replaces the index, since two windows may do this at once. Returns unreadable files. */
-  async #update(
-    first: readonly string[],
-    more: AsyncIterable<readonly string[]>,
-    remove: () => readonly string[],
-    signal: AbortSignal,
-  ): Promise<readonly string[]> {
-    const copy = `${this.#index}.${randomUUID()}`;
-    const isFirst = !(await copyIndex(this.#index, copy));
-    const unreadable: string[] = [];
-    try {
-      if (first.length > 0) unreadable.push(...(await this.#add(first, copy, isFirst, signal)));
-      for await (const add of more) unreadable.push(...(await this.#add(add, copy, isFirst, signal)));
-      const removed = remove();
-      if (removed.length > 0) {
-        await this.#git(['update-index', '--force-remove', '-z', '--stdin'], signal, copy, removed);
-      }
-      this.#tree = (await this.#git(['write-tree'], signal, copy)).toString().trim();
-      await rename(copy, this.#index);
-    } catch (error) {
-      this.#tree = undefined;
-      throw error;
-    } finally {
-      await rm(copy, { force: true });
-      await rm(`${copy}.lock`, { force: true });
+  get #limits(): readonly string[] {
+    return this.#deps.prefix === '' ? [] : ['--', this.#deps.prefix];
+  }
+
+  get #modesPath(): string {
+    return this.#deps.prefix === '' ? MODES_NAME : `${this.#deps.prefix}/${MODES_NAME}`;
+  }
+
+  async #modesIn(index: string, signal: AbortSignal): Promise<CheckpointModes> {
+    return (await readModes(this.#store, `:${this.#modesPath}`, signal, index)) ?? new CheckpointModes();
+  }
+
+  /** Completes the copy of the index, writes its tree, and replaces the index. */
+  async #finish(copy: string, removed: readonly string[], modes: CheckpointModes, signal: AbortSignal): Promise<void> {
+    const { prefix } = this.#deps;
+    const store = this.#store;
+    if (removed.length > 0) {
+      const args = ['update-index', '--force-remove', '-z', '--stdin'];
+      await store.git(args, signal, { index: copy, paths: removed });
+      for (const path of removed) modes.forget(insideOf(prefix, path));
     }
-    return unreadable;
+    if (modes.changed) {
+      const oid = await store.git(['hash-object', '-w', '--stdin'], signal, { input: modes.toString() });
+      const entry = `100644,${oid.toString().trim()},${this.#modesPath}`;
+      await store.git(['update-index', '--add', '--cacheinfo', entry], signal, { index: copy });
+    }
+    const hasFiles =
+      prefix === '' || (await store.git(['ls-files', '-z', ...this.#limits], signal, { index: copy })).length > 0;
+    const part = prefix === '' ? [] : [`--prefix=${prefix}/`];
+    const tree = hasFiles
+      ? (await store.git(['write-tree', ...part], signal, { index: copy })).toString().trim()
+      : EMPTY_TREE;
+    await rename(copy, store.index);
+    this.#last = { tree, index: await identityOf(store.index) };
   }
 
   /**
@@ -183,7 +244,7 @@ class GitFolder implements CheckpointFolder {
     try {
       // Only the first capture borrows the repository's objects.
       const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
-      await this.#git(args, signal, index, paths, borrow);
+      await this.#store.git(args, signal, { index, paths, borrow });
       return [];
     } catch (error) {
       signal.throwIfAborted();
@@ -204,156 +265,37 @@ class GitFolder implements CheckpointFolder {
     }
   }
 
-  async keep(name: string, tree: string, signal: AbortSignal): Promise<void> {
-    await this.#name(`refs/checkpoints/${name}`, tree, signal);
-    this.#packing ??= this.#pack().catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) this.#deps.report('the objects of a checkpoint could not be copied', error);
-    });
+  keep(name: string, tree: string, signal: AbortSignal): Promise<void> {
+    return this.#store.keep(name, tree, signal);
   }
 
-  /** Another window may name the same state at the same time. */
-  async #name(ref: string, tree: string, signal: AbortSignal, attempts = 5): Promise<void> {
-    try {
-      await this.#git(['update-ref', ref, tree], signal);
-    } catch (error) {
-      const named = await this.#git(['rev-parse', '--verify', '-q', ref], signal).catch(() => undefined);
-      if (named?.toString().trim() === tree) return;
-      if (attempts === 0) throw error;
-      await this.#name(ref, tree, signal, attempts - 1);
-    }
+  async compare(
+    before: string | undefined,
+    after: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly FolderDifference[]> {
+    return before === after ? [] : compareTrees(this.#store, before ?? EMPTY_TREE, after ?? EMPTY_TREE, signal);
   }
 
-  async compare(before: string, after: string | undefined, signal: AbortSignal): Promise<readonly FolderDifference[]> {
-    if (before === after) return [];
-    const { prefix } = this.#deps;
-    const said = await this.#git(
-      ['diff-tree', '-r', '-z', '--no-renames', '--raw', before, after ?? EMPTY_TREE],
-      signal,
-    );
-    const parts = splitNames(said);
-    const raw: { path: string; before?: Blob; after?: Blob }[] = [];
-    for (let at = 0; at + 1 < parts.length; at += 2) {
-      if (at % SLICE === 0) await setImmediate();
-      const [oldMode = '', newMode = '', old = '', now = ''] = (parts[at] ?? '').slice(1).split(' ');
-      const path = parts[at + 1] ?? '';
-      const [before, after] = [blobOf(oldMode, old), blobOf(newMode, now)];
-      if (before === undefined && after === undefined) continue;
-      raw.push({ path: insideOf(prefix, path), ...(before && { before }), ...(after && { after }) });
-    }
-    const sizes = await this.#sizes(
-      raw.flatMap((one) => [one.before, one.after].flatMap((blob) => blob?.oid ?? [])),
-      signal,
-    );
-    const bytes = ({ oid, kind }: Blob) => ({
-      key: `git:${this.#deps.name}:${oid}`,
-      size: sizes.get(oid) ?? 0,
-      ...(kind && { kind }),
-    });
-    const found: FolderDifference[] = [];
-    for (const { path, before: old, after: now } of raw) {
-      if (found.length % SLICE === 0) await setImmediate();
-      found.push({
-        path,
-        ...(old !== undefined && { before: bytes(old) }),
-        ...(now !== undefined && { after: bytes(now) }),
-      });
-    }
-    return found;
+  read(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>> {
+    return this.#store.read(keys, signal);
   }
 
-  async #sizes(oids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
-    if (oids.length === 0) return new Map();
-    const said = await this.#gitWith(['cat-file', '--batch-check'], signal, `${[...new Set(oids)].join('\n')}\n`);
-    const sizes = new Map<string, number>();
-    for (const line of said.toString().trim().split('\n')) {
-      if (sizes.size % SLICE === 0) await setImmediate();
-      const [oid = '', , size] = line.split(' ');
-      // The answer has no size if the object is missing.
-      if (size !== undefined) sizes.set(oid, Number(size));
-    }
-    return sizes;
-  }
-
-  async read(keys: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>> {
-    const own = `git:${this.#deps.name}:`;
-    const oids = [...new Set(keys.flatMap((key) => (key.startsWith(own) ? [key.slice(own.length)] : [])))];
-    if (oids.length === 0) return new Map();
-    const said = await this.#gitWith(['cat-file', '--batch'], signal, `${oids.join('\n')}\n`);
-    const found = new Map<string, Uint8Array>();
-    for (let at = 0; at < said.length; ) {
-      const end = said.indexOf(10, at);
-      const [oid = '', kind, size = ''] = said.subarray(at, end).toString().split(' ');
-      const length = kind === 'blob' ? Number(size) : -1;
-      if (length >= 0) found.set(own + oid, said.subarray(end + 1, end + 1 + length));
-      at = end + 1 + (length >= 0 ? length + 1 : 0);
-    }
-    return found;
-  }
-
-  async forget(needed: (name: string) => boolean, signal: AbortSignal): Promise<number> {
-    const said = await this.#git(['for-each-ref', '--format=%(refname)', 'refs/checkpoints'], signal);
-    const refs = said
-      .toString()
-      .split('\n')
-      .filter((ref) => ref !== '');
-    const old = refs.filter((ref) => !needed(ref.slice('refs/checkpoints/'.length)));
-    if (old.length === 0) return 0;
-    await this.#gitWith(['update-ref', '--stdin'], signal, old.map((ref) => `delete ${ref}\n`).join(''));
-    // A new capture of another window may not be named yet, so nothing younger than a day is removed.
-    await this.#git(['repack', '-A', '-d', '-q', '--unpack-unreachable=1.day.ago'], signal);
-    await this.#git(['prune', '--expire=1.day.ago'], signal);
-    return old.length;
-  }
-
-  /** Runs once: copies borrowed objects, so that checkpoints outlive the repository. */
-  async #pack(): Promise<void> {
-    const { place } = this.#deps;
-    const borrowed = join(place, 'borrowed');
-    const objects = await readFile(borrowed, 'utf8').catch(() => undefined);
-    if (objects === undefined) return;
-    const env = { ...this.#env(this.#index), ...alternates(objects) };
-    const { signal } = this.#closing;
-    await runGit(['-c', 'pack.threads=1', 'repack', '-a', '-d', '-q'], { folder: place, env, signal, idle: true });
-    await rm(borrowed, { force: true });
+  forget(needed: (name: string) => boolean, signal: AbortSignal): Promise<number> {
+    return this.#store.forget(needed, signal);
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#packing;
+    const closed = this.#store.close();
     await this.#taking;
-  }
-
-  #env(index: string): Record<string, string> {
-    return { GIT_DIR: this.#deps.place, GIT_WORK_TREE: this.#deps.root, GIT_INDEX_FILE: index };
-  }
-
-  async #git(
-    args: readonly string[],
-    signal: AbortSignal,
-    index = this.#index,
-    paths: readonly string[] = [],
-    borrow = true,
-  ): Promise<Buffer> {
-    return this.#gitWith(args, signal, encodeName(paths.map((path) => `${path}\0`).join('')), index, borrow);
-  }
-
-  async #gitWith(
-    args: readonly string[],
-    signal: AbortSignal,
-    input: string | Uint8Array,
-    index = this.#index,
-    borrow = true,
-  ): Promise<Buffer> {
-    const { place, root } = this.#deps;
-    const objects = borrow ? await readFile(join(place, 'borrowed'), 'utf8').catch(() => undefined) : undefined;
-    const env = { ...this.#env(index), ...(objects !== undefined && alternates(objects)) };
-    // Commands that need no working tree run elsewhere, so that captured files stay readable without the folder.
-    const folder = TREE_COMMANDS.has(args[0] ?? '') ? root : place;
-    return runGit(args, { folder, env, input, signal: AbortSignal.any([signal, this.#closing.signal]) });
+    await closed;
   }
 }
 
-function alternates(objects: string): Record<string, string> {
-  const quoted = objects.includes(delimiter) || objects.startsWith('"') ? JSON.stringify(objects) : objects;
-  return { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted };
+/** Distinguishes an index from one that another window wrote; empty if there is none. */
+async function identityOf(index: string): Promise<string> {
+  return stat(index).then(
+    ({ ino, size, mtimeMs }) => `${ino} ${size} ${mtimeMs}`,
+    () => '',
+  );
 }

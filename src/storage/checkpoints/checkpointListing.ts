@@ -4,14 +4,13 @@ import { decodeName } from '../../node/files/rawNames.ts';
 import { type EntryKind } from '../../protocol/event.ts';
 import { type Candidate } from './checkpointFolder.ts';
 
-/** Yields all candidates unchanged and adds those in `wanted` to `found`. */
+/** Yields all candidates unchanged and calls `note` with each. */
 export async function* noting(
   all: AsyncIterable<readonly Candidate[]>,
-  wanted: ReadonlySet<string>,
-  found: Set<string>,
+  note: (candidate: Candidate) => void,
 ): AsyncGenerator<readonly Candidate[]> {
   for await (const some of all) {
-    for (const { path } of some) if (wanted.has(path)) found.add(path);
+    for (const candidate of some) note(candidate);
     yield some;
   }
 }

@@ -7,12 +7,22 @@ import * as z from 'zod';
 import { type IgnoreRules, type IgnoreVerdict, parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { decodeName, diskPath } from '../../node/files/rawNames.ts';
-import { type Candidate, type CheckpointFolder, type FolderDifference, sift, siftIgnored } from './checkpointFolder.ts';
+import { readRegular } from '../../node/files/readInside.ts';
+import {
+  type Candidate,
+  type CheckpointFolder,
+  type FolderDifference,
+  LARGEST,
+  sift,
+  siftIgnored,
+} from './checkpointFolder.ts';
 
 /** With more files, nothing is captured: the files missing from a partial state would later seem new. */
 const MOST_FILES = 20_000;
 /** File times are coarse: files changed this recently are read again. */
 const COARSE_MILLISECONDS = 2000;
+/** Rules beyond this are not read. */
+const LONGEST_RULES = 1024 * 1024;
 const NEVER = new Set(['.git', '.hg', '.svn', 'node_modules', '.venv', '__pycache__']);
 
 export interface WalkFolderDeps {
@@ -29,6 +39,8 @@ const treeSchema = z.array(
     size: z.int(),
     /** Absent in data of earlier versions. */
     kind: z.enum(['plain', 'link', 'executable']).optional(),
+    /** The permission bits of a file. */
+    mode: z.int().optional(),
   }),
 );
 type Tree = z.infer<typeof treeSchema>;
@@ -46,27 +58,31 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
     }
     if (!stat.isFile()) return undefined;
     const kind = (stat.mode & 0o111) === 0 ? 'plain' : 'executable';
+    const mode = stat.mode & 0o7777;
     const stamp = `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.ino}`;
     const before = known.get(path);
     if (before?.stamp === stamp && before.at - stat.mtimeMs > COARSE_MILLISECONDS) {
-      return { path, hash: before.hash, size: stat.size, kind };
+      return { path, hash: before.hash, size: stat.size, kind, mode };
     }
     const at = Date.now();
-    const bytes = await readFile(place).catch(() => undefined);
+    const bytes = await readRegular(place, LARGEST);
     if (bytes === undefined) return undefined;
     const hash = await deps.snapshots.put(bytes);
     known.set(path, { stamp, at, hash });
-    return { path, hash, size: bytes.length, kind };
+    return { path, hash, size: bytes.length, kind, mode };
   };
   const readTree = async (tree: string): Promise<ReadonlyMap<string, Tree[number]>> => {
     const text = await readFile(join(place, `${tree}.json`), 'utf8');
     return new Map(treeSchema.parse(JSON.parse(text)).map((file) => [file.path, file]));
   };
-  const bytesOf = ({ hash, size, kind = 'plain' }: Tree[number]) => ({
+  const bytesOf = ({ hash, size, kind = 'plain', mode }: Tree[number]) => ({
     key: `sha256:${hash}`,
     size,
     ...(kind !== 'plain' && { kind }),
+    ...(mode !== undefined && { mode }),
   });
+  const readState = async (tree: string | undefined): ReturnType<typeof readTree> =>
+    tree === undefined ? new Map() : readTree(tree);
 
   return {
     kind: 'walk',
@@ -94,12 +110,12 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
     keep: async () => undefined,
     compare: async (before, after) => {
       if (before === after) return [];
-      const old = await readTree(before);
-      const now = after === undefined ? new Map<string, Tree[number]>() : await readTree(after);
+      const [old, now] = [await readState(before), await readState(after)];
       const differences: FolderDifference[] = [];
       for (const path of new Set([...old.keys(), ...now.keys()])) {
         const [was, is] = [old.get(path), now.get(path)];
-        if (was?.hash === is?.hash && (was?.kind ?? is?.kind) === (is?.kind ?? was?.kind)) continue;
+        const isSame = (name: 'kind' | 'mode') => (was?.[name] ?? is?.[name]) === (is?.[name] ?? was?.[name]);
+        if (was?.hash === is?.hash && isSame('kind') && isSame('mode')) continue;
         differences.push({ path, ...(was && { before: bytesOf(was) }), ...(is && { after: bytesOf(is) }) });
       }
       return differences;
@@ -141,9 +157,12 @@ async function walk(root: string, signal: AbortSignal): Promise<{ files: string[
     const absolute = join(root, folder.path);
     const listed = { withFileTypes: true, encoding: 'buffer' } as const;
     const entries = await readdir(diskPath(absolute), listed).catch((): Dirent<Buffer>[] => []);
-    const own = await readFile(diskPath(join(absolute, '.gitignore')), 'utf8').catch(() => undefined);
+    const own = await readRegular(diskPath(join(absolute, '.gitignore')), LONGEST_RULES);
     const base = folder.path === '' ? '' : `${folder.path}/`;
-    const rules = own === undefined ? folder.rules : [...folder.rules, { base, rule: parseIgnoreRules(own, true) }];
+    const rules =
+      own === undefined
+        ? folder.rules
+        : [...folder.rules, { base, rule: parseIgnoreRules(Buffer.from(own).toString(), true) }];
     for (const entry of entries) {
       const name = decodeName(entry.name);
       const path = `${base}${name}`;

@@ -8,7 +8,12 @@ import { type Clock } from '../../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { shortList } from '../../base/text.ts';
 import { type Logger } from '../../core/ports/ports.ts';
-import { type CheckpointDifference, type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
+import {
+  type CheckpointBytes,
+  type CheckpointDifference,
+  type Checkpoints,
+  type Snapshots,
+} from '../../core/ports/storage.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { diskPath } from '../../node/files/rawNames.ts';
@@ -95,6 +100,8 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
     const { signal, also } = options;
     const taken: Manifest = { at: Date.now(), folders: [], left_out: [] };
     const todo: FilePath[] = options.folders.filter(({ absolute }) => !isVirtual(absolute));
+    for (const { path, absolute } of options.folders)
+      if (isVirtual(absolute)) taken.left_out.push(`${path || absolute}/`);
     for (let folder = todo.shift(); folder !== undefined; folder = todo.shift()) {
       const { path, absolute } = folder;
       const opened = await folderAt(absolute);
@@ -121,6 +128,30 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
     return succeeded({ name, leftOut: taken.left_out });
   };
 
+  /** A folder that became a repository of its own, or is none any more, is in only one of the two states. */
+  const compareFolders = async (old: Manifest, now: Manifest, signal: AbortSignal) => {
+    const found = new Map<string, CheckpointDifference>();
+    const paths = new Map([...now.folders, ...old.folders].map((folder) => [folder.absolute, folder.path]));
+    for (const [absolute, path] of paths) {
+      const [before, after] = [old, now].map(({ folders: all }) => all.find((one) => one.absolute === absolute)?.tree);
+      const isAlone = before === undefined || after === undefined;
+      // It still exists, but is no longer captured: its files are neither created nor deleted.
+      if (
+        isAlone &&
+        !isCovered(before === undefined ? old : now, absolute) &&
+        (await files.stat(absolute)) !== undefined
+      )
+        continue;
+      for (const { path: inner, ...bytes } of await (await folderAt(absolute)).compare(before, after, signal)) {
+        const file = { path: path === '' ? inner : `${path}/${inner}`, absolute: join(absolute, inner) };
+        const merged = { file, ...found.get(file.absolute), ...bytes };
+        if (isAlone && isSameState(merged)) found.delete(file.absolute);
+        else found.set(file.absolute, merged);
+      }
+    }
+    return [...found.values()];
+  };
+
   return {
     take: (options) => attempt(options.signal, 'The workspace’s files cannot be captured', async () => take(options)),
     compare: (before, after, signal) =>
@@ -132,26 +163,25 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
         const leftOut = new Set([...old.left_out, ...now.left_out]);
         const differences: CheckpointDifference[] = [];
         const unknown: string[] = [];
-        for (const { path, absolute, tree } of old.folders) {
-          const same = now.folders.find((folder) => folder.absolute === absolute);
-          if (same === undefined && (await files.stat(absolute)) !== undefined) continue;
-          for (const { path: inner, ...bytes } of await (await folderAt(absolute)).compare(tree, same?.tree, signal)) {
-            // A checkout may change ten thousand files: yields to the event loop in between.
-            if (differences.length % SLICE === 0) await setImmediate();
-            const file = { path: path === '' ? inner : `${path}/${inner}`, absolute: join(absolute, inner) };
-            if (leftOut.has(file.path)) {
-              unknown.push(file.path);
-              continue;
-            }
-            if (bytes.before === undefined && (await isOlder(file.absolute, old.at))) continue;
-            differences.push({ file, ...bytes });
+        const found = await compareFolders(old, now, signal);
+        const removed = new Set(found.flatMap(({ file, before, after }) => (after ? [] : movedKey(file, before))));
+        for (const { file, ...bytes } of found) {
+          // A checkout may change ten thousand files: yields to the event loop in between.
+          if (differences.length % SLICE === 0) await setImmediate();
+          if (leftOut.has(file.path)) {
+            unknown.push(file.path);
+            continue;
           }
+          const isOld = bytes.before === undefined && (await isOlder(file.absolute, old.at));
+          const movedIn = isOld && removed.has(movedKey(file, bytes.after));
+          if (!isOld || movedIn) differences.push({ file, ...bytes, ...(movedIn && { movedIn }) });
         }
         if (unknown.length > 0) {
           logger.warn(`changes are not listed, since the files were too large or unreadable: ${shortList(unknown)}`);
         }
         return succeeded(differences);
       }),
+    leftOut: async (name) => (await readManifest(name))?.left_out ?? [],
     changedAt,
     read: async (bytes, signal) => {
       const keys = bytes.map(({ key }) => key);
@@ -219,8 +249,24 @@ async function isOlder(absolute: string, at: number): Promise<boolean> {
   return stat !== undefined && stat.ctimeMs < at - COARSE_MILLISECONDS;
 }
 
+/** A file whose folder was moved is as old as before, but the same name with the same bytes is missing elsewhere. */
+function movedKey({ path }: FilePath, bytes: CheckpointBytes | undefined): string {
+  return JSON.stringify([path.slice(path.lastIndexOf('/') + 1), bytes?.key]);
+}
+
 function isVirtual(absolute: string): boolean {
-  return /^[a-z][a-z0-9+.-]+:\/\//i.test(absolute);
+  return /^[a-z][a-z0-9+.-]+:\//i.test(absolute);
+}
+
+/** Whether another folder of the checkpoint contains the folder's files. */
+function isCovered({ folders }: Manifest, absolute: string): boolean {
+  return folders.some((folder) => innerPath(folder.absolute, absolute) !== undefined);
+}
+
+/** The same content, even if it is stored in two places. */
+function isSameState({ before, after }: CheckpointDifference): boolean {
+  const content = (one: typeof before) => one && [one.key.slice(one.key.lastIndexOf(':')), one.kind, one.mode].join();
+  return content(before) === content(after);
 }
 
 /** Relative to the folder; undefined if it is outside. */

@@ -1,91 +1,144 @@
-// Reads and writes directory entries without following links; supports links, executable files and non-UTF-8 names.
+// Reads and writes directory entries without following links; supports links, permissions and non-UTF-8 names.
 import { randomUUID } from 'node:crypto';
-import {
-  chmod,
-  lstat,
-  mkdir,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  symlink,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readdir, readlink, rename, rm, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
-import { type DiskEntries, type DiskEntry, type FilePath, STALE } from '../../core/ports/workspace.ts';
-import { diskPath, isOddName } from '../../node/files/rawNames.ts';
+import { type DiskEntries, type DiskEntry, type EntryInfo, type FilePath, STALE } from '../../core/ports/workspace.ts';
+import { type HeldFolder, holdFolder } from '../../node/files/heldFolder.ts';
+import { decodeName, diskPath, isOddName } from '../../node/files/rawNames.ts';
+import { readRegular } from '../../node/files/readInside.ts';
+import { LARGEST } from './checkpointFolder.ts';
 
 const EXECUTABLE = 0o111;
+const PERMISSIONS = 0o7777;
+/** More levels of folders are not removed. */
+const DEEPEST = 100;
 
 /** `folders` as in Workspace: with several, each has its name as its path. */
 export function createDiskEntries(folders: () => readonly FilePath[]): DiskEntries {
-  /** Undefined if a link on the path leads out of the workspace. */
-  const placeOf = async (path: string): Promise<string | undefined> => {
+  /** The workspace's folder, and the names that lead from it to the entry. */
+  const placeOf = (path: string): { readonly root: string; readonly names: readonly string[] } => {
     const all = folders();
     const home = all.find((folder) => folder.path !== '' && path.startsWith(`${folder.path}/`)) ?? all[0];
-    if (home === undefined || path.split('/').includes('..')) return undefined;
-    const inner = home.path === '' || !path.startsWith(`${home.path}/`) ? path : path.slice(home.path.length + 1);
-    const absolute = join(home.absolute, ...inner.split('/'));
-    const [root, parent] = [await realpath(home.absolute), await existing(dirname(absolute))];
-    return parent === root || parent.startsWith(`${root}${sep}`) ? absolute : undefined;
+    const inner = home === undefined || home.path === '' ? path : path.slice(home.path.length + 1);
+    const names = inner.split('/');
+    if (home === undefined || names.includes('..')) throw new Error('it is outside the workspace');
+    return { root: home.absolute, names };
   };
-  const look = async (path: string): Promise<DiskEntry | 'other' | undefined> => {
-    const absolute = await placeOf(path);
-    if (absolute === undefined) return 'other';
-    const place = diskPath(absolute);
-    const stat = await lstat(place).catch(() => undefined);
-    if (stat === undefined) return undefined;
-    if (stat.isSymbolicLink()) return { bytes: await readlink(place, 'buffer'), kind: 'link' };
-    if (!stat.isFile()) return 'other';
-    return { bytes: await readFile(place), kind: (stat.mode & EXECUTABLE) === 0 ? 'plain' : 'executable' };
+  /** Calls `use` with the opened folder that has the entry. Rejects if a link is in the place of a folder. */
+  const inFolder = async <T>(
+    path: string,
+    create: boolean,
+    use: (folder: HeldFolder, name: string) => Promise<T>,
+  ): Promise<T> => {
+    const { root, names } = placeOf(path);
+    const folder = await holdFolder(root, names.slice(0, -1), create ? names.length - 1 : 0);
+    try {
+      return await use(folder, names.at(-1) ?? '');
+    } finally {
+      await folder.close();
+    }
   };
   return {
     isOdd: isOddName,
-    kindOf: async (path) => {
-      const absolute = await placeOf(path).catch(() => undefined);
-      const stat = absolute === undefined ? undefined : await lstat(diskPath(absolute)).catch(() => undefined);
-      if (stat?.isSymbolicLink() === true) return 'link';
-      if (stat?.isFile() !== true) return undefined;
-      return (stat.mode & EXECUTABLE) === 0 ? 'plain' : 'executable';
+    infoOf: async (path) => {
+      try {
+        const { root, names } = placeOf(path);
+        const behind = await isBehind(root, names.slice(0, -1));
+        const stat = await lstat(diskPath([root, ...names].join('/'))).catch(() => undefined);
+        return { ...infoOf(stat), behind };
+      } catch {
+        return { kind: 'nothing', behind: false };
+      }
     },
-    look: (path) => attempt(path, () => look(path)),
+    look: (path) =>
+      attempt(path, () =>
+        inFolder(path, false, lookAt).catch((error: unknown) => {
+          if (isMissing(error)) return undefined;
+          if (isNoFolder(error)) return 'other' as const;
+          throw error;
+        }),
+      ),
     replace: (path, from, to) =>
-      attempt(path, async () => {
-        const absolute = await placeOf(path);
-        const present = await look(path);
-        if (absolute === undefined || !isSameEntry(present, from)) throw new StaleError(`${path} has changed.`);
-        await put(absolute, present === 'other' ? undefined : present, to);
-      }),
+      attempt(path, () =>
+        inFolder(path, to !== undefined, async (folder, name) => {
+          const present = await lookAt(folder, name);
+          const isSame = from === 'folder' ? present === 'other' : isSameEntry(present, from);
+          if (!isSame) throw new StaleError(`${path} has changed.`);
+          if (from === 'folder') await removeFolders(folder.at(name), path);
+          await put(folder, name, present === 'other' ? undefined : present, to);
+          // A success means that the path has it now, not only the folder that was opened.
+          if (!(await folder.isStill())) throw new Error('a folder above it was replaced at the same moment');
+        }),
+      ),
   };
 }
 
-async function put(absolute: string, present: DiskEntry | undefined, to: DiskEntry | undefined): Promise<void> {
-  const place = diskPath(absolute);
+async function lookAt(folder: HeldFolder, name: string): Promise<DiskEntry | 'other' | undefined> {
+  const place = folder.at(name);
+  const stat = await lstat(place).catch(() => undefined);
+  if (stat === undefined) return undefined;
+  if (stat.isSymbolicLink()) return { bytes: await readlink(place, 'buffer'), kind: 'link' };
+  if (!stat.isFile()) return 'other';
+  const bytes = await readRegular(place, LARGEST);
+  if (bytes === undefined) throw new Error('it cannot be read');
+  return { bytes, kind: kindOf(stat), mode: stat.mode & PERMISSIONS };
+}
+
+function infoOf(stat: Stats | undefined): Omit<EntryInfo, 'behind'> {
+  if (stat === undefined) return { kind: 'nothing' };
+  if (stat.isSymbolicLink()) return { kind: 'link' };
+  if (stat.isFile()) return { kind: kindOf(stat), mode: stat.mode & PERMISSIONS };
+  return { kind: stat.isDirectory() ? 'folder' : 'other' };
+}
+
+function kindOf({ mode }: Stats): 'plain' | 'executable' {
+  return (mode & EXECUTABLE) === 0 ? 'plain' : 'executable';
+}
+
+/** Whether something else than a folder is in the place of one of these folders. */
+async function isBehind(root: string, names: readonly string[]): Promise<boolean> {
+  for (let count = 1; count <= names.length; count += 1) {
+    const stat = await lstat(diskPath([root, ...names.slice(0, count)].join('/'))).catch(() => undefined);
+    if (stat === undefined) return false;
+    if (!stat.isDirectory()) return true;
+  }
+  return false;
+}
+
+/** Removes a folder that has only folders. */
+async function removeFolders(place: string | Buffer, path: string, depth = 0): Promise<void> {
+  const entries = await readdir(place, { withFileTypes: true, encoding: 'buffer' });
+  if (depth > DEEPEST || entries.some((entry) => !entry.isDirectory()))
+    throw new StaleError(`${path} is a folder now, and it has files.`);
+  for (const { name } of entries)
+    await removeFolders(diskPath(`${decodeName(Buffer.from(place))}/${decodeName(name)}`), path, depth + 1);
+  await rmdir(place);
+}
+
+async function put(
+  folder: HeldFolder,
+  name: string,
+  present: DiskEntry | undefined,
+  to: DiskEntry | undefined,
+): Promise<void> {
+  const place = folder.at(name);
   if (to === undefined) {
     if (present !== undefined) await unlink(place);
     return;
   }
-  if (
-    present !== undefined &&
-    present.kind !== 'link' &&
-    to.kind !== 'link' &&
-    Buffer.compare(present.bytes, to.bytes) === 0
-  ) {
-    await chmod(place, modeOf((await lstat(place)).mode, to.kind));
+  const file = present?.kind === 'link' ? undefined : present;
+  if (file !== undefined && to.kind !== 'link' && Buffer.compare(file.bytes, to.bytes) === 0) {
+    await setMode(place, modeFor(file.mode, to));
     return;
   }
-  await mkdir(diskPath(dirname(absolute)), { recursive: true });
-  const mode = present === undefined || present.kind === 'link' ? undefined : (await lstat(place)).mode;
   // Written to a temporary file in the same folder and then renamed, so that nobody reads a partial file.
-  const temporary = diskPath(join(dirname(absolute), `.${randomUUID()}.earshot`));
+  const temporary = folder.at(`.${randomUUID()}.earshot`);
   try {
     if (to.kind === 'link') await symlink(Buffer.from(to.bytes), temporary);
     else {
-      await writeFile(temporary, to.bytes, { flag: 'wx' });
-      await chmod(temporary, modeOf(mode ?? (await lstat(temporary)).mode, to.kind));
+      await writeFile(temporary, to.bytes, { flag: 'wx', ...(to.mode !== undefined && { mode: 0o600 }) });
+      await setMode(temporary, modeFor(file?.mode ?? (await lstat(temporary)).mode, to));
     }
     await rename(temporary, place);
   } catch (error) {
@@ -94,9 +147,20 @@ async function put(absolute: string, present: DiskEntry | undefined, to: DiskEnt
   }
 }
 
-/** Executable for everybody who may read the file, or for nobody. */
-function modeOf(mode: number, kind: DiskEntry['kind']): number {
-  const plain = mode & 0o777 & ~EXECUTABLE;
+/** Through an opened file: the path could be a link by now. */
+async function setMode(place: string | Buffer, mode: number): Promise<void> {
+  const handle = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    await handle.chmod(mode);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Without exact bits: executable for everybody who may read the file, or for nobody. */
+function modeFor(present = 0o644, { mode, kind }: DiskEntry): number {
+  if (mode !== undefined) return mode & PERMISSIONS;
+  const plain = present & 0o777 & ~EXECUTABLE;
   return kind === 'executable' ? plain | ((plain & 0o444) >> 2) : plain;
 }
 
@@ -105,23 +169,26 @@ function isSameEntry(one: DiskEntry | 'other' | undefined, other: DiskEntry | un
   return (one.kind === 'link') === (other.kind === 'link') && Buffer.compare(one.bytes, other.bytes) === 0;
 }
 
-/** The real path of the nearest existing folder, plus the missing rest. */
-async function existing(folder: string): Promise<string> {
-  try {
-    return isOddName(folder) ? (await realpath(diskPath(folder), 'buffer')).toString() : await realpath(folder);
-  } catch {
-    const parent = dirname(folder);
-    return parent === folder ? folder : join(await existing(parent), basename(folder));
-  }
+class StaleError extends Error {}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-class StaleError extends Error {}
+function isMissing(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT';
+}
+
+function isNoFolder(error: unknown): boolean {
+  return codeOf(error) === 'ENOTDIR' || codeOf(error) === 'ELOOP';
+}
 
 async function attempt<T>(path: string, action: () => Promise<T>): Promise<Result<T>> {
   try {
     return succeeded(await action());
   } catch (error) {
     if (error instanceof StaleError) return failed(STALE, error.message, 'Look at it again.');
+    if (isNoFolder(error)) return failed(STALE, `A folder above ${path} is a link or a file now.`, 'Look at it again.');
     return failed('disk', `${path} could not be changed: ${describeError(error)}.`);
   }
 }

@@ -2,9 +2,10 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { failed, succeeded } from '../../base/errors.ts';
+import { failed } from '../../base/errors.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type Buffers, type FileEdit, type FilePath, STALE, type Workspace } from '../../core/ports/workspace.ts';
+import { deletePinned, writePinned } from '../../node/files/pinnedChanges.ts';
 import { bytesOf, isSame } from '../workspace/fileEncoding.ts';
 import { attempt } from '../workspace/fileFailures.ts';
 import { guardPlaces, pinOnDisk } from '../workspace/filePlaces.ts';
@@ -49,14 +50,13 @@ export function createBuffers(workspace: Workspace, logger: Logger): Buffers & D
       if (!guard.ok) return guard;
       if (!isSame(await readBeneath(file), from))
         return failed(STALE, vscode.l10n.t('{0} has changed.', file.path), vscode.l10n.t('Review it again.'));
-      const written = await guard.value.around(() =>
-        attempt(file, 'written', async () => {
-          if (to === undefined) await vscode.workspace.fs.delete(uri, { useTrash: false });
-          else await vscode.workspace.fs.writeFile(uri, to);
-        }),
-      );
-      if (!written.ok) return written;
-      return written.value.ok ? succeeded(undefined) : written.value;
+      const [place] = guard.value.places;
+      if (place !== undefined)
+        return to === undefined ? deletePinned(place, from ?? new Uint8Array()) : writePinned(place, from, to);
+      return attempt(file, 'written', async () => {
+        if (to === undefined) await vscode.workspace.fs.delete(uri, { useTrash: false });
+        else await vscode.workspace.fs.writeFile(uri, to);
+      });
     },
     dispose: () => held.dispose(),
   };

@@ -1,6 +1,7 @@
 // The command Restore to Before a Turn: choose a turn, choose files, restore them.
 import * as vscode from 'vscode';
 import { describeFailure, type Result } from '../../base/errors.ts';
+import { shortList } from '../../base/text.ts';
 import {
   isChosen,
   planRestore,
@@ -55,14 +56,32 @@ export async function restoreTo(restoring: Restoring, request: string): Promise<
   }
   const plan = planned.value;
   if (plan.entries.length === 0) {
-    await vscode.window.showInformationMessage(
-      vscode.l10n.t('All files already have their content from before this turn.'),
-    );
+    await sayNothingToRestore(plan);
     return;
   }
   const chosen = await chooseEntries(plan);
   if (chosen === undefined || chosen.length === 0) return;
   await restoring.reportOutcome(await restore(restoring.deps, plan, chosen));
+}
+
+/** Says that nothing changed only if that is known. */
+async function sayNothingToRestore({ othersUnknown, leftOut }: RestorePlan): Promise<void> {
+  if (othersUnknown !== undefined)
+    await vscode.window.showWarningMessage(
+      vscode.l10n.t('Earshot’s edits of this turn are undone already. Other changes are not known: {0}', othersUnknown),
+    );
+  else if (leftOut.length > 0)
+    await vscode.window.showWarningMessage(
+      vscode.l10n.t('All captured files already have their content from before this turn. {0}', leftOutText(leftOut)),
+    );
+  else
+    await vscode.window.showInformationMessage(
+      vscode.l10n.t('All files already have their content from before this turn.'),
+    );
+}
+
+function leftOutText(leftOut: readonly string[]): string {
+  return vscode.l10n.t('Not captured, so not restored: {0}', shortList(leftOut));
 }
 
 function chooseEntries(plan: RestorePlan): Promise<readonly RestoreEntry[] | undefined> {
@@ -100,7 +119,7 @@ async function showEntry({ entry }: Row): Promise<void> {
 }
 
 /** The rows in groups: restored files, files with conflicts, files that others changed. */
-function rowsOf({ entries, othersUnknown }: RestorePlan): Row[] {
+function rowsOf({ entries, othersUnknown, leftOut }: RestorePlan): Row[] {
   const separator = (label: string): Row => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const group = (label: string, rows: readonly RestoreEntry[]): Row[] =>
     rows.length === 0 ? [] : [separator(label), ...rows.map(rowOf)];
@@ -113,6 +132,7 @@ function rowsOf({ entries, othersUnknown }: RestorePlan): Row[] {
       entries.filter((entry) => entry.by === 'others'),
     ),
     ...(othersUnknown === undefined ? [] : [separator(othersUnknown)]),
+    ...(leftOut.length === 0 ? [] : [separator(leftOutText(leftOut))]),
   ];
 }
 

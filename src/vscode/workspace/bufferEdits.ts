@@ -51,8 +51,7 @@ export async function editBuffer({ file, document, before, after }: BufferEdit):
   return refusedByEditor(file);
 }
 
-/** Resolves to the bytes on disk after the save. */
-export async function saveBuffer(file: FilePath, document: vscode.TextDocument): Promise<Result<Uint8Array>> {
+export async function saveBuffer(file: FilePath, document: vscode.TextDocument): Promise<Result<void>> {
   const saved = await saveAsOwn(document);
   if (!saved) {
     return failed(
@@ -61,7 +60,7 @@ export async function saveBuffer(file: FilePath, document: vscode.TextDocument):
       'The user sees the reason in the editor: permissions, a full disk, or a concurrent change on disk.',
     );
   }
-  return succeeded(await vscode.workspace.fs.readFile(document.uri));
+  return succeeded(undefined);
 }
 
 export async function replaceText(document: vscode.TextDocument, text: string): Promise<boolean> {

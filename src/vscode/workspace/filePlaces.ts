@@ -6,8 +6,13 @@ import { MOVED, type PinnedPlace, pinPlace } from '../../node/files/pinnedPlace.
 import { onDiskOf, toUri } from './fileUris.ts';
 
 export interface PlaceGuard {
-  /** Fails without a change if the path leads elsewhere now; also fails if it leads elsewhere after the change. */
-  around<T>(change: () => PromiseLike<T>): Promise<Result<T>>;
+  /** The file, and the target of a move, on the local disk; empty for a virtual file system. */
+  readonly places: readonly PinnedPlace[];
+  /**
+   * Fails without a change if the path leads elsewhere now. Also fails if it leads elsewhere after the change, or if
+   * `isDone` does not find the change in its place: the path may have led elsewhere only meanwhile.
+   */
+  around<T>(change: () => PromiseLike<T>, isDone?: (changed: T) => Promise<boolean>): Promise<Result<T>>;
 }
 
 /** Fails, with nothing changed, if a path no longer leads to the place it was approved for. */
@@ -22,7 +27,7 @@ export async function guardPlaces(
     if (place?.ok === false) return place;
     if (place !== undefined) pinned.push(place.value);
   }
-  return succeeded({ around: (change) => changeAt(edit.file, pinned, change) });
+  return succeeded({ places: pinned, around: (change, isDone) => changeAt(edit.file, pinned, change, isDone) });
 }
 
 /** Undefined for a virtual file system: it has no links. */
@@ -38,11 +43,13 @@ async function changeAt<T>(
   { path }: FilePath,
   pinned: readonly PinnedPlace[],
   change: () => PromiseLike<T>,
+  isDone: (changed: T) => Promise<boolean> = async () => true,
 ): Promise<Result<T>> {
   const before = await whyMoved(pinned);
   if (before !== undefined) return { ok: false, failure: before };
   const changed = await change();
-  if ((await whyMoved(pinned)) === undefined) return succeeded(changed);
+  const isThere = pinned.length === 0 || (await isDone(changed));
+  if (isThere && (await whyMoved(pinned)) === undefined) return succeeded(changed);
   return failed(
     MOVED,
     `A folder above ${path} was replaced by a link while ${path} was changed: the change may have gone to its target.`,

@@ -1,6 +1,6 @@
 // Steps that change one file, each with its undo: edit in the buffer, write bytes, move, delete.
 import * as vscode from 'vscode';
-import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
 import {
   type AppliedEdit,
   type ApplyOptions,
@@ -8,9 +8,11 @@ import {
   type FilePath,
   STALE,
 } from '../../core/ports/workspace.ts';
+import { deletePinned, identityAt, readPinned, writePinned } from '../../node/files/pinnedChanges.ts';
+import { MOVED } from '../../node/files/pinnedPlace.ts';
 import { type BufferEdit, editBuffer, hasOneLineEnding, hasText, replaceText, saveBuffer } from './bufferEdits.ts';
 import { bytesOf, configuredEncoding, decodeFile, documentOf, isSame } from './fileEncoding.ts';
-import { attempt } from './fileFailures.ts';
+import { attempt, type Refused } from './fileFailures.ts';
 import { type PlaceGuard } from './filePlaces.ts';
 import { saveAsOwn } from './ownSaves.ts';
 
@@ -71,25 +73,28 @@ function bufferStep(buffer: BufferEdit, { from }: Write, guard: PlaceGuard, { sa
     const back = await replaceText(document, buffer.before);
     if (keepsUnsaved) return back;
     // Saving may run a formatter again, so the bytes are written last.
-    return isDone(
-      await guard.around(
-        async () => (await saveAsOwn(document)) && from !== undefined && (await putBytes(document.uri, from)),
-      ),
-    );
+    const saved = isDone(await guard.around(() => saveAsOwn(document)));
+    return saved && from !== undefined && (await putBytes(guard, document.uri, from));
   };
   const change = async (again: boolean): Promise<Result<readonly AppliedEdit[]>> => {
     const refused = await editBuffer(buffer);
     if (refused !== undefined) return refused;
     const before = from === undefined ? {} : { before: from };
     if (keepsUnsaved) return succeeded([{ file, ...before, after: await bytesOf(document), unsaved: true }]);
-    const saved = await saveAt(guard, file, document);
+    const saved = await saveAt(guard, file, document, from);
     if (saved.ok) return succeeded([{ file, ...before, after: saved.value, unsaved: false }]);
     const isUndone = await undo();
     // The editor refuses to save over a file that is newer than its record of it, even if it has already read that
     // text. The undo saved the former text and so updated the record: a second attempt can succeed.
+    if (!isUndone && saved.failure.code === MOVED) return leftUnsaved(saved.failure);
     return isUndone && again && saved.failure.code === 'not_saved' ? change(false) : saved;
   };
   return { undo, run: () => change(true) };
+}
+
+/** The buffer has its former text again, but the editor could not save it. */
+function leftUnsaved({ code, message, nextStep }: Failure): Refused {
+  return failed(code, `${message} Its former text is in the editor, not saved.`, nextStep);
 }
 
 interface NewFile {
@@ -100,23 +105,25 @@ interface NewFile {
 }
 
 function createStep({ file, uri, text, guard }: NewFile, { save = true }: ApplyOptions): FileStep {
-  const undo = async () => isDone(await guard.around(() => removeFile(uri)));
+  const undo = async () => isDone(await guard.around(() => removeFile(uri))) || removeMade(guard);
   return {
     undo,
     run: async () => {
-      const edit = new vscode.WorkspaceEdit();
-      edit.createFile(uri, { overwrite: false, ignoreIfExists: false });
-      const made = await guard.around(() => vscode.workspace.applyEdit(edit));
+      const made = await makeEmpty(guard, file, uri);
       if (!made.ok) return made;
-      if (!made.value) return refused(file, 'could not be made');
-      const document = await vscode.workspace.openTextDocument(uri);
+      const opened = await attempt(file, 'read', () => vscode.workspace.openTextDocument(uri));
+      if (!opened.ok) {
+        await undo();
+        return opened;
+      }
+      const document = opened.value;
       const filled = await editBuffer({ file, document, before: '', after: text });
       if (filled !== undefined) {
         await undo();
         return filled;
       }
       if (!save && document.isDirty) return succeeded([{ file, after: await bytesOf(document), unsaved: true }]);
-      const saved = await saveAt(guard, file, document);
+      const saved = await saveAt(guard, file, document, new Uint8Array());
       if (saved.ok) return succeeded([{ file, after: saved.value, unsaved: false }]);
       await undo();
       return saved;
@@ -127,40 +134,71 @@ function createStep({ file, uri, text, guard }: NewFile, { save = true }: ApplyO
 /** For files that the editor cannot open as text unchanged: binary, mixed line endings, very long files. */
 function bytesStep({ file, from, to }: Write, uri: vscode.Uri, guard: PlaceGuard): FileStep {
   const undo = async () =>
-    isDone(await guard.around(() => (from === undefined ? removeFile(uri) : putBytes(uri, from))));
+    from === undefined ? isDone(await guard.around(() => removeFile(uri))) : putBytes(guard, uri, from);
   return {
     undo,
     run: async () => {
-      const present = await readBytes(uri);
-      if (!isSame(present, from))
-        return failed(STALE, `${file.path} was changed at the same moment.`, 'Read it again.');
-      const written = await guard.around(() => attempt(file, 'written', () => vscode.workspace.fs.writeFile(uri, to)));
-      if (!written.ok) return written;
-      if (written.value.ok) return succeeded([{ file, ...(from && { before: from }), after: to, unsaved: false }]);
-      if (from !== undefined) await undo();
-      return written.value;
+      const [place] = guard.places;
+      const written =
+        place === undefined ? await writeVirtual(file, uri, from, to) : await writePinned(place, from, to);
+      return written.ok ? succeeded([{ file, ...(from && { before: from }), after: to, unsaved: false }]) : written;
     },
   };
+}
+
+async function writeVirtual(
+  file: FilePath,
+  uri: vscode.Uri,
+  from: Uint8Array | undefined,
+  to: Uint8Array,
+): Promise<Result<void>> {
+  if (!isSame(await readBytes(uri), from))
+    return failed(STALE, `${file.path} was changed at the same moment.`, 'Read it again.');
+  const written = await attempt(file, 'written', () => vscode.workspace.fs.writeFile(uri, to));
+  if (!written.ok && from !== undefined) await attempt(file, 'written', () => vscode.workspace.fs.writeFile(uri, from));
+  return written;
+}
+
+/** For a new file whose path leads elsewhere now. */
+async function removeMade({ places: [place] }: PlaceGuard): Promise<boolean> {
+  const present = place && (await readPinned(place));
+  return place !== undefined && present !== undefined && (await deletePinned(place, present)).ok;
+}
+
+/** On the local disk, made in its opened folder: the editor would follow a link that has just appeared. */
+async function makeEmpty(guard: PlaceGuard, file: FilePath, uri: vscode.Uri): Promise<Result<void>> {
+  const [place] = guard.places;
+  if (place !== undefined) return writePinned(place, undefined, new Uint8Array());
+  const edit = new vscode.WorkspaceEdit();
+  edit.createFile(uri, { overwrite: false, ignoreIfExists: false });
+  return (await vscode.workspace.applyEdit(edit)) ? succeeded(undefined) : refused(file, 'could not be made');
 }
 
 export function moveStep(edit: Move, uri: vscode.Uri, target: vscode.Uri, guard: PlaceGuard): FileStep {
   const rename = async (from: vscode.Uri, to: vscode.Uri) => {
     const edits = new vscode.WorkspaceEdit();
     edits.renameFile(from, to, { overwrite: false, ignoreIfExists: false });
-    return guard.around(() => vscode.workspace.applyEdit(edits));
+    const places = from === uri ? guard.places : guard.places.toReversed();
+    const [source, goal] = places;
+    const identity = source && (await identityAt(source));
+    const isMoved = async (done: boolean) =>
+      !done || source === undefined || goal === undefined || (await identityAt(goal)) === identity;
+    return guard.around(() => vscode.workspace.applyEdit(edits), isMoved);
   };
   return {
     undo: async () => isDone(await rename(target, uri)),
     run: async () => {
-      const before = await presentBytes(uri);
       const moved = await rename(uri, target);
       if (!moved.ok) return moved;
       if (!moved.value) return refused(edit.file, 'could not be moved');
       const open = documentOf(target);
-      const after = await presentBytes(target);
+      const [, goal] = guard.places;
+      const unsaved = open?.isDirty === true;
+      const after =
+        unsaved || goal === undefined ? await presentBytes(target) : ((await readPinned(goal)) ?? edit.from);
       return succeeded([
-        { file: edit.file, ...(before && { before }), unsaved: false },
-        { file: edit.to, ...(after && { after }), unsaved: open?.isDirty === true },
+        { file: edit.file, before: edit.from, unsaved: false },
+        { file: edit.to, ...(after && { after }), unsaved },
       ]);
     },
   };
@@ -168,11 +206,13 @@ export function moveStep(edit: Move, uri: vscode.Uri, target: vscode.Uri, guard:
 
 export function deleteStep({ file, from }: Delete, uri: vscode.Uri, guard: PlaceGuard): FileStep {
   return {
-    undo: async () => isDone(await guard.around(() => putBytes(uri, from))),
+    undo: () => putBytes(guard, uri, from),
     run: async () => {
       const edit = new vscode.WorkspaceEdit();
       edit.deleteFile(uri, { recursive: false, ignoreIfNotExists: false });
-      const deleted = await guard.around(() => vscode.workspace.applyEdit(edit));
+      const [place] = guard.places;
+      const isGone = async (done: boolean) => !done || place === undefined || (await identityAt(place)) === undefined;
+      const deleted = await guard.around(() => vscode.workspace.applyEdit(edit), isGone);
       if (!deleted.ok) return deleted;
       if (!deleted.value) return refused(file, 'could not be deleted');
       return succeeded([{ file, before: from, unsaved: false }]);
@@ -194,8 +234,10 @@ async function readBytes(uri: vscode.Uri): Promise<Uint8Array | undefined> {
   }
 }
 
-async function putBytes(uri: vscode.Uri, bytes: Uint8Array): Promise<boolean> {
-  if (isSame(await readBytes(uri), bytes)) return true;
+async function putBytes({ places: [place] }: PlaceGuard, uri: vscode.Uri, bytes: Uint8Array): Promise<boolean> {
+  const present = place === undefined ? await readBytes(uri) : await readPinned(place);
+  if (isSame(present, bytes)) return true;
+  if (place !== undefined) return (await writePinned(place, present, bytes)).ok;
   try {
     await vscode.workspace.fs.writeFile(uri, bytes);
     return true;
@@ -204,9 +246,25 @@ async function putBytes(uri: vscode.Uri, bytes: Uint8Array): Promise<boolean> {
   }
 }
 
-async function saveAt(guard: PlaceGuard, file: FilePath, document: vscode.TextDocument): Promise<Result<Uint8Array>> {
-  const saved = await guard.around(() => saveBuffer(file, document));
-  return saved.ok ? saved.value : saved;
+/** Resolves to the saved bytes, which are in the place of the file: the editor may have saved them elsewhere. */
+async function saveAt(
+  guard: PlaceGuard,
+  file: FilePath,
+  document: vscode.TextDocument,
+  before: Uint8Array | undefined,
+): Promise<Result<Uint8Array>> {
+  const [place] = guard.places;
+  const bytesThere = () => (place === undefined ? readBytes(document.uri) : readPinned(place));
+  const isSaved = async (done: Result<void>) => {
+    const there = await bytesThere();
+    const isTypedInto = document.isDirty && !isSame(there, before);
+    return !done.ok || isTypedInto || isSame(there, await bytesOf(document));
+  };
+  const saved = await guard.around(() => saveBuffer(file, document), isSaved);
+  if (!saved.ok) return saved;
+  if (!saved.value.ok) return saved.value;
+  const after = await bytesThere();
+  return after === undefined ? failed('not_saved', `${file.path} was removed after it was saved.`) : succeeded(after);
 }
 
 function isDone(result: Result<boolean>): boolean {

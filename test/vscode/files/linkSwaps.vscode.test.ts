@@ -10,6 +10,7 @@ import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.t
 import { recordingLogger } from '../../support/recordingLogger.ts';
 import { bytes, cleanUpAfterEach, folder, onDisk, put, resolved, typeInto } from '../../support/vscode/editing.ts';
 import { checkLeaks } from '../../support/vscode/startedExtension.ts';
+import { startSwapping } from '../../support/workspace/swapping.ts';
 
 describe('links that appear during an operation', () => {
   checkLeaks('once');
@@ -109,6 +110,48 @@ describe('links that appear during an operation', () => {
     saving.dispose();
     assert.ok(!applied.ok);
     assert.match(applied.failure.message, /replaced by a link while|could not be saved/);
+  });
+
+  it('while a process swaps a folder for a link all the time, no reported change is outside', async () => {
+    const files = 40;
+    const names = Array.from({ length: files }, (_, index) => `${index}.txt`);
+    for (const name of names) {
+      await writeFile(join(outside, name), 'one\n');
+      await put(`src/${name}`, 'one\n');
+    }
+    const stop = join(outside, 'stop');
+    const swapping = await startSwapping(onDisk('src'), outside, stop);
+    const reported = new Map<string, string | undefined>();
+    try {
+      for (const [index, name] of names.entries()) {
+        const file = { path: `${folder}/src/${name}`, absolute: onDisk(`src/${name}`) };
+        const added = { path: `${folder}/src/new-${name}`, absolute: onDisk(`src/new-${name}`) };
+        const edits: FileEdit[] = [
+          { type: 'write', file, from, to },
+          { type: 'write', file: added, to },
+          { type: 'delete', file, from },
+          { type: 'move', file, to: added, from },
+        ];
+        const edit = edits[index % 4];
+        const exact = index % 8 > 3;
+        for (let tries = 0; edit !== undefined && tries < 5; tries += 1) {
+          const applied = await workspace.apply([edit], { exact });
+          if (!applied.ok) continue;
+          // A buffer that an earlier attempt could not save is edited and stays unsaved, which the result says.
+          for (const { file: changed, after, unsaved } of applied.value)
+            if (!unsaved) reported.set(changed.absolute, after && Buffer.from(after).toString());
+          break;
+        }
+      }
+    } finally {
+      await writeFile(stop, '');
+      await swapping.ended();
+    }
+    assert.ok(reported.size > 0);
+    for (const [path, expected] of reported) {
+      const present = await readFile(path, 'utf8').catch(() => undefined);
+      assert.equal(present, expected, path);
+    }
   });
 
   it('the buffer of a link out of the workspace is not read', async () => {

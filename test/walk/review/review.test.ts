@@ -224,6 +224,7 @@ test.each(['close', 'shutDown'] as const)('%s ends a capture that takes longer t
     },
     compare: async () => succeeded([]),
     changedAt: async () => new Map(),
+    leftOut: async () => [],
     read: async () => new Map(),
   };
   const walked = await beginWalk([{ text: ['One.'] }, { text: ['Two.'] }], { ports: { checkpoints } });

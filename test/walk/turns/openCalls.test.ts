@@ -232,6 +232,7 @@ describe('a turn that fails unexpectedly', () => {
       take: async () => succeeded({ name: 'checkpoint', leftOut: [] }),
       compare: async () => succeeded([]),
       changedAt: async () => new Map(),
+      leftOut: async () => [],
       read: async () => new Map(),
     };
     const { settings } = readSettings((name) => (name === 'approvals.mode' ? 'all' : undefined));

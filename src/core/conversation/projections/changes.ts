@@ -13,6 +13,8 @@ export interface Step {
   /** What kind of entry the bytes belong to, unless it is a plain file; see the event. */
   readonly beforeKind?: EntryKind;
   readonly afterKind?: EntryKind;
+  readonly beforeMode?: number;
+  readonly afterMode?: number;
   /** Found by comparing the workspace before and after a command: probably, not certainly, written by it. */
   readonly found?: true;
   /** The previous bytes were written by somebody else after the model had read the file. */
@@ -244,6 +246,7 @@ type Change = NonNullable<EventOf<'tool_call_response'>['changes']>[number];
 
 export function stepOf(seq: number, change: Change): Step {
   const { path, before, after, before_kind: beforeKind, after_kind: afterKind, overwrote } = change;
+  const { before_mode: beforeMode, after_mode: afterMode } = change;
   return {
     seq,
     path,
@@ -251,12 +254,14 @@ export function stepOf(seq: number, change: Change): Step {
     ...(after !== undefined && { after }),
     ...(beforeKind !== undefined && { beforeKind }),
     ...(afterKind !== undefined && { afterKind }),
+    ...(beforeMode !== undefined && { beforeMode }),
+    ...(afterMode !== undefined && { afterMode }),
     ...(overwrote !== undefined && { overwrote }),
   };
 }
 
-function isNothing({ before, after, beforeKind, afterKind }: Step): boolean {
-  return before === after && beforeKind === afterKind;
+function isNothing({ before, after, beforeKind, afterKind, beforeMode, afterMode }: Step): boolean {
+  return before === after && beforeKind === afterKind && beforeMode === afterMode;
 }
 
 function shortTitle(text: string): string {

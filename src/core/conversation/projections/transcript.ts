@@ -17,6 +17,8 @@ type ItemOf<T extends TranscriptItem['type']> = Extract<TranscriptItem, { type: 
 export class Transcript {
   readonly #items = new Map<string, TranscriptItem>();
   /** Items of carriers that no successful model call has contained yet. */
+  /** Paths that a notice has named as not captured. */
+  readonly #namedLeftOut = new Set<string>();
   #unaccepted: string[] = [];
   /** Calls of the open turn without a result. */
   readonly #running = new Map<string, number>();
@@ -175,11 +177,22 @@ export class Transcript {
   }
 
   /** Without a checkpoint the changes of the command cannot be undone; the user is warned before it is needed. */
-  #checkpoint({ event_id: id, reason, failure }: EventOf<'checkpoint_taken'>): readonly TranscriptItem[] {
-    if (failure === undefined || reason === 'turn') return [];
+  #checkpoint(event: EventOf<'checkpoint_taken'>): readonly TranscriptItem[] {
+    const { event_id: id, reason, failure } = event;
+    if (failure === undefined) return this.#leftOut(event);
+    if (reason === 'turn') return [];
     const text = `${failure.message} Changes made by this command cannot be undone.`;
     const { nextStep } = failure;
     return [this.#set({ type: 'notice', id, level: 'warning', text, ...(nextStep !== undefined && { nextStep }) })];
+  }
+
+  /** Files and folders that are not in a checkpoint are named once. */
+  #leftOut({ event_id: id, left_out_paths: paths = [] }: EventOf<'checkpoint_taken'>): readonly TranscriptItem[] {
+    const added = paths.filter((path) => !this.#namedLeftOut.has(path));
+    if (added.length === 0) return [];
+    for (const path of added) this.#namedLeftOut.add(path);
+    const text = `Not captured, so changes by commands there cannot be undone: ${listPaths(added)}.`;
+    return [this.#set({ type: 'notice', id, level: 'warning', text })];
   }
 
   /** The notice of an undo or restore has an action that reverts it. */
