@@ -20,7 +20,7 @@ if (chosen.length === 0) {
 
 const copy = await mkdtemp(join(tmpdir(), 'earshot-mutants-'));
 try {
-  for (const name of ['src', 'test', 'package.json', 'tsconfig.json']) {
+  for (const name of ['src', 'test', 'package.json', 'tsconfig.json', 'esbuild.mjs']) {
     await cp(join(root, name), join(copy, name), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
