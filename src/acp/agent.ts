@@ -81,7 +81,10 @@ export class AcpAgent implements Disposable {
   #handle(method: string, params: unknown): unknown {
     if (!isMethod(method)) throw new JsonRpcError(METHOD_NOT_FOUND, `unknown method ${method.slice(0, 100)}`);
     const parsed = acpSchemas[method].safeParse(params ?? {});
-    if (!parsed.success) throw new JsonRpcError(INVALID_PARAMS, describeIssue(parsed.error));
+    if (!parsed.success) {
+      const isWhole = parsed.error.issues[0]?.path.length === 0;
+      throw new JsonRpcError(INVALID_PARAMS, `${isWhole ? 'params: ' : ''}${describeIssue(parsed.error)}`);
+    }
     // Safe: each handler gets parameters that the schema of its own method has checked.
     return (this.#handlers[method] as (value: unknown) => unknown)(parsed.data);
   }

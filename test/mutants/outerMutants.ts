@@ -3,6 +3,14 @@ import { type Mutant } from './mutate.ts';
 
 export const outerMutants: readonly Mutant[] = [
   {
+    name: 'a request with a wrong shape is answered without its id',
+    file: 'src/base/json/jsonRpc.ts',
+    symbol: 'refuseEntry',
+    find: 'isId(id) ? id : null',
+    replace: 'null',
+    tests: ['test/walk/acp/hostile.test.ts'],
+  },
+  {
     name: 'sockets are in the folder that HOME names',
     file: 'src/node/hubFolder.ts',
     symbol: 'socketHome',

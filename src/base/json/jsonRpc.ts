@@ -143,9 +143,7 @@ export class JsonRpcPeer {
       this.#settle(value);
       return undefined;
     }
-    if (!isRequest(value)) {
-      return Promise.resolve(failure(null, INVALID_REQUEST, 'the entry is not a JSON-RPC 2.0 request'));
-    }
+    if (!isRequest(value)) return Promise.resolve(refuseEntry(value));
     const { id, method, params } = value;
     const handled = this.#handle(method, params, batch);
     if (id === undefined) {
@@ -213,6 +211,22 @@ interface Response {
 
 function failure(id: Id, code: number, message: string): Reply {
   return { jsonrpc: '2.0', id, error: { code, message } };
+}
+
+/** Has the id of the entry if that is valid: the sender waits for an answer with its id. */
+function refuseEntry(value: unknown): Reply {
+  const { id, jsonrpc, method }: Readonly<Record<string, unknown>> = isRecord(value) ? value : {};
+  const wrong =
+    !isRecord(value) || (method === undefined && id === undefined)
+      ? 'the entry is not a JSON-RPC 2.0 request'
+      : jsonrpc !== '2.0'
+        ? 'jsonrpc: must be "2.0"'
+        : typeof method !== 'string'
+          ? 'method: must be a string'
+          : 'id' in value && !isId(id)
+            ? 'id: must be a string, a number or null'
+            : 'params: must be an object or an array';
+  return failure(isId(id) ? id : null, INVALID_REQUEST, wrong);
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {

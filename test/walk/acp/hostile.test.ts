@@ -50,6 +50,37 @@ test('lines that are not requests are answered with errors, and the next request
   expect(client.errors).toEqual([]);
 });
 
+test('every request with a wrong shape is answered under its id with an error that names the field', async () => {
+  const { folder, connect } = await startAcp(end);
+  const client = await connect();
+  client.sendsValidLines = false;
+  const session = await client.newSession(folder);
+  const valid = { sessionId: session, name: 'build', level: 'warning', message: 'It broke.' };
+  const wrong: readonly [field: string, request: object][] = [
+    ['params', { method: '_earshot/notify', params: 'text' }],
+    ['params', { method: '_earshot/notify', params: 7 }],
+    ['params', { method: 'session/prompt', params: null }],
+    ['method', { method: 7, params: valid }],
+    ['jsonrpc', { jsonrpc: '1.0', method: '_earshot/notify', params: valid }],
+    ['sessionId', { method: '_earshot/notify' }],
+    ['params', { method: '_earshot/notify', params: [] }],
+    ['name', { method: '_earshot/notify', params: { ...valid, name: '' } }],
+    ['level', { method: '_earshot/notify', params: { ...valid, level: 'loud' } }],
+    ['message', { method: '_earshot/notify', params: { ...valid, message: ['It broke.'] } }],
+    ['prompt', { method: 'session/prompt', params: { sessionId: session, prompt: 'Hello.' } }],
+    ['prompt.0.type', { method: 'session/prompt', params: { sessionId: session, prompt: [{}] } }],
+    ['mcpServers.0', { method: 'session/new', params: { cwd: folder, mcpServers: [{ name: 'x' }] } }],
+  ];
+  for (const [index, [field, request]] of wrong.entries()) {
+    const id = `wrong-${index}`;
+    client.agent.receive(JSON.stringify({ jsonrpc: '2.0', id, ...request }));
+    const answers = () => client.lines.filter(({ from, line }) => from === 'agent' && line.includes(`"${id}"`));
+    await expect.poll(() => answers().length, { interval: 2 }).toBe(1);
+    const { error } = JSON.parse(answers()[0]?.line ?? '') as { error?: { message: string } };
+    expect(error?.message, JSON.stringify(request)).toMatch(new RegExp(`^(params\\.)?${field}`));
+  }
+});
+
 test('a second cancel is harmless, a prompt during another is refused, and a later prompt is answered', async () => {
   const { folder, server, connect } = await startAcp({ text: ['I am'], hang: true }, end);
   const client = await connect();
