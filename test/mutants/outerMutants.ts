@@ -281,6 +281,8 @@ export const outerMutants: readonly Mutant[] = [
     find: 'combine(settings[name], parsed.data, settings)',
     replace: 'parsed.data',
     tests: ['test/unit/protocol/settingRules.test.ts'],
+  },
+  {
     name: 'a rule for one conversation holds in all',
     file: 'src/storage/permissions.ts',
     symbol: 'createPermissions',

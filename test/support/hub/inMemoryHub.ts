@@ -10,6 +10,7 @@ import { type Answer } from '../testHub.ts';
 /** `after` calls back at once, so that waiting for another attempt takes no time. */
 const impatientClock: Clock = {
   now: () => 0,
+  monotonic: () => 0,
   after: (milliseconds, run) => {
     if (milliseconds < 1000) setImmediate(run);
     return { dispose: () => undefined };

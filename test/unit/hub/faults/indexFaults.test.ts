@@ -12,6 +12,7 @@ const start = Date.now();
 /** Twenty times as fast, for locks that are never released. */
 const fast: Clock = {
   now: () => start + (Date.now() - start) * 20,
+  monotonic: () => realClock.monotonic() * 20,
   after: (milliseconds, run) => realClock.after(milliseconds / 20, run),
 };
 const pathOf = (hub: TestHub) => join(hub.folder, 'index.db');
