@@ -65,8 +65,11 @@ test('with a hidden view, a message is shown whose button opens the approval', a
     await workbench.command('Notifications: Show Notifications');
     return centre.innerText();
   };
-  await expect.poll(look, { interval: 1000 }).toContain('needs your approval');
-  const message = centre.locator('.notification-list-item').filter({ hasText: 'needs your approval' }).first();
+  await expect.poll(look, { interval: 1000 }).toContain('needs your approval: echo two');
+  const message = centre
+    .locator('.notification-list-item')
+    .filter({ hasText: 'needs your approval: echo two' })
+    .first();
   await workbench.screenshot('panel-message');
   await message.getByRole('button', { name: 'Show', exact: true }).click();
   // The notification centre would cover the composer.
