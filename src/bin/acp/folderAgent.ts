@@ -6,6 +6,7 @@ import { createFolderDisk } from '../../acp/folderDisk.ts';
 import { type FolderAgent } from '../../acp/headlessFolder.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { printWords } from '../../base/printPath.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
 import { Earshot } from '../../core/earshot.ts';
 import { type AttachedFrontend, Frontends } from '../../core/frontend/frontends.ts';
@@ -104,7 +105,7 @@ export async function openFolderAgent(
     ],
     hooks: createHooks({
       ...base,
-      // The user named the settings file, so all hooks in it count as the user's own.
+      // The user named the settings file, so hooks in it count as the user's own, unless they run code of the folder.
       configured: () =>
         HOOK_EVENTS.flatMap((event) =>
           (settings.hooks[event] ?? []).map((hook) => ({ event, hook, workspace: false })),
@@ -114,7 +115,12 @@ export async function openFolderAgent(
       isTrusted: () => true,
       mode: () => settings.mode,
       approved: { has: async () => false, add: async () => undefined },
-      approve: async () => false,
+      approve: async ({ command }) => {
+        logger.warn(
+          `The hook ${printWords(command)} does not run: it runs code of the folder, which only VS Code can show you.`,
+        );
+        return false;
+      },
       notice: (text) => logger.warn(text),
     }),
     ...servers.ports,

@@ -42,7 +42,7 @@ export function readCodeNames(text: string, language: CodeLanguage): CodeNames {
 }
 
 /** The words of a text that are not only punctuation. */
-export function wordsOf(text: string): readonly string[] {
+function wordsOf(text: string): readonly string[] {
   return take(text.matchAll(/[^\s;&|()<>"'`=,[\]{}]{1,500}/g), ([word]) => (/\w/.test(word) ? [word] : []));
 }
 

@@ -1,5 +1,5 @@
 // MCP servers of the agent: passed by the client or named in the settings; servers of a workspace do not start.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { startAcp } from '../../support/acp/acpClient.ts';
@@ -70,4 +70,16 @@ test('a server passed by the client is called after the client’s permission; a
   await client.prompt(sessionId, 'Again.');
   expect(toolsIn(model.requests.at(-1)?.body)).toContain('tea__pour');
   expect(toolsIn(model.requests.at(-1)?.body)).not.toContain('tea__echo');
+});
+
+test('a hook and a server of the settings file that would run code of the folder do not start', async () => {
+  const { folder, connect } = await startAcp(end);
+  await writeFile(join(folder, 'own.js'), `require('fs').writeFileSync(${JSON.stringify(join(folder, 'ran'))}, '');`);
+  const client = await connect({
+    'mcp.servers': { mine: { command: process.execPath, args: ['./own.js'] } },
+    hooks: { user_prompt: [{ command: [process.execPath, 'own'] }] },
+  });
+  const created = await client.request('session/new', { cwd: folder, mcpServers: [] });
+  await client.prompt((created.result as { sessionId: string }).sessionId, 'Brew.');
+  await expect(access(join(folder, 'ran'))).rejects.toThrow('ENOENT');
 });
