@@ -1,9 +1,10 @@
 // The client that the official conformance suite drives: Earshot's MCP session without an editor. The suite appends the
 // server's address and names the scenario in the environment.
 import { type HttpLaunch } from '../../src/mcp/config/launch.ts';
-import { type ServerSecrets, type SignIn } from '../../src/mcp/oauth/signInPort.ts';
+import { type SignIn } from '../../src/mcp/oauth/signInPort.ts';
 import { openSession } from '../../src/mcp/session/openSession.ts';
 import { LIMITS, type McpSession, type McpTool } from '../../src/mcp/session/sessionPort.ts';
+import { memorySecrets } from '../support/mcp/memorySecrets.ts';
 
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
@@ -14,17 +15,6 @@ const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
 /** The suite's authorization server knows this document. */
 const METADATA_URL = 'https://conformance-test.local/client-metadata.json';
 const REDIRECT_URL = 'http://127.0.0.1:33419/callback';
-
-function memorySecrets(): ServerSecrets {
-  const kept = new Map<string, string>();
-  return {
-    get: async (key) => kept.get(key),
-    set: async (key, value) => {
-      if (value === undefined) kept.delete(key);
-      else kept.set(key, value);
-    },
-  };
-}
 
 /** Consents at once, as a user would, and returns the parameters of the redirect. */
 function createSignIn(): SignIn {

@@ -32,14 +32,13 @@ const PLAN_MODE =
 
 const encoder = new TextEncoder();
 const MOST_KEPT = 256;
+/** Limit of the tools that a conversation has found, which are part of each of its requests. */
+const MOST_FOUND_CHARACTERS = 60_000;
 
 /**
  * The instructions and skills of a conversation's requests. They change only at a delivery point, so that the first
  * request with changed instructions also reports the change.
  */
-/** Limit of the tools that a conversation has found, which are part of each of its requests. */
-const MOST_FOUND_CHARACTERS = 60_000;
-
 export class InstructionsInForce {
   #current: readonly Instruction[] | undefined;
   #skills: readonly Skill[] = [];

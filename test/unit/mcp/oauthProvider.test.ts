@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type HttpLaunch } from '../../../src/mcp/config/launch.ts';
 import { createSignInFlow } from '../../../src/mcp/oauth/oauthProvider.ts';
+import { memorySecrets } from '../../support/mcp/memorySecrets.ts';
 
 const launch: HttpLaunch = { type: 'http', url: new URL('https://tea.example/mcp'), headers: {}, sseOnly: false };
 
@@ -10,13 +11,7 @@ function begin() {
   const user = { asks: true };
   const { provider, mayAsk, hasTokens } = createSignInFlow(
     {
-      secrets: {
-        get: async (key) => kept.get(key),
-        set: async (key, value) => {
-          if (value === undefined) kept.delete(key);
-          else kept.set(key, value);
-        },
-      },
+      secrets: memorySecrets(kept),
       redirectUrl: 'http://127.0.0.1:1/callback',
       isAsked: () => user.asks,
       open: async (url) => opened.push(url.href) > 0,

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { type SignIn } from '../../../src/mcp/oauth/signInPort.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { beginMcpWalk, call, type McpWalked } from '../../support/mcp/mcpWalk.ts';
+import { memorySecrets } from '../../support/mcp/memorySecrets.ts';
 import { type OauthServer, startOauthServer } from '../../support/mcp/oauthServer.ts';
 
 const done = { text: ['Done.'] };
@@ -18,13 +19,7 @@ function createUser() {
   const signIn = async (): Promise<SignIn> => {
     let back: URLSearchParams | undefined;
     return {
-      secrets: {
-        get: async (key) => kept.get(key),
-        set: async (key, value) => {
-          if (value === undefined) kept.delete(key);
-          else kept.set(key, value);
-        },
-      },
+      secrets: memorySecrets(kept),
       redirectUrl: 'http://127.0.0.1:1/callback',
       isAsked: () => user.asked,
       open: async (url) => {
