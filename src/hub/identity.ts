@@ -1,6 +1,6 @@
 // The identity behind a connection: registers agents, and starts, attaches and ends sessions.
 import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
-import { RESERVED_NAMES } from '../protocol/hub.ts';
+import { isReservedName } from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type HubSession } from './directory.ts';
 import { boundCaller, type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
@@ -25,7 +25,7 @@ export async function registerAgent(
     ['name', name],
     ['role', role],
   ] as const) {
-    if (RESERVED_NAMES.includes(value)) throw new JsonRpcError(INVALID_PARAMS, `${field}: ${value} is reserved`);
+    if (isReservedName(value)) throw new JsonRpcError(INVALID_PARAMS, `${field}: ${value} is reserved`);
   }
   const { directory, pushes } = context;
   const others = directory.sessionsOf(name).filter(({ id }) => pushes.isLive(id));

@@ -5,7 +5,12 @@ import * as z from 'zod';
 export const HUB_NAME = /^[a-z0-9_-]{1,32}$/;
 /** `name`, `name:role` or `name:role:module`. */
 export const HUB_IDENTITY = /^[a-z0-9_-]{1,32}(?::[a-z0-9_-]{0,32}(?::[^:]{0,64})?)?$/;
-export const RESERVED_NAMES: readonly string[] = ['system', 'all', 'everyone'];
+const RESERVED_NAMES: readonly string[] = ['system', 'all', 'everyone'];
+/** Names that no agent may have, also if they only look like one, for example by a dash or an invisible character. */
+export function isReservedName(text: string): boolean {
+  const plain = text.normalize('NFKD').toLowerCase();
+  return RESERVED_NAMES.includes(plain.replace(/[-_\s\p{Cf}\p{Mn}]/gu, ''));
+}
 export const MOST_BODY_BYTES = 900 * 1024;
 export const MOST_PAGE = 100;
 /** Long enough for `<name>-<machine>` and a digit, which may name an agent of another machine. */

@@ -90,4 +90,12 @@ export const hubMutants: readonly Mutant[] = [
     replace: 'this.#sockets.size > MOST_UNPROVEN * 1000',
     tests: ['test/unit/hub/costs.test.ts'],
   },
+  {
+    name: 'another machine may use reserved names',
+    file: 'src/hub/nats/receivedRecord.ts',
+    symbol: 'checkReceived',
+    find: '.find(isReservedName)',
+    replace: '.find((name) => isReservedName(name) && name.length > 99)',
+    tests: ['test/unit/hub/nats/reserved.test.ts'],
+  },
 ];

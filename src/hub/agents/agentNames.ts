@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import * as z from 'zod';
 import { JsonRpcError } from '../../base/json/jsonRpc.ts';
-import { HUB_NAME, RESERVED_NAMES } from '../../protocol/hub.ts';
+import { HUB_NAME, isReservedName } from '../../protocol/hub.ts';
 import { type HubCall } from '../client/hubAgent.ts';
 
 const FIRST =
@@ -66,5 +66,5 @@ export function toAgentName(text: string): string | undefined {
     .replace(/[^a-z0-9_]+/g, '-')
     .replace(/^-|-$/g, '')
     .slice(0, 32);
-  return HUB_NAME.test(name) && !RESERVED_NAMES.includes(name) ? name : undefined;
+  return HUB_NAME.test(name) && !isReservedName(name) ? name : undefined;
 }

@@ -1,7 +1,7 @@
 // The value of a claim in the bucket of names, and the rule for taking it over.
 import * as z from 'zod';
 import { parseObject } from '../../base/json/outsideJson.ts';
-import { HUB_NAME } from '../../protocol/hub.ts';
+import { HUB_NAME, isReservedName } from '../../protocol/hub.ts';
 
 const DAY = 24 * 3600_000;
 /** A machine that was absent for this long loses its claims. */
@@ -9,13 +9,14 @@ const ABSENT_AFTER = 30 * DAY;
 /** A present machine writes its claims again after this time, so that their age shows how long a machine is absent. */
 export const REFRESH_AFTER = DAY;
 
+const isFree = (text: string) => !isReservedName(text);
 const claimSchema = z.object({
   machine: z.string().regex(HUB_NAME),
-  role: z.string().regex(HUB_NAME).catch(''),
+  role: z.string().regex(HUB_NAME).refine(isFree).catch(''),
   module: z.string().max(64).catch(''),
-  display: z.string().max(200).catch(''),
+  display: z.string().max(200).refine(isFree).catch(''),
   /** The agent's name on its own machine, if it differs. */
-  agent: z.string().regex(HUB_NAME).optional(),
+  agent: z.string().regex(HUB_NAME).refine(isFree).optional(),
   /** The hub that made the claim: a machine has one hub for each folder. */
   hub: z.string().max(64).optional(),
   /** When it was claimed, in milliseconds since 1970 by the server's clock. */

@@ -1,5 +1,6 @@
 // The names of agents across machines: claims names for this machine's agents, reads the claims of other machines, and
 // translates between local names and the public names that other machines use.
+import { isReservedName } from '../../protocol/hub.ts';
 import { type HubAgent } from '../directory.ts';
 import { type Bucket, type Entry } from './bucket.ts';
 import { type Claim, mayTakeOver, parseClaim, REFRESH_AFTER } from './claimValue.ts';
@@ -105,7 +106,8 @@ export class Claims {
   }
 
   #learn(name: string, entry: Entry | undefined): Claim | undefined {
-    const claim = entry && parseClaim(entry.text, entry.revision, entry.writtenAt);
+    // A claim on a reserved name is none.
+    const claim = entry && !isReservedName(name) ? parseClaim(entry.text, entry.revision, entry.writtenAt) : undefined;
     if (claim === undefined) {
       this.#claims.delete(name);
       this.#unclaimed.add(name);

@@ -1,7 +1,7 @@
 // Checks a record that another machine published: its subject, its body and the claim of its author must agree.
 import * as z from 'zod';
 import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
-import { HUB_NAME, MOST_BODY_BYTES, type MessageRecord, messageRecord } from '../../protocol/hub.ts';
+import { HUB_NAME, isReservedName, MOST_BODY_BYTES, type MessageRecord, messageRecord } from '../../protocol/hub.ts';
 import { type Claim } from './claimValue.ts';
 import { aboutOf, type SubjectTokens } from './streamNames.ts';
 
@@ -54,7 +54,15 @@ export function checkReceived(tokens: SubjectTokens, messageId: string, data: Ui
   const author = authorName(record);
   if (author === undefined || !isPublicNameOf(tokens.author, author, tokens.machine))
     return { refused: 'its subject and its body name different authors' };
-  return { record };
+  const reserved = namesIn(record, tokens).find(isReservedName);
+  return reserved === undefined ? { record } : { refused: `the name ${reserved} is reserved` };
+}
+
+/** The names under which a record could speak. */
+function namesIn(record: MessageRecord, { author }: SubjectTokens): string[] {
+  if (record.type !== 'message.create') return [author, record.author];
+  const { author: body, thread } = record;
+  return [author, body.name, body.role, thread?.created_by ?? ''];
 }
 
 function bodyLength({ content, structured }: { readonly content: string; readonly structured?: unknown }): number {
