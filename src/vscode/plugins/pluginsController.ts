@@ -19,7 +19,7 @@ import { readNotificationsOf } from '../../tools/readNotifications.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import { InstallCommands } from '../listening/installCommands.ts';
 import { chooseArguments, choosePlugin, confirmAttach, confirmListen, confirmRun } from './pluginDialogs.ts';
-import { pluginRow } from './pluginRows.ts';
+import { listenRow, pluginRow } from './pluginRows.ts';
 import { readPrograms, withUserFallback } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
@@ -75,9 +75,10 @@ export class PluginsController implements PluginRows, Disposable {
       confirmRun,
       confirmAttach,
       confirmListen,
+      listenersChanged: () => this.#changed.fire(),
     });
     this.#listeners = new Listeners({ ...ports, ...deps.listening });
-    const approveListen = (agent: string) => this.#consent.approveListen(agent);
+    const approveListen = (agent: string) => this.#consent.answerListen(agent, true);
     this.#installing = this.#held.add(new InstallCommands({ context, approveListen }));
     this.#host = this.#held.add(
       new PluginHost({ ...this.#common(), consent: this.#consent, programs, isTrusted, shared: this.#shared }),
@@ -106,7 +107,8 @@ export class PluginsController implements PluginRows, Disposable {
   readonly onDidChange = this.#changed.event;
 
   get hasAttached(): boolean {
-    return (this.#attached?.statuses.length ?? 0) > 0 || this.#webChat.host.statuses.length > 0;
+    const others = [this.#attached?.statuses ?? [], this.#webChat.host.statuses, this.#consent.openListens];
+    return others.some(({ length }) => length > 0);
   }
 
   /** Resolves once programs can attach; plugins that start with the window may still wait for the user's approval. */
@@ -125,6 +127,7 @@ export class PluginsController implements PluginRows, Disposable {
     const { problems } = readPrograms();
     const statuses = [...this.#host.statuses, ...this.#webChat.host.statuses, ...(this.#attached?.statuses ?? [])];
     return [
+      ...this.#consent.openListens.map(listenRow),
       ...statuses.map(pluginRow),
       ...[...problems].map(([name, problem]) => {
         const row = new vscode.TreeItem(name);
@@ -147,7 +150,7 @@ export class PluginsController implements PluginRows, Disposable {
       const args = chosen?.args ?? (await chooseArguments(name));
       if (args !== undefined) await this.#show(this.#host.run(name, args), name);
     },
-    approve: (item?: unknown) => this.#with(item, (name) => this.#show(this.#host.approve(name), name)),
+    approve: (item?: unknown) => this.#with(item, (name) => this.#approve(name)),
     stop: (item?: unknown) =>
       this.#with(item, async (name) => {
         await Promise.all([this.#hostOf(name).stop(name), this.#attached?.stop(name)]);
@@ -211,6 +214,13 @@ export class PluginsController implements PluginRows, Disposable {
         ),
       openOutput: (name: string) => this.#channels.open(name),
     };
+  }
+
+  async #approve(name: string): Promise<void> {
+    const agent = this.#consent.openListens.find((one) => one.agent === name);
+    if (agent === undefined) return this.#show(this.#host.approve(name), name);
+    const allowed = await confirmListen(agent, true);
+    if (allowed !== undefined) await this.#consent.answerListen(name, allowed);
   }
 
   #hostOf(name: string): PluginHost {
