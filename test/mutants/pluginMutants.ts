@@ -3,6 +3,14 @@ import { type Mutant } from './mutate.ts';
 
 export const pluginMutants: readonly Mutant[] = [
   {
+    name: 'a message that vanishes refuses an agent its notifications',
+    file: 'src/plugins/host/consent.ts',
+    symbol: 'ProgramConsent.allowListen',
+    find: 'if (allowed !== undefined) await this.answerListen(agent, allowed);',
+    replace: 'await this.answerListen(agent, allowed === true);',
+    tests: ['test/unit/plugins/consent.test.ts'],
+  },
+  {
     name: 'plugins and the web chat are asked without reason and preview',
     file: 'src/plugins/streams/questions.ts',
     symbol: 'Questions.approve',

@@ -63,7 +63,10 @@ export interface ConsentDeps {
   roots(): readonly string[];
   confirmRun(consent: RunConsent): Promise<boolean>;
   confirmAttach(consent: AttachConsent): Promise<AttachChoice>;
-  confirmListen(consent: ListenConsent): Promise<boolean>;
+  /** Undefined: the message vanished unanswered, and the question stays open. */
+  confirmListen(consent: ListenConsent): Promise<boolean | undefined>;
+  /** The outside agents that wait for the user's answer have changed. */
+  listenersChanged?(): void;
 }
 
 /** A program with the present hashes of its files. */
@@ -83,7 +86,7 @@ export class ProgramConsent {
   /** Names whose right to answer the user has refused in this window: further processes do not cause questions. */
   readonly #refused = new Set<string>();
   /** Outside agents that the user was asked about in this window. */
-  readonly #listening = new Map<string, 'asking' | 'refused'>();
+  readonly #listening = new Map<string, ListenConsent | 'refused'>();
 
   constructor(deps: ConsentDeps) {
     this.#deps = deps;
@@ -199,14 +202,11 @@ export class ProgramConsent {
     if (run === 'allow' || (await approved.has(key))) return succeeded(undefined);
     if (this.#listening.get(agent) === 'refused') return refused;
     if (!this.#listening.has(agent)) {
-      this.#listening.set(agent, 'asking');
+      this.#listening.set(agent, { agent, version });
+      this.#deps.listenersChanged?.();
       const decide = async () => {
-        if (!(await confirmListen({ agent, version }))) {
-          this.#listening.set(agent, 'refused');
-          return;
-        }
-        await approved.add(key);
-        this.#listening.delete(agent);
+        const allowed = await confirmListen({ agent, version });
+        if (allowed !== undefined) await this.answerListen(agent, allowed);
       };
       void decide().catch(() => this.#listening.delete(agent));
     }
@@ -217,9 +217,17 @@ export class ProgramConsent {
     );
   }
 
-  /** Approves an agent for which the user has just installed notifications. */
-  async approveListen(agent: string): Promise<void> {
-    await this.#deps.approved.add(listenKey(agent));
+  /** The outside agents that the user was asked about and has not answered. */
+  get openListens(): readonly ListenConsent[] {
+    return [...this.#listening.values()].filter((one) => one !== 'refused');
+  }
+
+  /** The user's answer, however it was given: also by installing notifications for the agent. */
+  async answerListen(agent: string, allowed: boolean): Promise<void> {
+    if (allowed) await this.#deps.approved.add(listenKey(agent));
+    if (allowed) this.#listening.delete(agent);
+    else this.#listening.set(agent, 'refused');
+    this.#deps.listenersChanged?.();
   }
 }
 

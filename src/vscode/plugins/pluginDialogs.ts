@@ -77,15 +77,17 @@ function describeProcess({ pid, command, startedBy }: PeerProcess): readonly str
   ];
 }
 
-/** Not modal: nobody waits for the answer. */
-export async function confirmListen({ agent, version }: ListenConsent): Promise<boolean> {
+/** Not modal at first: nobody waits for the answer. Undefined: closed, or vanished, without an answer. */
+export async function confirmListen({ agent, version }: ListenConsent, modal = false): Promise<boolean | undefined> {
   const message = vscode.l10n.t(
     'The agent “{0}” (version {1}) wants notifications of this workspace: changed files with diffs, problems, tasks. Allow it?',
     agent,
     printPath(version),
   );
   const allow = vscode.l10n.t('Allow');
-  return (await vscode.window.showInformationMessage(message, allow, vscode.l10n.t('Do Not Allow'))) === allow;
+  const refuse = vscode.l10n.t('Do Not Allow');
+  const chosen = await vscode.window.showInformationMessage(message, { modal }, allow, refuse);
+  return chosen === undefined ? undefined : chosen === allow;
 }
 
 /** Undefined: the user chose none. */

@@ -1,7 +1,9 @@
 // One plugin as a row of the Program Plugins view.
 import * as vscode from 'vscode';
-import { COMMANDS } from '../ids.ts';
+import { printPath } from '../../base/printPath.ts';
+import { type ListenConsent } from '../../plugins/host/consent.ts';
 import { type PluginState, type PluginStatus } from '../../plugins/host/pluginStatus.ts';
+import { COMMANDS } from '../ids.ts';
 
 const ICONS: Readonly<Record<PluginState, readonly [icon: string, color?: string]>> = {
   denied: ['circle-slash'],
@@ -39,6 +41,18 @@ function clickOf({ state, attached }: PluginStatus): { title: string; command: s
   if (state === 'denied') return undefined;
   if (state === 'not_approved') return { title: vscode.l10n.t('Review…'), command: COMMANDS.approvePlugin };
   return attached ? undefined : { title: vscode.l10n.t('Show Log'), command: COMMANDS.showPluginLog };
+}
+
+/** An outside agent that waits for the user's answer; a click asks again. */
+export function listenRow({ agent, version }: ListenConsent): vscode.TreeItem {
+  const row = new vscode.TreeItem(agent);
+  row.description = vscode.l10n.t('Wants notifications – waiting for your answer');
+  row.iconPath = new vscode.ThemeIcon('bell-dot', new vscode.ThemeColor('list.warningForeground'));
+  row.contextValue = 'not_approved';
+  row.tooltip = `${agent} ${printPath(version)}`;
+  row.accessibilityInformation = { label: `${agent}, ${row.description}` };
+  row.command = { command: COMMANDS.approvePlugin, title: row.description, arguments: [{ name: agent }] };
+  return row;
 }
 
 function stateName(state: PluginState, attached: boolean): string {

@@ -27,7 +27,7 @@ import {
   confirmRun,
   pluginSubject,
 } from './pluginDialogs.ts';
-import { pluginRow } from './pluginRows.ts';
+import { listenRow, pluginRow } from './pluginRows.ts';
 import { readPrograms } from './pluginSettings.ts';
 import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
@@ -85,9 +85,10 @@ export class PluginsController implements PluginRows, Disposable {
       confirmRun: (consent) => confirmRun(consent, deps.waiting),
       confirmAttach,
       confirmListen,
+      listenersChanged: () => this.#changed.fire(),
     });
     this.#listeners = new Listeners({ ...ports, ...deps.listening });
-    const approveListen = (agent: string) => this.#consent.approveListen(agent);
+    const approveListen = (agent: string) => this.#consent.answerListen(agent, true);
     this.#installing = this.#held.add(new InstallCommands({ context, approveListen }));
     this.#host = this.#held.add(
       new PluginHost({ ...this.#common(), consent: this.#consent, programs, isTrusted, shared: this.#shared }),
@@ -120,7 +121,8 @@ export class PluginsController implements PluginRows, Disposable {
   readonly onDidChange = this.#changed.event;
 
   get hasAttached(): boolean {
-    return (this.#attached?.statuses.length ?? 0) > 0 || this.#webChat.host.statuses.length > 0;
+    const others = [this.#attached?.statuses ?? [], this.#webChat.host.statuses, this.#consent.openListens];
+    return others.some(({ length }) => length > 0);
   }
 
   /** Resolves once programs can attach; plugins that start with the window may still wait for the user's approval. */
@@ -139,6 +141,7 @@ export class PluginsController implements PluginRows, Disposable {
     const { problems } = readPrograms();
     const statuses = [...this.#host.statuses, ...this.#webChat.host.statuses, ...(this.#attached?.statuses ?? [])];
     return [
+      ...this.#consent.openListens.map(listenRow),
       ...statuses.map(pluginRow),
       ...[...problems].map(([name, problem]) => {
         const row = new vscode.TreeItem(name);
@@ -163,11 +166,7 @@ export class PluginsController implements PluginRows, Disposable {
       const args = chosen?.args ?? (await chooseArguments(name));
       if (args !== undefined) await this.#show(this.#host.run(name, args), name);
     },
-    approve: (item?: unknown) =>
-      this.#with(item, async (name) => {
-        if (await this.#deps.waiting.review(pluginSubject(name))) return;
-        await this.#show(this.#host.approve(name), name);
-      }),
+    approve: (item?: unknown) => this.#with(item, (name) => this.#approve(name)),
     stop: (item?: unknown) =>
       this.#with(item, async (name) => {
         await Promise.all([this.#hostOf(name).stop(name), this.#attached?.stop(name)]);
@@ -231,6 +230,16 @@ export class PluginsController implements PluginRows, Disposable {
         ),
       openOutput: (name: string) => this.#channels.open(name),
     };
+  }
+
+  async #approve(name: string): Promise<void> {
+    const agent = this.#consent.openListens.find((one) => one.agent === name);
+    if (agent === undefined) {
+      if (!(await this.#deps.waiting.review(pluginSubject(name)))) await this.#show(this.#host.approve(name), name);
+      return;
+    }
+    const allowed = await confirmListen(agent, true);
+    if (allowed !== undefined) await this.#consent.answerListen(name, allowed);
   }
 
   #hostOf(name: string): PluginHost {

@@ -104,7 +104,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
   });
   const serving = listener.serve((socket) => attached.serve(socket));
   if (options.allows === undefined) {
-    for (const agent of ['claude-code', 'codex', 'copilot']) await consent.approveListen(agent);
+    for (const agent of ['claude-code', 'codex', 'copilot']) await consent.answerListen(agent, true);
   }
   return {
     headless,

@@ -68,7 +68,7 @@ test('every request with a wrong shape is answered under its id with an error th
     ['level', { method: '_earshot/notify', params: { ...valid, level: 'loud' } }],
     ['message', { method: '_earshot/notify', params: { ...valid, message: ['It broke.'] } }],
     ['prompt', { method: 'session/prompt', params: { sessionId: session, prompt: 'Hello.' } }],
-    ['prompt.0.type', { method: 'session/prompt', params: { sessionId: session, prompt: [{}] } }],
+    ['prompt.0', { method: 'session/prompt', params: { sessionId: session, prompt: [{}] } }],
     ['mcpServers.0', { method: 'session/new', params: { cwd: folder, mcpServers: [{ name: 'x' }] } }],
   ];
   for (const [index, [field, request]] of wrong.entries()) {
