@@ -209,7 +209,9 @@ export class ListenerPeer implements Disposable {
   }
 }
 
-function see(listener: Listener, { path, hash, part, edited }: ListenerRequestOf<'seen'>): Promise<Result<void>> {
+function see(listener: Listener, request: ListenerRequestOf<'seen'>): Promise<Result<void>> {
+  const { path, hash, part, edited, before, after } = request;
   const shown = part && { ranges: [[part.first, part.last] satisfies [number, number]], of: part.of };
-  return listener.see(path, { hash, ...(shown && { part: shown }) }, edited);
+  const edit = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+  return listener.see(path, { hash, ...(shown && { part: shown }) }, edited ? edit : undefined);
 }
