@@ -99,10 +99,11 @@ export class ListenerPeer implements Disposable {
 
   dispose(): void {
     this.#ended = true;
-    this.#announcing?.dispose();
-    for (const listener of this.#taken) listener.release(this);
+    // Before the release, which fires an event that this connection must not announce any more.
     this.#bound?.held.dispose();
     this.#held.dispose();
+    this.#announcing?.dispose();
+    for (const listener of this.#taken) listener.release(this);
     this.#connection.close();
   }
 
