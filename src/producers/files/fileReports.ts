@@ -13,6 +13,7 @@ import { fileScope } from '../../protocol/scopes.ts';
 import { type ReportDraft, ReportOnce } from '../reportOnce.ts';
 import { type Authorship, type Change } from './authorship.ts';
 import { type NewFiles } from './newFiles.ts';
+import { judgeSearched } from './searchedLines.ts';
 import { knownOf } from './seenHashes.ts';
 
 export interface FileReportsDeps {
@@ -84,6 +85,9 @@ export class FileReports {
     const fresh = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation);
     if (fresh === undefined) return;
     if (fresh.hash !== hash) return this.report(change, fresh, bytes);
+    const lines = await judgeSearched(this.#deps.snapshots, fresh, bytes);
+    if (lines === 'back') return this.#reportBack(path, fresh);
+    if (lines === 'none') return;
     this.#publish(path, view, now, fileChanged(path, before, { bytes, hash: now }, author));
   }
 
