@@ -4,8 +4,8 @@ import { describeError } from '../base/errors.ts';
 import { agentProcess } from '../node/agentProcess.ts';
 import { runHook } from '../plugins/hook/runHook.ts';
 
-/** The agent waits for its hooks. After this time it continues without notifications. */
-const MOST_MILLISECONDS = 3000;
+/** The agent waits for its hooks, at most 5 s as installed. After this time it continues without notifications. */
+const MOST_MILLISECONDS = 4500;
 const MOST_INPUT = 16 * 1024 * 1024;
 
 /** Undefined: the input is too long. */

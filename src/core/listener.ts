@@ -12,6 +12,7 @@ import { type ConversationLog } from './conversation/log.ts';
 import { type WatchArguments } from './conversation/projections/watches.ts';
 import { changeWatches } from './conversation/watching.ts';
 import { fileStatesOf } from './files/fileState.ts';
+import { type OwnEdit, separateOwnEdit } from './listenerEdit.ts';
 import { type Clock, type Ids, type Logger } from './ports/ports.ts';
 import { type DeliveryPoint, type RequestConfig, type Sample } from './ports/producers.ts';
 import { type Snapshots } from './ports/storage.ts';
@@ -102,11 +103,14 @@ export class Listener implements Disposable {
   }
 
   /**
-   * Call when the agent has read or written these bytes of a file: later changes are reported against them. Refuses
-   * what the door refuses.
+   * Call when the agent has read these bytes of a file, or written them with an edit: later changes are reported
+   * against them. What others changed right before or after the edit is reported without it. Refuses what the door
+   * refuses.
    */
-  see(path: string, view: Omit<View, 'path'>, edited: boolean): Promise<Result<void>> {
-    const { snapshots, workspace } = this.#deps.ports;
+  see(path: string, view: Omit<View, 'path'>, edit?: OwnEdit): Promise<Result<void>> {
+    const { ports } = this.#deps;
+    const { snapshots, workspace } = ports;
+    const { log } = this;
     return this.#attempt(async () => {
       const file = await workspace.resolve(path);
       if (!file.ok) return file;
@@ -115,11 +119,15 @@ export class Listener implements Disposable {
       const { bytes } = content.value;
       // If the file has changed meanwhile, the agent's bytes are not known: the change is reported without a diff.
       if (snapshots.hash(bytes) === view.hash) await snapshots.put(bytes);
-      const seen = [{ ...view, path: file.value.path }];
+      const { path: name } = file.value;
+      const own =
+        edit && (await separateOwnEdit(snapshots, name, { known: log.state.seen.get(name), edit, view, bytes }));
+      await withdrawShown(log, [{ ...view, path: name }]);
+      if (own?.earlier !== undefined) await applySample({ log, ports }, own.earlier);
       // An edit does not show the agent what somebody else had changed before.
-      if (edited && this.#hasOtherChange(file.value.path, view.hash)) await this.#carry();
-      await withdrawShown(this.log, seen);
-      await this.log.append({ type: 'files_seen', seen });
+      if (edit !== undefined && this.#hasOtherChange(name, view.hash)) await this.#carry();
+      await log.append({ type: 'files_seen', seen: [{ ...view, path: name, hash: own?.hash ?? view.hash }] });
+      if (own?.later !== undefined) await applySample({ log, ports }, own.later);
       return succeeded(undefined);
     });
   }

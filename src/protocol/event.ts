@@ -10,8 +10,15 @@ import { shapeCheck } from './shape.ts';
 
 export const EVENT_VERSION = 1;
 
-/** The lines that were shown, of a file with `of` lines. Without a part, the whole file was shown. */
-const seenPartSchema = z.strictObject({ ranges: z.array(z.tuple([z.int(), z.int()])), of: z.int() });
+/**
+ * The lines that were shown, of a file with `of` lines. Without a part, the whole file was shown. `searched`: a search
+ * showed them, so that changes of other lines do not matter.
+ */
+const seenPartSchema = z.strictObject({
+  ranges: z.array(z.tuple([z.int(), z.int()])),
+  of: z.int(),
+  searched: z.literal(true).optional(),
+});
 export type SeenPart = z.infer<typeof seenPartSchema>;
 
 const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string(), part: seenPartSchema.optional() }));

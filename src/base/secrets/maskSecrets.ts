@@ -1,53 +1,62 @@
 // Masks everything that looks like a secret in a command line or its output; when in doubt, it masks. One pass from
 // left to right; each character is examined a bounded number of times.
-import { isHarmlessValue, secrecyOf } from './secretNames.ts';
-import { type SecretOptions, secretOptionsOf } from './secretOptions.ts';
+import { findKeyBlocks } from './keyBlocks.ts';
+import { findPipedSecrets } from './pipedSecrets.ts';
+import { isHarmlessValue, looksGenerated, mayBeValue, secrecyInAddress, secrecyOf } from './secretNames.ts';
+import { secretArgumentOf, type SecretOptions, secretOptionsOf } from './secretOptions.ts';
+import { findToken, type TextRange } from './tokenShapes.ts';
+import { isSpace, ValueReader } from './valueReader.ts';
+import { VisibleText } from './visibleText.ts';
 
 const MASK = '***';
-
-const KEY_BEGIN = '-----BEGIN ';
-const KEY_END = '-----END ';
-const PRIVATE_KEY = 'PRIVATE KEY-----';
-const LONGEST_KEY_HEAD = 80;
+/** Bounds the search for a program's last argument. */
+const MOST_ARGUMENTS = 20;
+const LONGEST_ARGUMENTS = 1000;
 
 const isNameCharacter = (character: string) => /[\w.-]/.test(character);
-const isSpace = (character: string) => character === ' ' || character === '\t';
-
-/** Secrets recognized by their own form, whatever precedes them. */
-const SHAPES: readonly RegExp[] = [
-  /^(?:gh[pousr]_|github_pat_|glpat-|glsa_|sk-|[sr]k_(?:live|test)_|whsec_|xox[abeprs]-|xapp-|dop_v1_|shpat_|sq0[a-z]{3}-|ya29\.|AKIA|ASIA|AIza)[\w-]{8,}/,
-  /^(?:npm_|hf_|gsk_)[A-Za-z\d]{20,}/,
-  /^pypi-[\w-]{40,}/,
-  /^SG\.[\w-]{10,}\.[\w-]{10,}/,
-  /^eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
-];
 
 export function maskSecrets(text: string): string {
   return new Masking(text).run();
 }
 
 class Masking {
+  readonly #original: string;
+  readonly #visible: VisibleText;
   readonly #text: string;
+  readonly #values: ValueReader;
   readonly #out: string[] = [];
+  /** Secrets found before the words are read, the next one last. */
+  readonly #found: TextRange[];
   #at = 0;
-  /** Output is complete up to here. */
+  /** Output is complete up to here, in the original. */
   #written = 0;
   /** Secret options of the program whose arguments are being read. */
   #options: SecretOptions | undefined;
   /** The subcommand that these options require was found. */
   #armed = false;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(original: string) {
+    this.#original = original;
+    this.#visible = new VisibleText(original);
+    this.#text = this.#visible.text;
+    this.#values = new ValueReader(this.#text);
+    const found = [...findKeyBlocks(this.#text), ...findPipedSecrets(this.#text)];
+    this.#found = found.sort((a, b) => b.start - a.start);
   }
 
   run(): string {
     while (this.#at < this.#text.length) this.#step();
-    return this.#out.join('') + this.#text.slice(this.#written);
+    return this.#out.join('') + this.#original.slice(this.#written);
   }
 
   /** Takes one word, or one character between words. */
   #step(): void {
+    const next = this.#found.at(-1);
+    if (next !== undefined && next.start <= this.#at) {
+      this.#found.pop();
+      if (next.end > this.#at) this.#mask(this.#at, next.end);
+      return;
+    }
     const character = this.#character(this.#at);
     if (character === '\n' || character === ';' || character === '|' || character === '&') this.#options = undefined;
     if (!isNameCharacter(character)) {
@@ -55,40 +64,30 @@ class Masking {
       return;
     }
     const start = this.#at;
-    while (isNameCharacter(this.#character(this.#at))) this.#at += 1;
+    const most = next?.start ?? this.#text.length;
+    while (this.#at < most && isNameCharacter(this.#character(this.#at))) this.#at += 1;
     this.#takeWord(start, this.#at);
   }
 
   #takeWord(start: number, end: number): void {
     const word = this.#text.slice(start, end);
-    const key = word.endsWith('-----BEGIN') ? end - '-----BEGIN'.length : start;
-    if (this.#maskKey(key)) return;
-    if (this.#maskShape(word, start) || this.#maskAddress(start, end) || this.#maskOption(word, end)) return;
-    if (this.#maskScheme(word, end)) return;
+    const token = findToken(this.#text, start, end);
+    if (token !== undefined) {
+      this.#mask(token.start, token.end);
+      return;
+    }
+    if (this.#maskAddress(start, end) || this.#maskOption(word, end) || this.#maskScheme(word, end)) return;
     this.#maskAssigned(word, end);
-    const options = secretOptionsOf(word);
-    if (options !== undefined) {
+    if (this.#at !== end) return;
+    this.#findArgument(word, start, end);
+    if (this.#options?.after?.test(word) === true) this.#armed = true;
+    else {
+      const options = secretOptionsOf(word);
+      // `set` is a program, and a subcommand of others.
+      if (options === undefined || (word === 'set' && !this.#isProgram(start))) return;
       this.#options = options;
       this.#armed = options.after === undefined;
-    } else if (word === this.#options?.after) this.#armed = true;
-  }
-
-  /** A private key, complete or cut off. */
-  #maskKey(start: number): boolean {
-    if (!this.#text.startsWith(KEY_BEGIN, start)) return false;
-    const head = this.#text.slice(start, start + LONGEST_KEY_HEAD);
-    if (!/^-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(head)) return false;
-    const last = this.#text.indexOf(KEY_END, start);
-    const line = last === -1 ? -1 : this.#text.indexOf(PRIVATE_KEY, last);
-    this.#mask(start, line === -1 ? this.#text.length : line + PRIVATE_KEY.length);
-    return true;
-  }
-
-  #maskShape(word: string, start: number): boolean {
-    const found = SHAPES.map((shape) => shape.exec(word)?.[0]).find((one) => one !== undefined);
-    if (found === undefined) return false;
-    this.#mask(start, start + found.length);
-    return true;
+    }
   }
 
   /** `https://user:secret@host`, `https://secret@host`. A user name in `ssh://` is not a secret. */
@@ -112,8 +111,12 @@ class Masking {
     if (this.#options === undefined || !this.#armed || !word.startsWith('-')) return false;
     if (this.#options.apart.has(word)) {
       const equals = this.#character(end) === '=';
-      const value = this.#skipSpaces(equals ? end + 1 : end);
+      const value = this.#values.skipSpaces(equals ? end + 1 : end);
       if (value === end || value >= this.#text.length || this.#character(value) === '-') return false;
+      // Without a sign it is a file of cookies.
+      const isCookie = word === '-b' || word === '--cookie';
+      const close = this.#values.endOfValue(value);
+      if (isCookie && this.#options.pair === ':' && !this.#text.slice(value, close).includes('=')) return false;
       return this.#maskCredentials(value);
     }
     const joined = this.#options.joined.find((option) => word.startsWith(option) && !word.startsWith('--'));
@@ -122,12 +125,14 @@ class Masking {
   }
 
   #maskCredentials(start: number): boolean {
-    const close = this.#endOfValue(start);
-    if (close === start) return false;
+    const first = this.#values.endOfValue(start);
+    if (first === start) return false;
+    const isList = this.#options?.pair === ',' && this.#character(first) === ',';
+    const close = isList ? this.#values.endOfValue(first + 1) : first;
     const value = this.#text.slice(start, close);
-    const colon = this.#options?.pair === true && !/^["']/.test(value) ? value.indexOf(':') : -1;
+    const sign = this.#options?.pair !== undefined && !/^["']/.test(value) ? value.indexOf(this.#options.pair) : -1;
     // In `secret:` the secret takes the place of the user name.
-    this.#mask(colon > 0 && colon < value.length - 1 ? start + colon + 1 : start, close);
+    this.#mask(sign > 0 && sign < value.length - 1 ? start + sign + 1 : start, close);
     if (this.#options?.once === true) this.#options = undefined;
     return true;
   }
@@ -135,7 +140,7 @@ class Masking {
   /** `Bearer …` and `Basic …`, with or without the header name. */
   #maskScheme(word: string, end: number): boolean {
     if (!/^(?:bearer|basic)$/i.test(word)) return false;
-    const start = this.#skipSpaces(end);
+    const start = this.#values.skipSpaces(end);
     let close = start;
     while (/[\w.~+/=-]/.test(this.#character(close))) close += 1;
     if (start === end || close - start < 8) return false;
@@ -143,109 +148,137 @@ class Masking {
     return true;
   }
 
-  /** `NAME=value`, `"name": "value"`, `name: value`, `--name value`. */
+  /** `NAME=value`, `"name": "value"`, `name: value`, `--name value`, `name value`, and values on the next line. */
   #maskAssigned(word: string, end: number): void {
     const name = word.replace(/^-{1,2}/, '');
-    const secrecy = secrecyOf(name);
-    if (secrecy === undefined) return;
-    const sign = this.#skipSpaces(this.#skipQuote(end));
-    const isOption = word.startsWith('-') && sign > end && this.#skipQuote(end) === end;
-    const assigns = this.#character(sign) === '=' || this.#character(sign) === ':';
-    // `==` is a comparison, `::` part of a qualified name, `:=` an assignment.
-    const behind = this.#character(sign + 1);
-    if (assigns && (behind === this.#character(sign) || this.#text.startsWith('//', sign + 1))) return;
-    if (!assigns && !isOption) return;
-    const start = assigns ? this.#skipSpaces(sign + (behind === '=' ? 2 : 1)) : sign;
-    const isHeader = /^(?:authorization|cookie|set-cookie)$/i.test(name) && this.#character(sign) === ':';
-    const close = isHeader ? this.#endOfHeader(start) : this.#endOfAssigned(start, end - word.length, sign);
+    const nameStart = end - word.length;
+    const inAddress = /[?&#]/.test(this.#character(nameStart - 1)) && this.#character(end) === '=';
+    const isGiven = this.#options?.assigns === true && this.#armed && this.#character(end) === '=';
+    const secrecy = isGiven ? 'strong' : inAddress ? secrecyInAddress(name) : secrecyOf(name);
+    if (secrecy === undefined) {
+      if (/^identified$/i.test(word))
+        this.#maskMatched(/\s{1,9}(?:with\s{1,9}\w{1,60}\s{1,9})?(?:by|as)\s{1,9}(?=["'])/iy, end);
+      return;
+    }
+    // `env["NAME"] = value`
+    const quoted = this.#values.skipQuote(end);
+    const closed = quoted > end && /[\])]/.test(this.#character(quoted)) ? quoted + 1 : quoted;
+    const sign = this.#values.skipSpaces(closed);
+    const isOption = word.startsWith('-') && sign > end && quoted === end;
+    const [operator] = this.#matchAt(/(?:[?+|]{1,2}|:)?=>?|:(?!:)/y, sign) ?? [];
+    // `==` is a comparison, `::` part of a qualified name.
+    const behind = operator === undefined ? '' : this.#character(sign + operator.length);
+    if (operator !== undefined && (behind === '=' || this.#text.startsWith('//', sign + operator.length))) return;
+    if (operator === undefined && !isOption) {
+      this.#maskUnassigned(word, end, secrecy);
+      return;
+    }
+    const start = operator === undefined ? sign : this.#values.skipSpaces(sign + operator.length);
+    const isHeader = /^(?:authorization|cookie|set-cookie)$/i.test(name) && operator === ':';
+    const close = isHeader ? this.#values.endOfHeader(start) : this.#values.endOfAssigned(start, nameStart, sign);
     const value = this.#text.slice(start, close);
     if (close - start <= 6 && /^(?:bearer|basic|digest|token)$/i.test(value)) {
       // The scheme precedes the secret.
-      this.#mask(start, this.#endOfValue(this.#skipSpaces(close)));
+      this.#mask(start, this.#values.endOfValue(this.#values.skipSpaces(close)));
       return;
     }
-    if (!assigns && value.startsWith('-')) return;
+    if (operator === undefined && value.startsWith('-')) return;
+    if (/^[|>]?[-+\d]{0,3}\s*$/.test(value) && operator === ':' && this.#maskBelow(name, nameStart, start, secrecy))
+      return;
     // If the value is the rest of a line, its first word decides whether it is a count.
-    const first = this.#text.slice(start, Math.min(close, this.#endOfValue(start)));
+    const first = this.#text.slice(start, Math.min(close, this.#values.endOfValue(start)));
     const counts = secrecy === 'weak' || /tokens$/i.test(name);
     if (value === '' || isHarmlessValue(withoutQuotes(counts ? first : value), name, secrecy)) return;
+    if (inAddress && /^code$/i.test(name) && !(value.length >= 16 && looksGenerated(value))) return;
     this.#mask(start, close);
   }
 
-  /** A YAML key at the start of a line: the rest of the line is its value. */
-  #endOfAssigned(start: number, nameStart: number, sign: number): number {
-    const close = this.#endOfValue(start);
-    if (this.#character(sign) !== ':' || !isSpace(this.#character(sign + 1))) return close;
-    let before = nameStart;
-    while (before > 0 && nameStart - before < 40 && /[ \t"'-]/.test(this.#character(before - 1))) before -= 1;
-    if (before > 0 && this.#character(before - 1) !== '\n') return close;
-    return /["'`\\]/.test(this.#character(start)) ? close : this.#endOfLine(start);
+  /** The value is below its name, as in YAML and printed JSON. */
+  #maskBelow(name: string, nameStart: number, from: number, secrecy: 'strong' | 'weak'): boolean {
+    const below = this.#values.valueBelow(nameStart, from, looksGenerated);
+    if (below === undefined) return false;
+    if (isHarmlessValue(withoutQuotes(this.#text.slice(below.start, below.end)), name, secrecy)) return false;
+    this.#mask(below.start, below.end);
+    return true;
   }
 
-  #endOfHeader(start: number): number {
-    let close = start;
-    while (close < this.#text.length && !/["'`\n]/.test(this.#character(close))) close += 1;
-    return close;
-  }
-
-  /** A word as a shell reads it, including quoted parts. */
-  #endOfValue(start: number): number {
-    let close = start;
-    while (close < this.#text.length) {
-      const character = this.#character(close);
-      if (character === '"' || character === "'" || character === '`') close = this.#endOfQuoted(close, character);
-      else if (character === '\\') {
-        const quote = this.#character(this.#skipBackslashes(close));
-        // `\"` inside a quoted text delimits a value; elsewhere it escapes a character.
-        if ((quote === '"' || quote === "'") && close === start) return this.#endOfEscaped(close);
-        if (quote === '"' || quote === "'") return close;
-        close += 2;
-      } else if (/[\s&;|<>,)\]}]/.test(character)) break;
-      else close += 1;
+  /** A name without a sign: an argument, an element of XML, a clause of SQL or a line of a configuration file. */
+  #maskUnassigned(word: string, end: number, secrecy: 'strong' | 'weak'): void {
+    const nameStart = end - word.length;
+    if (this.#character(end) === '>' && this.#character(nameStart - 1) === '<') {
+      const close = this.#text.indexOf('<', end);
+      const value = this.#text.slice(end + 1, Math.max(close, end + 1));
+      if (this.#text.startsWith(`</${word}`, close) && !isHarmlessValue(value, word, secrecy))
+        this.#mask(end + 1, close);
+      return;
     }
-    return Math.min(close, this.#text.length);
+    if (this.#maskMatched(/["']\s{1,9}value\s{0,9}=\s{0,9}(?=["'])/iy, end)) return;
+    const head = this.#values.headOf(nameStart) ?? '';
+    if (/set\w{0,60}\(\s{0,9}["']$/i.test(head) && this.#maskMatched(/["']\s{0,9},\s{0,9}(?=["'])/y, end)) return;
+    const start = this.#values.skipSpaces(this.#values.skipQuote(end));
+    if (!isSpace(this.#character(start - 1)) || start >= this.#text.length) return;
+    const close = this.#values.endOfValue(start);
+    const value = this.#text.slice(start, close);
+    if (value === '' || isHarmlessValue(withoutQuotes(value), word, secrecy)) return;
+    if (this.#isValue(word, value, head, close)) this.#mask(start, close);
   }
 
-  /** Position after the closing quote, or the end of the line if there is none. */
-  #endOfQuoted(open: number, quote: string): number {
-    for (let at = open + 1; at < this.#text.length; at += 1) {
-      const character = this.#character(at);
-      if (character === '\n') return at;
-      if (character === '\\' && quote !== "'") at += 1;
-      else if (character === quote) return at + 1;
+  #isValue(word: string, value: string, head: string, close: number): boolean {
+    if (this.#options?.names === true && this.#armed) return !value.startsWith('-');
+    if (/^(?:password|passwd|passphrase)$/i.test(word)) {
+      return /^["']/.test(value) || /\blogin\s{1,9}\S{1,100}\s{1,9}$/.test(head);
     }
-    return this.#text.length;
+    if (!/^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/.test(word) || !mayBeValue(withoutQuotes(value))) return false;
+    if (looksGenerated(withoutQuotes(value))) return true;
+    const isLast = /[\n;|&]|^$/.test(this.#character(this.#values.skipSpaces(close)));
+    return isLast && /^\s*(?:(?:export|declare|set|env|typeset|readonly|local|arg|\$|-\w+)\s+)*$/i.test(head);
   }
 
-  /** A value between `\"` and `\"`. */
-  #endOfEscaped(open: number): number {
-    const mark = this.#text.slice(open, this.#skipBackslashes(open) + 1);
-    const line = this.#endOfLine(open);
-    const close = this.#text.slice(0, line).indexOf(mark, open + mark.length);
-    return close === -1 ? line : close + mark.length;
+  /** Finds the last argument of a program that is followed by a secret, such as `htpasswd -b file user secret`. */
+  #findArgument(word: string, start: number, end: number): void {
+    const wanted = secretArgumentOf(word);
+    if (wanted === undefined || !this.#isProgram(start)) return;
+    const { after, flag, least } = wanted;
+    const most = Math.min(this.#text.length, end + LONGEST_ARGUMENTS);
+    const args: TextRange[] = [];
+    const flags: string[] = [];
+    let at = this.#values.skipSpaces(end);
+    while (at < most && args.length + flags.length < MOST_ARGUMENTS && !/[\n\r;|&<>]/.test(this.#character(at))) {
+      const close = Math.max(this.#values.endOfValue(at), at + 1);
+      const argument = this.#text.slice(at, close);
+      if (/^-|^\/[a-z]+(?::|$)/i.test(argument)) flags.push(argument);
+      else args.push({ start: at, end: close });
+      at = this.#values.skipSpaces(close);
+    }
+    const text = ({ start: from, end: to }: TextRange) => this.#text.slice(from, to);
+    const index = after === undefined ? -1 : args.slice(0, 3).findIndex((one) => after.test(text(one)));
+    const secret = args.at(-1);
+    if (secret === undefined || (after !== undefined && index === -1) || args.length - index - 1 < least) return;
+    if (flag !== undefined && !flags.some((one) => flag.test(one))) return;
+    const later = this.#found.findLastIndex((one) => one.start > secret.start);
+    this.#found.splice(later + 1, 0, secret);
   }
 
-  #endOfLine(from: number): number {
-    const line = this.#text.indexOf('\n', from);
-    return line === -1 ? this.#text.length : line;
+  /** Whether a word is where a command begins. */
+  #isProgram(start: number): boolean {
+    const head = this.#values.headOf(start);
+    return (
+      head !== undefined &&
+      /(?:^|[;|&($#>`])\s*(?:(?:sudo|exec|time|env)\s+)?(?:[\w.:-]*[/\\])*$/.test(head.slice(-120))
+    );
   }
 
-  #skipBackslashes(from: number): number {
-    let at = from;
-    while (this.#character(at) === '\\' && at - from < 8) at += 1;
-    return at;
+  /** Masks the value behind a pattern. */
+  #maskMatched(pattern: RegExp, at: number): boolean {
+    const [matched] = this.#matchAt(pattern, at) ?? [];
+    if (matched === undefined) return false;
+    this.#mask(at + matched.length, this.#values.endOfValue(at + matched.length));
+    return true;
   }
 
-  /** A quote that closes a name, possibly preceded by backslashes. */
-  #skipQuote(from: number): number {
-    const at = this.#skipBackslashes(from);
-    return this.#character(at) === '"' || this.#character(at) === "'" ? at + 1 : from;
-  }
-
-  #skipSpaces(from: number): number {
-    let at = from;
-    while (isSpace(this.#character(at))) at += 1;
-    return at;
+  #matchAt(pattern: RegExp, at: number): RegExpExecArray | null {
+    pattern.lastIndex = at;
+    return pattern.exec(this.#text);
   }
 
   #character(at: number): string {
@@ -253,8 +286,9 @@ class Masking {
   }
 
   #mask(start: number, end: number): void {
-    this.#out.push(this.#text.slice(this.#written, start), MASK);
-    this.#written = end;
+    const [from, to] = this.#visible.inOriginal(start, end);
+    this.#out.push(this.#original.slice(this.#written, from), MASK);
+    this.#written = to;
     this.#at = end;
   }
 }

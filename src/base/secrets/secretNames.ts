@@ -13,13 +13,26 @@ const STRONG = [
   'privatekey',
   'signingkey',
   'encryptionkey',
+  'accountkey',
+  'sharedkey',
+  'masterkey',
+  'presharedkey',
+  'subscriptionkey',
+  'authkey',
+  'sessionkey',
+  'consumerkey',
+  'functionskey',
   'credential',
   'authorization',
 ];
 /** Words that contain a strong word but mean something else. */
 const HARMLESS_WORDS = ['tokeniz', 'tokenis', 'tokenless', 'passwordless', 'secretar'];
 /** Secret as a separate word: `DB_PASS`, `Pwd`, `X-Auth`. */
-const WEAK = new Set(['pass', 'pwd', 'pw', 'auth', 'creds', 'cred', 'sig', 'signature', 'cookie', 'pgpass', 'dbpass']);
+const WEAK = new Set(
+  'pass pwd pw auth creds cred sig signature cookie pgpass dbpass storepass keypass passwort otp'.split(' '),
+);
+/** Secret as a parameter of an address: `?key=…`. */
+const IN_ADDRESS: ReadonlySet<string> = new Set(['key', 'code', 'ticket', 'sid', 'jwt', 'psk']);
 /** A name that ends in one of these describes a secret, and its value is not one: `token_type`, `PASSWORD_FILE`. */
 const ABOUT = new Set(
   'type name url uri endpoint file path dir count length size limit expires expiry ttl policy stdin helper store prompt'.split(
@@ -47,6 +60,35 @@ export function secrecyOf(name: string): 'strong' | 'weak' | undefined {
   return words.some((word) => WEAK.has(word)) ? 'weak' : undefined;
 }
 
+/** The same for a parameter of an address. */
+export function secrecyInAddress(name: string): 'strong' | 'weak' | undefined {
+  return secrecyOf(name) ?? (IN_ADDRESS.has(name.toLowerCase()) ? 'weak' : undefined);
+}
+
+/** Whether a word has letters and digits, as generated secrets do and words of a sentence do not. */
+export function looksGenerated(word: string): boolean {
+  return (
+    /^(?=[^\d]{0,60}\d)(?=[^A-Za-z]{0,60}[A-Za-z])[\w+/=.~-]{8,}$/.test(word) &&
+    !/^v?\d+\.\d|^\.{0,2}\/|^~\//.test(word)
+  );
+}
+
+/** Words that follow the name of a variable in a sentence. */
+const PROSE = new Set(
+  'is was are were be been has have had must should can could may will not no in on of for from to and or as at by with without if when before after instead environment variable env var value key secret token permission permissions missing required found set unset undefined empty invalid expired exists does did needs which that this the a an'.split(
+    ' ',
+  ),
+);
+
+/** Whether the word after the name of a variable may be its value: `API_KEY abc`. */
+export function mayBeValue(word: string): boolean {
+  return (
+    /[\p{L}\p{N}]/u.test(word) &&
+    !/^[A-Z_\d]+$|^[-$<({[#=]/.test(word) &&
+    !PROSE.has(/^\w+/.exec(word)?.[0].toLowerCase() ?? '')
+  );
+}
+
 /** `dbPass`, `DB_PASS` and `db-pass` are `db` and `pass`. */
 function wordsOf(name: string): string[] {
   return name
@@ -65,7 +107,9 @@ export function isHarmlessValue(value: string, name: string, secrecy: 'strong' |
   if (/tokens$/i.test(name)) return /^[\d.,]{1,15}[a-z%]?$/i.test(value);
   if (secrecy === 'strong') return false;
   return (
-    /^\d{1,4}[,;%]?$/.test(value) || /^(?:\.{0,2}\/|~\/|[a-z]:\\)/i.test(value) || VERDICTS.has(value.toLowerCase())
+    /^\d{1,4}[,;%]?$/.test(value) ||
+    /^(?:\.{0,2}\/|~\/|[a-z]:\\|(?:file|env|fd|stdin)(?::|$))/i.test(value) ||
+    VERDICTS.has(value.toLowerCase())
   );
 }
 

@@ -107,6 +107,8 @@ function movedBy(log: ConversationLog, plan: Plan): Moved {
       if (!complete) return [];
       // A diff does not show the lines that the model has never seen or no longer has.
       const before = log.state.seen.get(path);
+      // Lines that a search showed are compared with what it showed.
+      if (before?.part?.searched === true) return [];
       const partial = before?.part !== undefined || before?.compacted === true;
       return { path, hash, ...(partial && { part: SHOWN_IN_PART }) };
     });

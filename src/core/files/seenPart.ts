@@ -4,7 +4,7 @@ import { type SeenPart } from '../../protocol/event.ts';
 /** Only what an edit or a diff showed of the bytes. */
 export const SHOWN_IN_PART: SeenPart = { ranges: [], of: 0 };
 
-/** The union of both; undefined once every line was shown. */
+/** The union of both; undefined once every line was shown. It counts as searched only if both do. */
 export function joinParts(one: SeenPart, other: SeenPart): SeenPart | undefined {
   const of = Math.max(one.of, other.of);
   const ranges: [number, number][] = [];
@@ -15,7 +15,8 @@ export function joinParts(one: SeenPart, other: SeenPart): SeenPart | undefined 
   }
   const [only] = ranges;
   const whole = ranges.length === 1 && only !== undefined && only[0] <= 1 && only[1] >= of;
-  return whole ? undefined : { ranges, of };
+  const searched = one.searched === true && other.searched === true;
+  return whole ? undefined : { ranges, of, ...(searched && { searched }) };
 }
 
 /** Such as `only lines 1–40, 90–99 of 120`. */

@@ -5,6 +5,7 @@ import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { fileStatesOf } from '../files/fileState.ts';
 import { compileGlob, globKeyOf, keysFor } from '../files/globs.ts';
 import { type Ids } from '../ports/ports.ts';
 import { type Addressed, type Outlet, type Subscription } from './outlet.ts';
@@ -80,6 +81,7 @@ export class Dispatcher implements Outlet {
     const { ids, repair, eachTime } = this.#deps;
     const log = this.#logs.get(listener);
     if (log?.owned !== true) return Promise.resolve();
+    if (isKnownState(log, draft)) return Promise.resolve();
     const queue = () => enqueue(log, ids, draft, draft.data !== undefined && eachTime?.(printKind(draft.kind)));
     return log.isBroken ? repair(listener).then(queue) : queue();
   }
@@ -98,6 +100,19 @@ export class Dispatcher implements Outlet {
     );
     return withdrawn.includes(true);
   }
+}
+
+/** The conversation has seen this state of the file, or was notified of it, since the draft was written. */
+function isKnownState({ state }: ConversationLog, draft: NotificationDraft): boolean {
+  if (printKind(draft.kind) !== 'file.changed') return false;
+  const states = fileStatesOf(draft);
+  return (
+    states.length > 0 &&
+    states.every(({ path, hash }) => {
+      const seen = state.seen.get(path);
+      return seen !== undefined && (seen.announced ?? seen.hash) === hash;
+    })
+  );
 }
 
 /** The number of subscriptions that each listener has to one scope. */

@@ -282,6 +282,8 @@ export interface SeenFiles {
   all(): readonly SeenFile[];
   get(path: string): SeenFile | undefined;
   readonly onDidChange: Event<void>;
+  /** The same with files of which only lines were seen that a search showed; absent: there are none. */
+  readonly withSearched?: SeenFiles;
 }
 
 export interface Publisher {

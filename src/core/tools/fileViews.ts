@@ -1,11 +1,14 @@
 // The files of a running call: the states it has seen, snapshots before overwriting, and views and changes for the log.
-import { type EventOf } from '../../protocol/event.ts';
+import { decodeText } from '../../base/text.ts';
+import { type EventOf, type SeenPart } from '../../protocol/event.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { type Effect } from '../../protocol/tool.ts';
 import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { fileStatesOf, GONE } from '../files/fileState.ts';
-import { type SeenView } from '../ports/fileViews.ts';
+import { followLines } from '../files/followLines.ts';
+import { joinParts } from '../files/seenPart.ts';
+import { type SeenView, type ShownFile } from '../ports/fileViews.ts';
 import { type ToolOutcome } from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace.ts';
@@ -64,8 +67,11 @@ export async function inTurn(
 ): Promise<ToolOutcome> {
   if (effect === 'edit') await edits.enter(call);
   try {
-    const outcome = await run();
-    const views = (outcome.seen ?? []).map(({ file, bytes, part }) => ({
+    const ran = await run();
+    const seen =
+      ran.seen && (await Promise.all(ran.seen.map((one) => withEarlierLines({ log, snapshots, edits }, one))));
+    const outcome = { ...ran, ...(seen && { seen }) };
+    const views = (seen ?? []).map(({ file, bytes, part }) => ({
       path: file.path,
       hash: bytes === undefined ? GONE : snapshots.hash(bytes),
       part,
@@ -87,15 +93,30 @@ export async function keepViews(
     (outcome.seen ?? []).map(async ({ file, bytes, part }) => ({
       path: file.path,
       hash: await hashOf(bytes),
-      ...(part && {
-        part: { ranges: part.ranges.map(([first, last]): [number, number] => [first, last]), of: part.of },
-      }),
+      ...(part && { part: copyOf(part) }),
     })),
   );
   const changes = await keepChanges(snapshots, outcome.changes);
   const meanwhile = await keepChanges(snapshots, outcome.meanwhile);
   await withdrawShown(log, seen, changes);
   return { seen, changes, meanwhile };
+}
+
+/** Adds lines that earlier searches showed, as far as they did not change, at their present places. */
+async function withEarlierLines({ log, snapshots, edits }: FileViewDeps, view: ShownFile): Promise<ShownFile> {
+  const { file, bytes, part } = view;
+  const before = edits.newest(file.path) ?? log.state.seen.get(file.path);
+  if (part?.searched !== true || before?.part?.searched !== true || bytes === undefined) return view;
+  const shown = before.hash === snapshots.hash(bytes) ? undefined : await snapshots.get(before.hash);
+  const [old, now] = [shown && decodeText(shown), decodeText(bytes)];
+  const ranges = old === undefined || now === undefined ? [] : followLines(old, now, before.part.ranges)?.ranges;
+  const joined = joinParts({ ...part, ranges: ranges ?? [] }, part);
+  const { part: _, ...whole } = view;
+  return joined === undefined ? whole : { ...view, part: joined };
+}
+
+function copyOf({ ranges, ...part }: SeenPart): SeenPart {
+  return { ...part, ranges: ranges.map(([first, last]): [number, number] => [first, last]) };
 }
 
 async function keepChanges(snapshots: Snapshots, changes: ToolOutcome['changes'] = []): Promise<Changes> {

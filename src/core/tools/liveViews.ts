@@ -58,25 +58,31 @@ export class LiveViews implements Disposable {
     this.#onDidChange.fire();
   }
 
+  #seenFiles(withSearched: boolean): SeenFiles {
+    const get = (path: string): SeenFile | undefined => {
+      const by = [...this.#logs.values()].flatMap(({ log }): SeenFile['by'] => {
+        const state = log.state.seen.get(path);
+        if (state === undefined || (state.part?.searched === true && !withSearched)) return [];
+        return [{ conversation: log.id, ...state }];
+      });
+      return by.length === 0 ? undefined : { path, by };
+    };
+    return {
+      all: () => {
+        const paths = new Set([...this.#logs.values()].flatMap(({ log }) => [...log.state.seen.paths()]));
+        return [...paths].flatMap((path) => get(path) ?? []);
+      },
+      get,
+      onDidChange: (listener) => this.#onDidChangeSeen.event(listener),
+    };
+  }
+
   dispose(): void {
     this.#onDidChange.dispose();
     this.#onDidChangeSeen.dispose();
   }
 
-  readonly seen: SeenFiles = {
-    all: () => {
-      const paths = new Set([...this.#logs.values()].flatMap(({ log }) => [...log.state.seen.paths()]));
-      return [...paths].flatMap((path) => this.seen.get(path) ?? []);
-    },
-    get: (path) => {
-      const by = [...this.#logs.values()].flatMap(({ log }): SeenFile['by'] => {
-        const state = log.state.seen.get(path);
-        return state === undefined ? [] : [{ conversation: log.id, ...state }];
-      });
-      return by.length === 0 ? undefined : { path, by };
-    },
-    onDidChange: (listener) => this.#onDidChangeSeen.event(listener),
-  };
+  readonly seen: SeenFiles = { ...this.#seenFiles(false), withSearched: this.#seenFiles(true) };
 
   readonly live: LiveConversations = {
     ids: () => [...this.#logs.keys()],

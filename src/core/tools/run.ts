@@ -134,6 +134,7 @@ function markOverwritten(
   const isLoss = ({ path, before }: (typeof changes)[number]) => {
     const known = edits.newest(path) ?? log.state.seen.get(path);
     if (before === undefined || known === undefined || known.hash === before) return false;
+    if (known.part?.searched === true) return false;
     return log.state.changes.lastStep(path)?.after !== before;
   };
   const lost = new Set(changes.filter(isLoss));

@@ -5,12 +5,15 @@ import { resolve } from 'node:path';
 import { constants } from 'node:fs';
 import type { ListenerRequestOf } from '../../protocol/outside/listener.ts';
 import { type ToolFile } from './hookInput.ts';
+import { type EditStates, statesAround } from './toolEdit.ts';
 
 const LARGEST = 20 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const WINDOWS = process.platform === 'win32';
 /** The number of lines that Claude's Read shows by default. */
 const LINES_SHOWN = 2000;
+/** Longer texts are not passed to the window. */
+const LONGEST_TEXT = 1_000_000;
 
 type SeenFields = Omit<ListenerRequestOf<'seen'>, 'type' | 'id'>;
 
@@ -26,12 +29,25 @@ export async function viewOf(file: ToolFile, folder: string): Promise<SeenFields
       const bytes = await handle.readFile();
       const hash = createHash('sha256').update(bytes).digest('hex');
       const part = file.edited ? undefined : shownPart(file, bytes);
-      return { path, hash, edited: file.edited, ...(part && { part }) };
+      return { path, hash, edited: file.edited, ...(part && { part }), ...statesOf(file, bytes) };
     } finally {
       await handle.close();
     }
   } catch {
     return undefined;
+  }
+}
+
+/** The file before and after the edit, if it is text. */
+function statesOf({ edit }: ToolFile, bytes: Uint8Array): EditStates {
+  if (edit === undefined || bytes.length > LONGEST_TEXT) return {};
+  try {
+    const present = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const { before, after } = statesAround(edit, present);
+    if ((before?.length ?? 0) > LONGEST_TEXT || (after?.length ?? 0) > LONGEST_TEXT) return {};
+    return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+  } catch {
+    return {};
   }
 }
 

@@ -1,5 +1,6 @@
 // Parses the input of a hook, in Claude's format or the variants of other agents: the session, the event and the files.
 import { pathsInPatch } from '../../core/files/patchPaths.ts';
+import { readPatchEdits, readToolEdit, type ToolEdit } from './toolEdit.ts';
 
 /** A file that a tool of the agent has read or written. */
 export interface ToolFile {
@@ -10,6 +11,8 @@ export interface ToolFile {
   readonly first?: number;
   /** The number of lines that were requested; absent: the agent's default. */
   readonly lines?: number;
+  /** What the tool changed. */
+  readonly edit?: ToolEdit;
 }
 
 export interface HookInput {
@@ -56,17 +59,23 @@ function filesIn(input: Fields): readonly ToolFile[] {
   if (given === undefined || !(edited || READS.test(tool)) || tool.startsWith('mcp_')) return [];
   const patch = textIn(given, 'command') ?? textIn(given, 'input') ?? textIn(given, 'patch');
   if (/patch/i.test(tool) && patch !== undefined) {
-    return pathsInPatch(patch).map((path) => ({ path, edited }));
+    const edits = readPatchEdits(patch);
+    return pathsInPatch(patch).map((path) => ({ path, edited, ...editOf(edits.get(path)) }));
   }
   const several: readonly unknown[] = Array.isArray(given['files']) ? given['files'] : [];
   const paths = [...PATH_FIELDS.flatMap((name) => textIn(given, name) ?? []).slice(0, 1), ...several];
   const first = numberIn(given, 'offset') ?? numberIn(given, 'startLine');
   const lines = numberIn(given, 'limit') ?? linesTo(numberIn(given, 'endLine'), first);
+  const result = fieldsIn(input, 'tool_response') ?? fieldsIn(input, 'toolResult');
+  const edit = edited && paths.length === 1 ? readToolEdit(given, result) : undefined;
+  const shown = { ...(first !== undefined && { first }), ...(lines !== undefined && { lines }) };
   return paths.flatMap((path) =>
-    typeof path === 'string' && path !== ''
-      ? { path, edited, ...(first !== undefined && { first }), ...(lines !== undefined && { lines }) }
-      : [],
+    typeof path === 'string' && path !== '' ? { path, edited, ...shown, ...editOf(edit) } : [],
   );
+}
+
+function editOf(edit: ToolEdit | undefined): Pick<ToolFile, 'edit'> {
+  return edit === undefined ? {} : { edit };
 }
 
 function linesTo(last: number | undefined, first = 1): number | undefined {

@@ -2,8 +2,10 @@
 // copies the program that they run.
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { realpathOfExisting } from '../../node/files/resolvePath.ts';
+import { forgetHookRun, lastHookRun } from './hookRuns.ts';
 import { hasHook, withHook, withoutHook } from './hookSettings.ts';
 
 /** Events at which Claude Code and Codex read additional context; VS Code's agent ignores it at `UserPromptSubmit`. */
@@ -26,6 +28,8 @@ export interface HookTarget {
 
 export interface HookChange {
   readonly target: HookTarget;
+  /** Where the settings file really is. */
+  readonly place: string;
   readonly before: string;
   /** Empty: the file contains nothing but the hook, so it is deleted. */
   readonly after: string;
@@ -80,27 +84,44 @@ export class HookInstaller {
     return this.targets.filter((_, index) => found[index]);
   }
 
+  /** When the agent has last run the hook; undefined: never since it was installed. */
+  lastRun({ agent }: HookTarget): Promise<Date | undefined> {
+    return lastHookRun(this.#deps.home, agent);
+  }
+
   /** Computes the new content of the file without writing it. */
   async plan(target: HookTarget, action: 'install' | 'remove'): Promise<Result<HookChange>> {
-    const before = await readText(target.file);
+    const place = await realpathOfExisting(target.file);
+    if (target.scope === 'folder' && !(await this.#isInFolder(place))) {
+      const problem = `${target.file} leads to ${place}, which is outside the folder.`;
+      return failed('refused', problem, 'Remove the link, or install the hook for all folders.');
+    }
+    const before = await readText(place);
     if (before === undefined) return failed('too_big', `${target.file} cannot be read.`, 'Check it, then try again.');
     const { agent, grouped } = target;
     const events = EVENTS.filter((event) => agent !== 'copilot' || event !== 'UserPromptSubmit');
     const after =
       action === 'install' ? withHook(before, { events, command: this.#command(agent), grouped }) : withoutHook(before);
-    if (after.ok) return succeeded({ target, before, after: await emptyIfUnused(target.file, after.value) });
+    if (after.ok) return succeeded({ target, place, before, after: await emptyIfUnused(target.file, after.value) });
     const problem = `${target.file} cannot be changed: ${after.failure.message}.`;
     return failed('refused', problem, 'Correct the file, then try again.');
   }
 
-  /** Changes the file, unless it has changed since the plan was made. */
-  async apply({ target, before, after }: HookChange): Promise<Result<void>> {
+  /** Changes the file, unless it has changed or its path leads elsewhere since the plan was made. */
+  async apply({ target, place, before, after }: HookChange): Promise<Result<void>> {
     const { file } = target;
-    if ((await readText(file)) !== before) {
+    if ((await realpathOfExisting(file)) !== place || (await readText(place)) !== before) {
       return failed('stale', `${file} was changed meanwhile.`, 'Try again.');
     }
     if (before === after) return succeeded(undefined);
-    return orWriteFailure(file, () => (after === '' ? rm(file, { force: true }) : writeInPlace(file, after)));
+    if (hasHook(before) && !hasHook(after)) await forgetHookRun(this.#deps.home, target.agent);
+    return orWriteFailure(file, () => (after === '' ? rm(place, { force: true }) : writeAt(file, place, after)));
+  }
+
+  async #isInFolder(place: string): Promise<boolean> {
+    const { folder } = this.#deps;
+    const way = folder === undefined ? '..' : relative(await realpath(folder), place);
+    return !isAbsolute(way) && way.split(sep)[0] !== '..';
   }
 
   /** Copies the program to the place that the hooks run it from. */
@@ -110,7 +131,7 @@ export class HookInstaller {
     const before = await readFile(copy).catch(() => undefined);
     return before?.equals(bytes) === true
       ? succeeded(undefined)
-      : orWriteFailure(copy, () => writeInPlace(copy, bytes));
+      : orWriteFailure(copy, async () => writeAt(copy, await realpathOfExisting(copy), bytes));
   }
 
   /** Updates the copy after an update of the extension, if there is one. */
@@ -158,21 +179,26 @@ async function orWriteFailure(file: string, write: () => Promise<void>): Promise
   }
 }
 
-/** Replaces the file atomically. Keeps its mode, and writes to the target of a symbolic link. */
-async function writeInPlace(file: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  const place = await realpath(file).catch(() => file);
-  if ((await lstat(place).catch(() => undefined))?.isSymbolicLink() === true) {
+/** Replaces the file at its real path atomically, and keeps its mode. Fails if that path leads elsewhere now. */
+async function writeAt(file: string, place: string, content: string | Uint8Array): Promise<void> {
+  const isLink = (await lstat(file).catch(() => undefined))?.isSymbolicLink() === true;
+  if (isLink && (await stat(file).catch(() => undefined)) === undefined) {
     throw new Error('it is a link to a file that does not exist');
   }
+  const folder = dirname(place);
+  await mkdir(folder, { recursive: true });
   const mode = await stat(place).then(
     (found) => found.mode & 0o777,
     () => 0o600,
   );
   const temporary = `${place}.${randomUUID()}.tmp`;
+  const isMoved = async () => (await realpath(folder)) !== folder;
   try {
-    await writeFile(temporary, content, { mode });
+    if (await isMoved()) throw new Error('a folder above it leads elsewhere now');
+    await writeFile(temporary, content, { mode, flag: 'wx' });
     await chmod(temporary, mode);
+    // Checked again, since what is written now belongs to the place that the user saw.
+    if (await isMoved()) throw new Error('a folder above it leads elsewhere now');
     await rename(temporary, place);
   } catch (error) {
     await rm(temporary, { force: true });

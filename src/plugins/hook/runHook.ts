@@ -1,6 +1,8 @@
 // One call of the hook: reports the files that the agent has just read or written, and delivers pending notifications.
+import { homedir } from 'node:os';
 import { attachListener, type ListenerClient } from '../client/listenerClient.ts';
 import { viewOf } from './hookFiles.ts';
+import { recordHookRun } from './hookRuns.ts';
 import { type HookInput, readHookInput } from './hookInput.ts';
 
 /** VS Code's own agent, which also runs the hooks in Claude's settings. */
@@ -27,13 +29,14 @@ export interface HookDeps {
   write(text: string): Promise<void>;
 }
 
-/** Does nothing if no window is running, or the text is not the input of a hook. */
+/** Only records that it ran if no window is running. Does nothing if the text is not the input of a hook. */
 export async function runHook(text: string, deps: HookDeps): Promise<void> {
   const input = readHookInput(text);
   if (input === undefined) return;
   const agent = input.isCamelCase ? COPILOT : deps.agent;
   const { session, folder } = input;
   const { version } = deps;
+  await recordHookRun(deps.home ?? homedir(), agent);
   const window = await attachListener(folder, { agent, version, session, client: deps.client() }, deps.home);
   if (window === undefined) return;
   try {

@@ -99,10 +99,11 @@ export class ListenerPeer implements Disposable {
 
   dispose(): void {
     this.#ended = true;
-    this.#announcing?.dispose();
-    for (const listener of this.#taken) listener.release(this);
+    // Before the release, which fires an event that this connection must not announce any more.
     this.#bound?.held.dispose();
     this.#held.dispose();
+    this.#announcing?.dispose();
+    for (const listener of this.#taken) listener.release(this);
     this.#connection.close();
   }
 
@@ -209,7 +210,9 @@ export class ListenerPeer implements Disposable {
   }
 }
 
-function see(listener: Listener, { path, hash, part, edited }: ListenerRequestOf<'seen'>): Promise<Result<void>> {
+function see(listener: Listener, request: ListenerRequestOf<'seen'>): Promise<Result<void>> {
+  const { path, hash, part, edited, before, after } = request;
   const shown = part && { ranges: [[part.first, part.last] satisfies [number, number]], of: part.of };
-  return listener.see(path, { hash, ...(shown && { part: shown }) }, edited);
+  const edit = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+  return listener.see(path, { hash, ...(shown && { part: shown }) }, edited ? edit : undefined);
 }

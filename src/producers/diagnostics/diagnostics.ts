@@ -46,6 +46,10 @@ export function createDiagnosticsProducer(deps: DiagnosticsDeps): Producer & Rep
         },
       };
     },
+    sample: async ({ conversation }) => {
+      await running?.settleReports(conversation);
+      return [];
+    },
     beginEdit: (conversation) => running?.beginEdit(conversation) ?? nothing,
     look: async (file, signal) => running?.look(file, signal),
     shown: async (conversation, files) => running?.shown(conversation, files),
@@ -130,6 +134,13 @@ class DiagnosticsWatch implements Disposable {
     await this.#inTurn(recipient, async () => {
       for (const file of files) await this.#takeDelta(conversation, recipient, this.#observed.observe(file));
     });
+  }
+
+  /** Resolves once problems that servers have just reported are published to this conversation. */
+  async settleReports(conversation: string): Promise<void> {
+    const isSeen = (path: string) => this.#seen.get(path)?.by.some((one) => one.conversation === conversation) === true;
+    await this.#observed.quiet(isSeen);
+    await this.#recipients.get(conversation)?.turn;
   }
 
   #recipient(conversation: string): Recipient {
@@ -300,6 +311,7 @@ class DiagnosticsWatch implements Disposable {
       this.#files.set(file.path, file);
       // No server has checked the file before, so its problems may be older than the edit.
       if (!recipient.known.has(file.path)) recipient.known.markUnknown(file.path);
+      recipient.known.noteRead(file.path, began);
     }
     this.#remember(changed);
     const paths = changed.map(({ path }) => path);

@@ -24,8 +24,9 @@ export class KnownFiles {
     this.#observed = observed;
   }
 
-  noteRead(path: string): void {
-    if (!this.#read.has(path)) this.#read.set(path, this.#clock.now());
+  /** `at`: when its edit began, for a file that the conversation has edited without having read it. */
+  noteRead(path: string, at = this.#clock.now()): void {
+    if (!this.#read.has(path)) this.#read.set(path, at);
   }
 
   has(path: string): boolean {

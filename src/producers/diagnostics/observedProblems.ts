@@ -10,6 +10,8 @@ import { FirstReportWait } from './firstReport.ts';
 import { RelatedChanges } from './relatedChanges.ts';
 
 const QUIET_MILLISECONDS = 300;
+/** Servers that keep reporting are waited for this often. */
+const MOST_ROUNDS = 3;
 /** A server needs a while for a newly opened document; problems that it reports in that time existed before. */
 export const WARM_UP_MILLISECONDS = 15_000;
 /** This long after a document was opened, its problems count as complete, even without a report. */
@@ -111,6 +113,21 @@ export class ObservedProblems implements Disposable {
   /** Calls `quiet` with the file again soon. */
   recheckSoon(file: FilePath): void {
     this.#schedule(file, this.#deps.clock.now() + QUIET_MILLISECONDS);
+  }
+
+  /** Resolves once servers are quiet that have just reported on files that are wanted, or after a few reports. */
+  async quiet(isWanted: (path: string) => boolean): Promise<void> {
+    const { clock } = this.#deps;
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      const now = clock.now();
+      const due = [...this.#due.values()].filter(
+        ({ file, at }) => at - now <= QUIET_MILLISECONDS && isWanted(file.path),
+      );
+      if (due.length === 0) return;
+      const last = Math.max(...due.map(({ at }) => at));
+      // One millisecond more, so that `quiet` was called before.
+      await new Promise<void>((resolve) => clock.after(Math.max(1, last - now) + 1, resolve));
+    }
   }
 
   observe(file: FilePath): Observation {

@@ -10,9 +10,10 @@ import {
 import { type Clock, type Publisher, type SeenFile, type SeenFiles } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { fileScope } from '../../protocol/scopes.ts';
-import { ReportOnce } from '../reportOnce.ts';
+import { type ReportDraft, ReportOnce } from '../reportOnce.ts';
 import { type Authorship, type Change } from './authorship.ts';
 import { type NewFiles } from './newFiles.ts';
+import { judgeSearched } from './searchedLines.ts';
 import { knownOf } from './seenHashes.ts';
 
 export interface FileReportsDeps {
@@ -31,10 +32,16 @@ export type SeenFileView = SeenFile['by'][number];
 /** `withheld`: why its content is not shown to the model. */
 export type FileChange = Change & { readonly withheld?: string };
 
+interface Reported {
+  readonly hash: string;
+  /** The seen hash that it was compared with. */
+  readonly since: string;
+}
+
 export class FileReports {
   readonly #deps: FileReportsDeps;
-  /** The hash that was reported last. */
-  readonly #reports: ReportOnce<string>;
+  /** What was reported last. */
+  readonly #reports: ReportOnce<Reported>;
 
   constructor(deps: FileReportsDeps) {
     this.#deps = deps;
@@ -43,14 +50,14 @@ export class FileReports {
 
   /** The state that the conversation was shown or notified of last. */
   knownTo(path: string, view: SeenFileView): string {
-    return this.#reports.get(view.conversation, fileScope(path)) ?? knownOf(view);
+    return this.#reports.get(view.conversation, fileScope(path))?.hash ?? knownOf(view);
   }
 
   /** For a file that never has the same content in two reads. */
   reportKeepsChanging(path: string, views: readonly SeenFileView[]): void {
     for (const view of views) {
       if (this.knownTo(path, view) === CHANGING) continue;
-      this.#reports.report(view.conversation, fileScope(path), CHANGING, fileKeepsChanging(path));
+      this.#publish(path, view, CHANGING, fileKeepsChanging(path));
     }
   }
 
@@ -60,41 +67,47 @@ export class FileReports {
     const { conversation, hash } = view;
     const now = change.hash ?? GONE;
     const subject = fileScope(path);
-    if (now === (this.#reports.get(conversation, subject) ?? view.announced)) return;
+    const publishing = this.#reports.get(conversation, subject);
+    // A report that is held while the conversation sees the file again would show its own edit as a change.
+    const isOutdated = publishing !== undefined && publishing.since !== hash;
+    if (!isOutdated && now === (publishing?.hash ?? view.announced)) return;
     if (now === hash) return this.#reportBack(path, view);
     const author = this.#deps.authorship.judge(change, conversation);
     if (author === 'own') return;
     if (change.withheld !== undefined) {
       await this.#withdraw('deleted', path, conversation, 'it is there again');
-      this.#reports.report(conversation, subject, now, fileWithheld(path, now, change.withheld, author));
+      this.#publish(path, view, now, fileWithheld(path, now, change.withheld, author));
       return;
     }
     if (bytes === undefined) return this.#reportDeleted(path, view, author);
     await this.#withdraw('deleted', path, conversation, 'it is there again');
     const before = await this.#deps.snapshots.get(hash);
-    this.#reports.report(conversation, subject, now, fileChanged(path, before, { bytes, hash: now }, author));
+    const fresh = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation);
+    if (fresh === undefined) return;
+    if (fresh.hash !== hash) return this.report(change, fresh, bytes);
+    const lines = await judgeSearched(this.#deps.snapshots, fresh, bytes);
+    if (lines === 'back') return this.#reportBack(path, fresh);
+    if (lines === 'none') return;
+    this.#publish(path, view, now, fileChanged(path, before, { bytes, hash: now }, author));
   }
 
   /** The file is again as the conversation has seen it: reported only if another state was announced to it. */
-  async #reportBack(path: string, { conversation, hash }: SeenFileView): Promise<void> {
+  async #reportBack(path: string, view: SeenFileView): Promise<void> {
+    const { conversation, hash } = view;
     this.#reports.forget(conversation, fileScope(path));
     await this.#withdraw('changed', path, conversation, 'it is again as it was seen');
     await this.#withdraw('deleted', path, conversation, 'it is there again, as it was seen');
     const announced = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation)?.announced;
     if (announced === undefined || announced === hash) return;
-    this.#reports.report(conversation, fileScope(path), hash, fileAgainAsRead(path, hash));
+    this.#publish(path, view, hash, fileAgainAsRead(path, hash));
   }
 
-  async #reportDeleted(
-    path: string,
-    { conversation, hash }: SeenFileView,
-    author: Parameters<typeof fileDeleted>[1],
-  ): Promise<void> {
+  async #reportDeleted(path: string, view: SeenFileView, author: Parameters<typeof fileDeleted>[1]): Promise<void> {
     const { clock, newFiles, isEnded } = this.#deps;
+    const { conversation, hash } = view;
     const at = new Date(clock.now()).toISOString();
     await this.#withdraw('changed', path, conversation, 'it was deleted');
-    const report = (movedTo?: string) =>
-      this.#reports.report(conversation, fileScope(path), GONE, { ...fileDeleted(path, author, movedTo), at });
+    const report = (movedTo?: string) => this.#publish(path, view, GONE, { ...fileDeleted(path, author, movedTo), at });
     const movedTo = await newFiles.find(hash, path);
     report(movedTo);
     if (movedTo !== undefined) return;
@@ -103,6 +116,10 @@ export class FileReports {
       if (!isEnded() && (await this.#withdraw('deleted', path, conversation, 'it is known where it went')))
         report(found);
     });
+  }
+
+  #publish(path: string, view: SeenFileView, hash: string, draft: ReportDraft): void {
+    this.#reports.report(view.conversation, fileScope(path), { hash, since: view.hash }, draft);
   }
 
   #withdraw(name: 'changed' | 'deleted', path: string, conversation: string, reason: string): Promise<boolean> {

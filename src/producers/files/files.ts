@@ -75,7 +75,8 @@ class FilesWatch implements Disposable {
   readonly #edited = new Set<string>();
   #ended = false;
 
-  constructor(deps: FilesDeps, publisher: Publisher, seen: SeenFiles, host: ProducerHost) {
+  constructor(deps: FilesDeps, publisher: Publisher, read: SeenFiles, host: ProducerHost) {
+    const seen = read.withSearched ?? read;
     this.#deps = deps;
     this.#publisher = publisher;
     this.#seen = seen;
@@ -137,12 +138,12 @@ class FilesWatch implements Disposable {
         live: host.live,
         hasEditor: editorFiles !== undefined,
         ...(deps.gate && { gate: deps.gate }),
-        isSeen: (path, conversation) => seen.get(path)?.by.some((one) => one.conversation === conversation) === true,
+        isSeen: (path, conversation) => read.get(path)?.by.some((one) => one.conversation === conversation) === true,
         report,
       }),
     );
     const { gate } = deps;
-    const isSeen = (path: string) => seen.get(path) !== undefined;
+    const isSeen = (path: string) => read.get(path) !== undefined;
     const { live } = host;
     this.#counts = new WorkspaceCounts({ clock, live, exclusions: this.#exclusions, isSeen, ...(gate && { gate }) });
     if (editorFiles !== undefined) {

@@ -18,6 +18,10 @@ export const listenerSchemas = {
     /** The first and the last line that was read, and the number of lines in the file; absent for the whole file. */
     part: z.object({ first: z.int().min(1), last: z.int().min(1), of: z.int().min(0) }).optional(),
     edited: z.boolean().default(false),
+    /** The file right before the agent's own edit, as far as the agent knows it. */
+    before: z.string().max(1_000_000).optional(),
+    /** The file right after its own edit; absent if these are the present bytes. */
+    after: z.string().max(1_000_000).optional(),
     id,
   }),
   pending: z.object({ type: z.literal('pending'), id }),

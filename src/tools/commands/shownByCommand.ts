@@ -5,8 +5,11 @@ import { linesShownIn } from '../../core/files/shownLines.ts';
 import { type ShownFile } from '../../core/ports/fileViews.ts';
 import { type ToolContext } from '../../core/ports/ports.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
+import { foundInFile, isSearch, pathsInOutput } from './foundByCommand.ts';
 
 const MOST_FILES = 30;
+/** The lines that a search command shows of more files are not followed. */
+const MOST_FOUND = 100;
 const LARGEST_BYTES = 1_000_000;
 
 type Context = Pick<ToolContext, 'workspace' | 'hides'>;
@@ -27,6 +30,15 @@ export async function shownByCommand(
     const { file, bytes } = found;
     shown.set(file.path, { file, bytes, ...(lines !== 'whole' && { part: lines }) });
   }
+  if (!isSearch(command)) return [...shown.values()];
+  const folder = folderIn(command);
+  const named = [...new Set([...pathsInOutput(pieces), ...candidatesIn(command)])].slice(0, MOST_FOUND);
+  for (const name of named) {
+    const path = folder === undefined || isAbsolute(name) ? name : `${folder}/${name}`;
+    const found = (await readCandidate(path, context)) ?? (await readCandidate(name, context));
+    const lines = found && !shown.has(found.file.path) ? foundInFile(found, [name], pieces) : undefined;
+    if (lines !== undefined) shown.set(lines.file.path, lines);
+  }
   return [...shown.values()];
 }
 
@@ -36,10 +48,14 @@ function candidatesIn(command: string): readonly string[] {
     const revision = /^[\w./~^@{}-]+:(?!\/)(.+)$/.exec(word)?.[1];
     return revision === undefined ? [word] : [word, revision];
   });
-  const folder = /(?:^|[;&|(]\s*)cd\s+(?:"([^"]+)"|'([^']+)'|([^\s;&|)]+))/.exec(command)?.slice(1).find(Boolean);
+  const folder = folderIn(command);
   const inFolder =
     folder === undefined ? [] : words.filter((word) => word !== folder).map((word) => `${folder}/${word}`);
   return [...new Set([...inFolder, ...words])].slice(0, MOST_FILES);
+}
+
+function folderIn(command: string): string | undefined {
+  return /(?:^|[;&|(]\s*)cd\s+(?:"([^"]+)"|'([^']+)'|([^\s;&|)]+))/.exec(command)?.slice(1).find(Boolean);
 }
 
 /** Undefined if the file is missing or must not be shown. */

@@ -1,11 +1,13 @@
 // The tool search: finds text in files of the workspace, unsaved changes included, and shows matches while it runs.
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { describeFailure } from '../../base/errors.ts';
+import { type ShownFile } from '../../core/ports/fileViews.ts';
 import { type Tool, type ToolContext } from '../../core/ports/ports.ts';
 import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
 import { runRipgrep } from './ripgrep.ts';
+import { shownLinesOf } from './shownLines.ts';
 import { scanFiles } from './scanFiles.ts';
 import {
   FoundLines,
@@ -18,6 +20,9 @@ import {
 } from './searchQuery.ts';
 
 const LONGEST_MILLISECONDS = 60_000;
+/** Of more files, or larger ones, changes are not reported. */
+const MOST_FOLLOWED = 100;
+const LARGEST_FOLLOWED = 1_000_000;
 const globs = z.array(z.string().min(1).max(1000)).max(50);
 
 export interface SearchDeps {
@@ -64,9 +69,31 @@ export function createSearchTool(deps: SearchDeps): Tool {
         const absolute = places.get(path);
         return absolute === undefined || context.workspace.mayShow({ path, absolute });
       });
-      return report(query, found, end);
+      const outcome = report(query, found, end);
+      const seen = outcome.isError ? [] : await shownBy(found, context);
+      return seen.length === 0 ? outcome : { ...outcome, seen };
     },
   });
+}
+
+/** The shown lines count as read, so that a later change of one is reported. */
+async function shownBy(found: FoundLines, { workspace }: ToolContext): Promise<readonly ShownFile[]> {
+  const shown: ShownFile[] = [];
+  for (const [path, lines] of [...found.lines].slice(0, MOST_FOLLOWED)) {
+    const file = await workspace.resolve(path);
+    // Files outside the workspace are not watched.
+    if (!file.ok || isAbsolute(file.value.path)) continue;
+    const content = await workspace.read(file.value, { atMost: LARGEST_FOLLOWED });
+    const text = content.ok ? await workspace.decode(file.value, content.value.bytes) : undefined;
+    if (!content.ok || text === undefined) continue;
+    const now = text.split(/\r?\n/);
+    const numbers = [...lines].flatMap(([number, line]) =>
+      now[number - 1] === line.replace(/\r?\n$/, '') ? number : [],
+    );
+    const one = shownLinesOf({ file: file.value, bytes: content.value.bytes, text }, numbers);
+    if (one !== undefined) shown.push(one);
+  }
+  return shown;
 }
 
 interface Search {

@@ -47,6 +47,8 @@ export class FoundLines {
   readonly #files = new Map<string, string[]>();
   readonly #matchesIn = new Map<string, number>();
   readonly #last = new Map<string, number>();
+  /** The shown lines of each file, by number. */
+  readonly #lines = new Map<string, Map<number, string>>();
   /** Files with more matches than are shown, and the line of the first one that is not shown. */
   readonly #cut = new Map<string, number>();
   readonly #tooLarge = new Set<string>();
@@ -79,6 +81,7 @@ export class FoundLines {
     const text = [...gap, printLine(found)];
     this.#files.set(path, [...lines, ...text]);
     this.#last.set(path, found.number);
+    this.#lines.set(path, (this.#lines.get(path) ?? new Map<number, string>()).set(found.number, found.text));
     if (isMatch) {
       this.#matches += 1;
       this.#matchesIn.set(path, before + 1);
@@ -96,8 +99,14 @@ export class FoundLines {
       this.#tooLarge.delete(path);
       this.#cut.delete(path);
       this.#files.delete(path);
+      this.#lines.delete(path);
       this.#matches -= this.#matchesIn.get(path) ?? 0;
     }
+  }
+
+  /** The shown lines of each file: their texts by number. */
+  get lines(): ReadonlyMap<string, ReadonlyMap<number, string>> {
+    return this.#lines;
   }
 
   get matches(): number {

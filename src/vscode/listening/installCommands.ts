@@ -31,14 +31,17 @@ export class InstallCommands implements Disposable {
   async install(): Promise<void> {
     const installer = await this.#installer();
     const installed = await installer.installed();
-    const target = await choose(installer.targets, vscode.l10n.t('Install Notifications for Other Agents'), installed);
+    const title = vscode.l10n.t('Install Notifications for Other Agents');
+    const target = await choose(installer.targets, title, await describeInstalled(installer, installed));
     const change = target && (await this.#change(installer, target, 'install'));
     if (target === undefined || change === undefined) return;
     await this.#deps.approveListen(target.agent);
+    const name = AGENT_NAMES[target.agent];
     const done = changesNothing(change)
-      ? vscode.l10n.t('Notifications for {0} are installed already.', AGENT_NAMES[target.agent])
-      : vscode.l10n.t('{0} gets notifications starting with its next session.', AGENT_NAMES[target.agent]);
-    void vscode.window.showInformationMessage(done);
+      ? vscode.l10n.t('Notifications for {0} are installed already.', name)
+      : vscode.l10n.t('{0} gets notifications starting with its next session.', name);
+    const hasRun = changesNothing(change) && (await installer.lastRun(target)) !== undefined;
+    void vscode.window.showInformationMessage(hasRun ? done : [done, ...untilItRuns(target)].join(' '));
   }
 
   async remove(): Promise<void> {
@@ -48,7 +51,8 @@ export class InstallCommands implements Disposable {
       void vscode.window.showInformationMessage(vscode.l10n.t('Notifications are not installed for any other agent.'));
       return;
     }
-    const target = await choose(installed, vscode.l10n.t('Remove Notifications for Other Agents'));
+    const title = vscode.l10n.t('Remove Notifications for Other Agents');
+    const target = await choose(installed, title, await describeInstalled(installer, installed));
     if (target === undefined || (await this.#change(installer, target, 'remove')) === undefined) return;
     const done = vscode.l10n.t('The hook was removed from {0}.', target.file);
     void vscode.window.showInformationMessage(done);
@@ -96,13 +100,17 @@ export class InstallCommands implements Disposable {
   /** Shows the diff, and asks in a quick pick that stays open while the user reads the diff. */
   async #confirm(change: HookChange): Promise<boolean> {
     const { file } = change.target;
+    const { place } = change;
     this.#preview = change;
     const fragment = previewName(change);
     const [before, after] = ['before', 'after'].map((query) =>
-      vscode.Uri.from({ scheme: PREVIEW_SCHEME, path: file, query, fragment }),
+      vscode.Uri.from({ scheme: PREVIEW_SCHEME, path: place, query, fragment }),
     );
     await vscode.commands.executeCommand('vscode.diff', before, after, vscode.l10n.t('Change of {0}', basename(file)));
-    const write = { label: vscode.l10n.t('Write'), detail: file };
+    const write = {
+      label: vscode.l10n.t('Write'),
+      detail: place === file ? file : vscode.l10n.t('{0}, a link to {1}', file, place),
+    };
     const chosen = await vscode.window.showQuickPick([write, { label: vscode.l10n.t('Cancel') }], {
       title: vscode.l10n.t('Write This Change?'),
       placeHolder: vscode.l10n.t('The editor below shows the change.'),
@@ -134,18 +142,39 @@ function showFailure(failure: Failure, file: string): void {
   void show().catch(() => undefined);
 }
 
+/** What a user must do before the agent runs the hook. */
+function untilItRuns({ agent }: HookTarget): readonly string[] {
+  return agent === 'codex'
+    ? [vscode.l10n.t('Codex runs the hook only after you trust it: start Codex, enter /hooks and trust the new hook.')]
+    : [];
+}
+
+/** Says for each settings file with the hook whether the agent has run it. */
+async function describeInstalled(
+  installer: HookInstaller,
+  installed: readonly HookTarget[],
+): Promise<ReadonlyMap<string, string>> {
+  const described = installed.map(async (target): Promise<[string, string]> => {
+    const run = await installer.lastRun(target);
+    const state =
+      run === undefined
+        ? vscode.l10n.t('Installed, has never run')
+        : vscode.l10n.t('Installed, last run {0}', run.toLocaleString());
+    return [target.file, state];
+  });
+  return new Map(await Promise.all(described));
+}
+
 async function choose(
   targets: readonly HookTarget[],
   title: string,
-  installed: readonly HookTarget[] = [],
+  installed: ReadonlyMap<string, string>,
 ): Promise<HookTarget | undefined> {
   const items = targets.map((target) => {
     const scope = target.scope === 'folder' ? vscode.l10n.t('This folder') : vscode.l10n.t('All folders');
     return {
       label: AGENT_NAMES[target.agent],
-      description: installed.some(({ file }) => file === target.file)
-        ? `${scope} · ${vscode.l10n.t('Installed')}`
-        : scope,
+      description: [scope, ...(installed.has(target.file) ? [installed.get(target.file)] : [])].join(' · '),
       detail: target.file,
       target,
     };

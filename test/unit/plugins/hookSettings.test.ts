@@ -1,5 +1,5 @@
 // Our hook in the settings files of other agents: added and removed as text, without touching the rest.
-import { mkdtemp, readFile, rm, symlink, writeFile, lstat, mkdir, chmod, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm, symlink, writeFile, lstat, mkdir, chmod, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -8,6 +8,7 @@ import { jsoncValue, parseJsoncTree } from '../../../src/base/json/jsoncTree.ts'
 import { parseJsonc } from '../../../src/base/json/jsonc.ts';
 import { HookInstaller } from '../../../src/plugins/hook/hookInstaller.ts';
 import { withHook, withoutHook } from '../../../src/plugins/hook/hookSettings.ts';
+import { useTool } from '../../support/plugins/outsideAgents.ts';
 import { runs } from '../../support/runs.ts';
 
 const entries = { events: ['PostToolUse', 'SessionStart'], command: 'node "/x/notifications-hook.mjs"', grouped: true };
@@ -124,7 +125,7 @@ test('adding and removing the hook keeps the value of any settings, and equals w
 
 let root = '';
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'earshot-hook-'));
+  root = await realpath(await mkdtemp(join(tmpdir(), 'earshot-hook-')));
   await writeFile(join(root, 'program.js'), 'export {};');
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
@@ -198,4 +199,52 @@ test('a damaged settings file and a dangling link are left unchanged, and the fa
   // A file is in the place of the program's folder.
   await writeFile(join(root, '.earshot'), '');
   expect(await installer.copyProgram()).toMatchObject({ ok: false, failure: { code: 'refused' } });
+});
+
+test('settings of a folder that lead outside it are refused, and a folder that becomes a link is not followed', async () => {
+  const [folder, outside] = [join(root, 'repository'), join(root, 'outside')];
+  await mkdir(folder);
+  await mkdir(outside);
+  await writeFile(join(outside, 'settings.local.json'), '{}\n');
+  const installer = new HookInstaller({ ...{ home: root, folder, node: 'node' }, program: join(root, 'program.js') });
+  const [claude] = installer.targets;
+  if (claude === undefined) throw new Error('a target is missing');
+  const before = await installer.plan(claude, 'install');
+  if (!before.ok) throw new Error(before.failure.message);
+  expect(before.value.place).toBe(claude.file);
+
+  await symlink(outside, join(folder, '.claude'));
+  const planned = await installer.plan(claude, 'install');
+  expect(!planned.ok && planned.failure.message).toBe(
+    `${claude.file} leads to ${join(outside, 'settings.local.json')}, which is outside the folder.`,
+  );
+  expect(await installer.apply(before.value)).toMatchObject({ ok: false, failure: { code: 'stale' } });
+  expect(await readFile(join(outside, 'settings.local.json'), 'utf8')).toBe('{}\n');
+
+  // A file of the user may be a link; the real path is named before it is written.
+  const [, ofUser] = installer.targets;
+  if (ofUser === undefined) throw new Error('a target is missing');
+  await symlink(outside, join(root, '.claude'));
+  const shown = await installer.plan(ofUser, 'install');
+  expect(shown.ok && shown.value.place).toBe(join(outside, 'settings.json'));
+});
+
+test('an installed hook counts as never run until the agent runs it, also without a window, and again after its removal', async () => {
+  const installer = new HookInstaller({
+    ...{ home: root, folder: undefined, node: 'node' },
+    program: join(root, 'program.js'),
+  });
+  const [claude] = installer.targets;
+  if (claude === undefined) throw new Error('a target is missing');
+  const change = async (action: 'install' | 'remove') => {
+    const planned = await installer.plan(claude, action);
+    if (!planned.ok) throw new Error(planned.failure.message);
+    expect(await installer.apply(planned.value)).toMatchObject({ ok: true });
+  };
+  await change('install');
+  expect(await installer.lastRun(claude)).toBeUndefined();
+  expect(await useTool({ home: root, folder: root })).toBe('');
+  expect(await installer.lastRun(claude)).toBeInstanceOf(Date);
+  await change('remove');
+  expect(await installer.lastRun(claude)).toBeUndefined();
 });

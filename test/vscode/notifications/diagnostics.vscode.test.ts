@@ -61,6 +61,34 @@ describe('problems', () => {
     assert.deepEqual(waiting(log), []);
   });
 
+  it('problems of a new file that a slow server reports after it was written whole are reported', async () => {
+    const path = `${folder}/new.tea`;
+    const log = await create();
+    const slow = ownServer('slow');
+    const [result] = await run(log, [call('write', { path, text: 'black\n' })]);
+    assert.equal(result, 'Written.');
+    slow.set(uriOf(path), [diagnostic('Too strong.')]);
+    await untilReported(path, (messages) => messages.length === 1);
+    advance(300);
+    await waits(log, 1);
+    assert.match(waiting(log)[0] ?? '', new RegExp(`^introduced error ${path} has 1 (new )?problem`));
+  });
+
+  it('problems that a slow server reports right before the next request are delivered with it', async () => {
+    const path = `${folder}/slow2.tea`;
+    await put('slow2.tea', 'green\n');
+    const log = await create();
+    await see(log, path);
+    const slow = ownServer('slow');
+    await run(log, [call('write', { path, text: 'black\n' })]);
+    slow.set(uriOf(path), [diagnostic('Too strong.')]);
+    await untilReported(path, (messages) => messages.length === 1);
+    // The request waits for the server to be quiet, so the time must go on meanwhile.
+    const ticking = setInterval(() => advance(100), 5);
+    await run(log, [call('read_file', { path })]).finally(() => clearInterval(ticking));
+    assert.match(lastBlock(), /<notification source="diagnostics" name="introduced" level="error"/);
+  });
+
   it('a problem caused by the user before the first report of a server is notified, with the note that it may be older', async () => {
     const [path, untouched] = [`${folder}/early.tea`, `${folder}/late.tea`];
     // The test's clock runs faster than the disk, so wait until the watcher has reported the files before they are
