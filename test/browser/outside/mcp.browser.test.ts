@@ -11,7 +11,7 @@ import { type ScriptedServer, startScriptedServer } from '../../support/models/s
 import { isFull } from '../../support/runs.ts';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const inFull = test.runIf(isFull);
 const CANARIES = {
   input: 'canary-input-5f1e9c0b7a',
