@@ -3,6 +3,14 @@ import { type Mutant } from './mutate.ts';
 
 export const outerMutants: readonly Mutant[] = [
   {
+    name: 'sessions of a window that comes back stay lost',
+    file: 'src/acp/agent.ts',
+    symbol: 'AcpAgent.#rejoin',
+    find: 'if (reopened === undefined) return;',
+    replace: 'if (reopened !== undefined) return;',
+    tests: ['test/walk/acp/rejoin.test.ts'],
+  },
+  {
     name: 'a request with a wrong shape is answered without its id',
     file: 'src/base/json/jsonRpc.ts',
     symbol: 'refuseEntry',
