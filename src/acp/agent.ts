@@ -26,6 +26,8 @@ export interface AcpAgentDeps {
   send(frame: string): void;
   /** `asks`: whether the client can answer questions. */
   openFolder(folder: string, listener: FolderListener, asks: boolean): Promise<Result<SessionFolder>>;
+  /** Resolves once a window has the folder open again; undefined: lost sessions stay lost. */
+  reopened?(folder: string): Promise<void> | undefined;
 }
 
 /** The protocol's own error code for a resource that does not exist. */
@@ -45,6 +47,8 @@ export class AcpAgent implements Disposable {
   readonly #lost = new Map<string, string>();
   /** The last queued update of each session: updates are sent in order, although some read files first. */
   readonly #sending = new Map<string, Promise<void>>();
+  /** The last event of each session that was sent. */
+  readonly #lastSeq = new Map<string, number>();
   /** Running calls that were announced to the client, with the end of their output. */
   readonly #announced = new Map<string, string>();
   /** Calls that started before they were announced. */
@@ -188,6 +192,7 @@ export class AcpAgent implements Disposable {
     folder.addServers(servers);
     this.#sessions.set(session, folder);
     this.#lost.delete(session);
+    this.#lastSeq.set(session, events.at(-1)?.seq ?? 0);
     this.#offerCommands(folder, session);
     return { folder, events };
   }
@@ -235,16 +240,31 @@ export class AcpAgent implements Disposable {
       },
       lost: (reason) => {
         this.#folders.delete(place);
+        const lost: string[] = [];
         for (const [session, of] of [...this.#sessions]) {
           if (of !== made.folder) continue;
           this.#sessions.delete(session);
           this.#lost.set(session, reason);
+          lost.push(session);
         }
+        void this.#rejoin(folder, lost).catch((error: unknown) => this.#deps.logger.error('not joined again', error));
       },
     };
     const opened = unwrap(await this.#deps.openFolder(folder, listener, this.#asks));
     made.folder = opened;
     return opened;
+  }
+
+  /** Opens the lost sessions of the folder again, with the events that the client has missed. */
+  async #rejoin(folder: string, lost: readonly string[]): Promise<void> {
+    const reopened = this.#deps.reopened?.(folder);
+    if (reopened === undefined) return;
+    await reopened;
+    for (const session of lost.filter((one) => this.#lost.has(one))) {
+      const known = this.#lastSeq.get(session) ?? 0;
+      const { folder: joined, events } = await this.#join(folder, session, []);
+      for (const event of events.filter(({ seq }) => seq > known)) this.#forward(joined, session, event, true);
+    }
   }
 
   /** Cancels the request at the client when the signal is aborted. */
@@ -257,6 +277,7 @@ export class AcpAgent implements Disposable {
 
   #forward(folder: SessionFolder, session: string, event: LogEvent, replay: boolean): void {
     if (this.#sessions.get(session) !== folder) return;
+    this.#lastSeq.set(session, event.seq);
     const { snapshots, effectOf, traitsOf } = folder;
     const deps = { folder: folder.folder, snapshots, effectOf, traitsOf, key: () => folder.keyOf(session) };
     this.#queue(session, () => updatesOf(event, deps, replay));

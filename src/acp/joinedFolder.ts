@@ -48,7 +48,7 @@ interface JoinedFolderDeps extends Pick<UpdateDeps, 'snapshots' | 'effectOf' | '
 }
 
 const GONE = 'The window of VS Code was closed.';
-const NEXT = 'Open it again and resume the session, or start a new session without it.';
+const NEXT = 'Open it again and the session goes on, or start a new session without it.';
 /** Limit of a prompt in JSON, far below the limit of a line in bytes. */
 const MOST_CHARACTERS = LONGEST_LINE / 4;
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { AcpAgent } from '../acp/agent.ts';
 import { createHeadlessFolder } from '../acp/headlessFolder.ts';
@@ -31,6 +32,8 @@ The key of the endpoint is read from EARSHOT_API_KEY, for OpenAI also from OPENA
 
 const LONGEST_LINE = 32 * 1024 * 1024;
 const VERSION = '1';
+/** Milliseconds between looks for the window of lost sessions. */
+const REJOIN_EVERY = 1000;
 const USER_FOLDER = join(homedir(), '.earshot');
 const PREFIX = 'earshot.';
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -75,6 +78,7 @@ async function main(): Promise<void> {
         const joined = values.headless === true ? undefined : await joinOpenWindow(folder, listener, asks);
         return joined ?? openHeadless(deps, folder, listener, asks);
       },
+      reopened: (folder) => (values.headless === true ? undefined : untilOpenAgain(folder)),
     }),
   );
 }
@@ -87,6 +91,11 @@ async function joinOpenWindow(
 ): Promise<Result<SessionFolder> | undefined> {
   const [window] = await findWindows(folder);
   return window && joinWindow({ logger, version: VERSION }, window, folder, listener, asks);
+}
+
+/** Sessions of a closed window continue only in a window. */
+async function untilOpenAgain(folder: string): Promise<void> {
+  while ((await findWindows(folder)).length === 0) await setTimeout(REJOIN_EVERY);
 }
 
 async function openHeadless(

@@ -3,6 +3,14 @@ import { type Mutant } from './mutate.ts';
 
 export const outerMutants: readonly Mutant[] = [
   {
+    name: 'sessions of a window that comes back stay lost',
+    file: 'src/acp/agent.ts',
+    symbol: 'AcpAgent.#rejoin',
+    find: 'if (reopened === undefined) return;',
+    replace: 'if (reopened !== undefined) return;',
+    tests: ['test/walk/acp/rejoin.test.ts'],
+  },
+  {
     name: 'a request with a wrong shape is answered without its id',
     file: 'src/base/json/jsonRpc.ts',
     symbol: 'refuseEntry',
@@ -337,6 +345,8 @@ export const outerMutants: readonly Mutant[] = [
     find: "if (isCard && isIdle && active.matches('.approval[tabindex]')) return 'now';",
     replace: '',
     tests: ['test/unit/webview/takeFocus.test.ts'],
+  },
+  {
     name: 'lines that a search command showed are not followed',
     file: 'src/tools/commands/shownByCommand.ts',
     symbol: 'shownByCommand',

@@ -11,6 +11,7 @@ import { Library } from '../../../src/core/library.ts';
 import { type Ids } from '../../../src/core/ports/ports.ts';
 import { type Views } from '../../../src/core/ports/storage.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
+import { hubFolder } from '../../../src/node/hubFolder.ts';
 import { isAlive } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
@@ -54,6 +55,8 @@ interface PluginWindow {
 
 export interface PluginWorld extends PluginWindow {
   readonly model: StagedModel;
+  /** The home folder that has the window's socket. */
+  readonly home: string;
   /** What plugins have chosen in the window. */
   readonly chosen: ChosenControls;
   readonly programs: Map<string, Program>;
@@ -163,7 +166,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     };
     const host = new PluginHost(common);
     const listener = new WindowListener({
-      folder: join(home, 'hub'),
+      folder: await hubFolder(headless.folder, home),
       pid,
       clock,
       wanted: async () => false,
@@ -200,6 +203,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
   const world: PluginWorld = {
     ...first,
     model,
+    home,
     chosen,
     programs,
     consents,

@@ -40,6 +40,7 @@ test('the question whether an agent may get notifications stays open after its m
     programs: () => new Map(),
     isTrusted: () => true,
     folder: () => '/w',
+    roots: () => ['/w'],
     confirmRun: async () => false,
     confirmAttach: async () => 'refuse',
     confirmListen: async () => {
