@@ -6,6 +6,7 @@ import { type Mutant } from './mutate.ts';
 import { networkMutants } from './networkMutants.ts';
 import { outerMutants } from './outerMutants.ts';
 import { pluginMutants } from './pluginMutants.ts';
+import { settingMutants } from './settingMutants.ts';
 
 export const mutants: readonly Mutant[] = [
   ...coreMutants,
@@ -14,5 +15,5 @@ export const mutants: readonly Mutant[] = [
   ...hubMutants,
   ...networkMutants,
   ...fileMutants,
-  ...hubMutants,
+  ...settingMutants,
 ];

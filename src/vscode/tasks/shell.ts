@@ -7,7 +7,7 @@ import { userSetting, workspaceSetting } from '../configuration.ts';
 
 export const TERMINAL_SECTION = 'terminal.integrated';
 /** The part of a terminal setting's name that says for which system it is. */
-export const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'osx' : 'linux';
+const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'osx' : 'linux';
 
 const AUTOMATION = `terminal.integrated.automationProfile.${PLATFORM}`;
 const DEFAULT = `terminal.integrated.defaultProfile.${PLATFORM}`;
@@ -33,5 +33,9 @@ export function workspaceTerminal(): Readonly<Record<string, unknown>> {
     [PROFILES]: workspaceSetting(PROFILES),
     [ENVIRONMENT]: workspaceSetting(ENVIRONMENT),
   };
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null));
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([, value]) => value !== undefined && value !== null && JSON.stringify(value) !== '{}',
+    ),
+  );
 }

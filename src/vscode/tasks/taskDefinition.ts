@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { printWords } from '../../base/printPath.ts';
 import { type InspectedTask } from '../../core/ports/tasks.ts';
 import { type TaskFact, type TaskView } from '../../protocol/page/taskView.ts';
-import { PLATFORM } from './shell.ts';
+import { workspaceTerminal } from './shell.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 type Facts = TaskView['facts'];
@@ -30,7 +30,7 @@ function inspectWith(task: vscode.Task, all: readonly vscode.Task[], above: read
   const onlyOthers = execution === undefined && definition.type === '$composite' && wanted.length > 0;
   const unknown = command === undefined && !onlyOthers;
   const variables = variablesOf(task);
-  const settings = unknown ? [] : terminalSettings(task);
+  const settings = unknown ? [] : terminalSettings();
   const facts: Facts = [
     ...(detail === undefined || detail === command ? [] : [fact('detail', detail)]),
     ...optionFacts(task),
@@ -131,17 +131,10 @@ function optionFacts({ execution, scope }: vscode.Task): Facts {
 }
 
 /** Terminal settings of the workspace: they decide which shell runs a task, and in which environment. */
-function terminalSettings({ scope }: vscode.Task): Facts {
-  const settings = vscode.workspace.getConfiguration(
-    'terminal.integrated',
-    typeof scope === 'object' ? scope.uri : undefined,
+function terminalSettings(): Facts {
+  return Object.entries(workspaceTerminal()).map(([name, value]) =>
+    fact('setting', `${name}: ${JSON.stringify(value)}`),
   );
-  return ['automationProfile', 'defaultProfile', 'profiles', 'env'].flatMap((name) => {
-    const { workspaceFolderValue, workspaceValue } = settings.inspect<unknown>(`${name}.${PLATFORM}`) ?? {};
-    const value = workspaceFolderValue ?? workspaceValue;
-    const isSet = value !== undefined && value !== null && JSON.stringify(value) !== '{}';
-    return isSet ? [fact('setting', `terminal.integrated.${name}.${PLATFORM}: ${JSON.stringify(value)}`)] : [];
-  });
 }
 
 function rawExecution(execution: vscode.Task['execution']): unknown {
