@@ -23,6 +23,8 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { attachPlugin } from ${JSON.stringify(client)};
 const [path, report] = process.argv.slice(2);
+// The command ends only after this process has left its group.
+writeFileSync(report + '.on', '');
 attachPlugin(path, 'acp', '1', {
   describe: { name: 'acp', version: '1', description: '' },
   run: async (client) => {
@@ -48,7 +50,7 @@ async function leaveBehind(world: PluginWorld, prefix: string): Promise<string> 
   await writeFile(script, INTRUDER);
   const node = `'${process.execPath}' --no-warnings '${script}' '${world.listener.path}' '${report}'`;
   world.model.script(
-    run('start', `${prefix} ${node} </dev/null >/dev/null 2>&1 & echo started`),
+    run('start', `${prefix} ${node} </dev/null >/dev/null 2>&1 & until [ -e '${report}.on' ]; do sleep 0.05; done`),
     run('victim', 'touch stolen'),
     { text: ['Done.'] },
   );
