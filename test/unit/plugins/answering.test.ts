@@ -23,6 +23,11 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { attachPlugin } from ${JSON.stringify(client)};
 const [path, report] = process.argv.slice(2);
+// The command ends only after this process has left its group.
+const parent = process.ppid;
+writeFileSync(report + '.on', '');
+// Without its environment and session nothing connects it to the command once its parent has ended.
+while (process.argv[4] === 'orphan' && process.ppid === parent) await setTimeout(20);
 attachPlugin(path, 'acp', '1', {
   describe: { name: 'acp', version: '1', description: '' },
   run: async (client) => {
@@ -42,13 +47,13 @@ attachPlugin(path, 'acp', '1', {
 
 const run = (id: string, command: string) => ({ calls: [{ id, name: 'run_command', arguments: { command } }] });
 
-async function leaveBehind(world: PluginWorld, prefix: string): Promise<string> {
+async function leaveBehind(world: PluginWorld, prefix: string, when = 'at once'): Promise<string> {
   const { folder } = world.headless;
   const [script, report] = [join(folder, 'intruder.mjs'), join(folder, 'report')];
   await writeFile(script, INTRUDER);
-  const node = `'${process.execPath}' --no-warnings '${script}' '${world.listener.path}' '${report}'`;
+  const node = `'${process.execPath}' --no-warnings '${script}' '${world.listener.path}' '${report}' '${when}'`;
   world.model.script(
-    run('start', `${prefix} ${node} </dev/null >/dev/null 2>&1 & echo started`),
+    run('start', `${prefix} ${node} </dev/null >/dev/null 2>&1 & until [ -e '${report}.on' ]; do sleep 0.05; done`),
     run('victim', 'touch stolen'),
     { text: ['Done.'] },
   );
@@ -83,7 +88,7 @@ test('a process that hides where it comes from gets no right by its name: the us
   await world.attach('acp');
   world.consents.length = 0;
   world.user.approves = false;
-  expect(await leaveBehind(world, 'env -i setsid')).toContain('may not answer');
+  expect(await leaveBehind(world, 'env -i setsid', 'orphan')).toContain('may not answer');
   expect(world.consents).toHaveLength(1);
   expect(JSON.stringify(world.consents)).toContain('intruder.mjs');
 });
