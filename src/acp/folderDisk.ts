@@ -13,7 +13,7 @@ import {
   STALE,
   type WorkspaceDisk,
 } from '../core/ports/workspace.ts';
-import { deletePinned, movePinned, writePinned } from '../node/files/pinnedChanges.ts';
+import { deletePinned, modeBefore, movePinned, writePinned } from '../node/files/pinnedChanges.ts';
 import { type PinnedPlace, pinPlace } from '../node/files/pinnedPlace.ts';
 import { locate, readJudged } from '../node/files/readInside.ts';
 import { resolveInside } from '../node/files/resolvePath.ts';
@@ -108,16 +108,18 @@ async function applyOne(edit: FileEdit, [place, target]: readonly PinnedPlace[])
       return written.ok ? succeeded([{ file, ...before, after: edit.to, unsaved }]) : written;
     }
     case 'move': {
+      const mode = await modeBefore(place);
       const moved = await movePinned(place, target ?? place);
       if (!moved.ok) return moved;
       return succeeded([
-        { file, ...before, unsaved },
+        { file, ...before, ...mode, unsaved },
         { file: edit.to, after: edit.from, unsaved },
       ]);
     }
     case 'delete': {
+      const mode = await modeBefore(place);
       const deleted = await deletePinned(place, edit.from);
-      return deleted.ok ? succeeded([{ file, ...before, unsaved }]) : deleted;
+      return deleted.ok ? succeeded([{ file, ...before, ...mode, unsaved }]) : deleted;
     }
   }
 }

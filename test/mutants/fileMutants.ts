@@ -11,11 +11,11 @@ export const fileMutants: readonly Mutant[] = [
     tests: ['test/unit/producers/git/hostileGit.test.ts'],
   },
   {
-    name: 'a reference may lead out of the repository',
+    name: 'any text of HEAD counts as a commit',
     file: 'src/node/files/gitFolder.ts',
-    symbol: 'isRef',
-    find: "parts[0] === 'refs' && ",
-    replace: "parts[0] !== '' || ",
+    symbol: 'parseHash',
+    find: "HASH.test(hash) ? hash : ''",
+    replace: 'hash',
     tests: ['test/unit/producers/git/hostileGit.test.ts'],
   },
   {

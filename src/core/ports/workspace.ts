@@ -33,6 +33,8 @@ export interface AppliedEdit {
   readonly file: FilePath;
   /** Absent: there was no such file. */
   readonly before?: Uint8Array;
+  /** The permission bits of a file that was deleted or moved away, so that undo can restore them. */
+  readonly beforeMode?: number;
   /** The bytes after the save, with what formatters did; absent: there is no such file any more. */
   readonly after?: Uint8Array;
   /** The file had unsaved changes in the editor, so it was edited there and not saved. */

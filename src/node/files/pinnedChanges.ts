@@ -26,6 +26,13 @@ export async function identityAt(place: PinnedPlace): Promise<string | undefined
   );
 }
 
+/** The permission bits of the file at the place itself; nothing for a link, a virtual file system, or no file. */
+export async function modeBefore(place: PinnedPlace | undefined): Promise<{ readonly beforeMode?: number }> {
+  if (place === undefined) return {};
+  const stat = await inHeld(place, false, (folder, name) => lstat(folder.at(name))).catch(() => undefined);
+  return stat?.isFile() === true ? { beforeMode: stat.mode & 0o7777 } : {};
+}
+
 /** Without `from` the file must not exist. */
 export function writePinned(place: PinnedPlace, from: Uint8Array | undefined, to: Uint8Array): Promise<Result<void>> {
   return attempt(place, from === undefined, async (folder, name) => {

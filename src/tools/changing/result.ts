@@ -69,10 +69,12 @@ async function beyondEdit(
 /** A file that was written and then moved is one change of the old path and one of the new path. */
 function netChanges(applied: readonly AppliedEdit[]): readonly ChangedFile[] {
   const net = new Map<string, ChangedFile>();
-  for (const { file, before, after } of applied) {
+  for (const { file, before, after, beforeMode } of applied) {
     const first = net.get(file.path);
     const start = first === undefined ? before : first.before;
-    net.set(file.path, { file, ...(start && { before: start }), ...(after && { after }) });
+    const mode = after === undefined && start !== undefined ? beforeMode : undefined;
+    const kept = { ...(start && { before: start }), ...(mode !== undefined && { beforeMode: mode }) };
+    net.set(file.path, { file, ...kept, ...(after && { after }) });
   }
   return [...net.values()];
 }

@@ -8,7 +8,7 @@ import {
   type FilePath,
   STALE,
 } from '../../core/ports/workspace.ts';
-import { deletePinned, identityAt, readPinned, writePinned } from '../../node/files/pinnedChanges.ts';
+import { deletePinned, identityAt, modeBefore, readPinned, writePinned } from '../../node/files/pinnedChanges.ts';
 import { MOVED } from '../../node/files/pinnedPlace.ts';
 import { type BufferEdit, editBuffer, hasOneLineEnding, hasText, replaceText, saveBuffer } from './bufferEdits.ts';
 import { bytesOf, configuredEncoding, decodeFile, documentOf, isSame } from './fileEncoding.ts';
@@ -188,6 +188,7 @@ export function moveStep(edit: Move, uri: vscode.Uri, target: vscode.Uri, guard:
   return {
     undo: async () => isDone(await rename(target, uri)),
     run: async () => {
+      const mode = await modeBefore(guard.places[0]);
       const moved = await rename(uri, target);
       if (!moved.ok) return moved;
       if (!moved.value) return refused(edit.file, 'could not be moved');
@@ -197,7 +198,7 @@ export function moveStep(edit: Move, uri: vscode.Uri, target: vscode.Uri, guard:
       const after =
         unsaved || goal === undefined ? await presentBytes(target) : ((await readPinned(goal)) ?? edit.from);
       return succeeded([
-        { file: edit.file, before: edit.from, unsaved: false },
+        { file: edit.file, before: edit.from, ...mode, unsaved: false },
         { file: edit.to, ...(after && { after }), unsaved },
       ]);
     },
@@ -212,10 +213,11 @@ export function deleteStep({ file, from }: Delete, uri: vscode.Uri, guard: Place
       edit.deleteFile(uri, { recursive: false, ignoreIfNotExists: false });
       const [place] = guard.places;
       const isGone = async (done: boolean) => !done || place === undefined || (await identityAt(place)) === undefined;
+      const mode = await modeBefore(place);
       const deleted = await guard.around(() => vscode.workspace.applyEdit(edit), isGone);
       if (!deleted.ok) return deleted;
       if (!deleted.value) return refused(file, 'could not be deleted');
-      return succeeded([{ file, before: from, unsaved: false }]);
+      return succeeded([{ file, before: from, ...mode, unsaved: false }]);
     },
   };
 }

@@ -36,6 +36,15 @@ test('writes, moves and deletes from the expected bytes', async () => {
   await expect(text('folder/b.txt')).rejects.toThrow();
 });
 
+test('a deletion and a move report the permissions of the file, for undo', async () => {
+  const { apply } = createFolderDisk(folder);
+  for (const name of ['a.txt', 'b.txt']) await writeFile(join(folder, name), '1', { mode: 0o600 });
+  const deleted = await apply([{ type: 'delete', file: at('a.txt'), from: bytes('1') }]);
+  const moved = await apply([{ type: 'move', file: at('b.txt'), to: at('c.txt'), from: bytes('1') }]);
+  expect(deleted.ok && deleted.value.map(({ beforeMode }) => beforeMode)).toEqual([0o600]);
+  expect(moved.ok && moved.value.map(({ beforeMode }) => beforeMode)).toEqual([0o600, undefined]);
+});
+
 test('changes nothing if one of the files has other bytes or the target exists', async () => {
   const { apply } = createFolderDisk(folder);
   await writeFile(join(folder, 'a.txt'), 'mine');

@@ -96,7 +96,7 @@ describe.each(['git', 'repository', 'walk'])('captured with %s', (store) => {
     await writeFile(at('plain.txt/mine'), 'mine');
     const { stayed } = await value(review.undo());
     expect(stayed.map(({ path }) => path)).toEqual(['plain.txt']);
-    expect(stayed[0]?.reason).toContain('folder');
+    expect(stayed[0]?.reason).toBe('plain.txt is a folder now, and it has files.');
     expect(await tree()).toEqual(['plain.txt/', 'plain.txt/mine 644 mine'].sort());
   });
 
