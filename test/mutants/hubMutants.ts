@@ -98,4 +98,12 @@ export const hubMutants: readonly Mutant[] = [
     replace: '.find((name) => isReservedName(name) && name.length > 99)',
     tests: ['test/unit/hub/nats/reserved.test.ts'],
   },
+  {
+    name: 'a subagent exceeds its limit by a request',
+    file: 'src/core/agent/loop.ts',
+    symbol: 'withNext',
+    find: 'tokens: used.tokens + next',
+    replace: 'tokens: used.tokens + next * 0',
+    tests: ['test/walk/subagents/subagents.test.ts'],
+  },
 ];

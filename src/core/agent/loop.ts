@@ -8,7 +8,7 @@ import { runTurnEndHooks, stopHandles, waitForHandles } from './afterTurn.ts';
 import { endTurn, runCalls } from './calls.ts';
 import { compact, isNearlyFull, windowAfterOverflow } from './compaction.ts';
 import { type CycleDeps, type CycleOutcome, runCycle } from './cycle.ts';
-import { limitReached, usedBy } from './limits.ts';
+import { limitReached, type Used, usedBy } from './limits.ts';
 import { appendInterruption } from './requests.ts';
 import { pause, retryDelay } from './retry.ts';
 import { type TurnControl } from './turnControl.ts';
@@ -53,6 +53,8 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   const used = () => usedBy(ports.subagents?.usageFor(log.id) ?? log.state.usage, ports.settings());
   const usedBefore = used();
   let repeated = false;
+  /** Whether the turn has made a request. The first one is always made, since somebody has just asked for it. */
+  let requested = false;
   /** How often a hook has made the model continue. */
   let prolonged = 0;
   await runCalls(deps, prompting, resumed, control);
@@ -63,6 +65,9 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
     const model = ports.model();
     const cycle = cycleDeps(deps);
     await prompting.prepare();
+    const exceeded = requested && limitReached(usedBefore, withNext(deps, prompting, used()), ports.settings());
+    if (exceeded) return { outcome: 'error', failure: exceeded };
+    requested = true;
     if (isNearlyFull(log, model, () => prompting.overhead)) {
       await compact(cycle, model.contextWindow, control.enter('answering'));
     }
@@ -89,6 +94,16 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
     await Promise.all([outcome.kept, running]);
   }
   return { outcome: 'stopped' };
+}
+
+/** A subagent stops before a request that would exceed the limit; the user's own conversation stops after it. */
+function withNext({ log: { state } }: TurnDeps, prompting: Prompting, used: Used): Used {
+  if (state.summary.subagent === undefined) return used;
+  const next = state.usage.contextTokens(
+    () => state.messages.all,
+    () => prompting.overhead,
+  );
+  return { ...used, tokens: used.tokens + next };
 }
 
 async function beginTry(deps: TurnDeps, control: TurnControl, prompting: Prompting): Promise<AbortSignal> {

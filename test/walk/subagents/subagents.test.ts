@@ -114,6 +114,24 @@ test('tokens of a subagent count towards the limit of its parent; reaching it en
   });
 });
 
+test('a subagent makes no request that would exceed the limit of tokens', async () => {
+  const usage = { prompt_tokens: 500, completion_tokens: 50 };
+  const list = { calls: [call('list_files', {})], usage };
+  const family = await beginFamily(
+    [
+      { calls: [start('tests')], usage },
+      { ...done, usage },
+    ],
+    { tests: [list, list, list, list, { ...done, usage }] },
+    { settings: { 'limits.tokens': 3000 } },
+  );
+  await family.go();
+  await family.ended('tests');
+  const { input, output } = family.headless.earshot.get(family.id)?.log.state.usage.total ?? { input: 0, output: 0 };
+  expect(family.agents['tests']?.requests).toHaveLength(3);
+  expect(input + output).toBeLessThanOrEqual(3000);
+});
+
 test('stopping the parent stops its subagents; after a turn that ends normally they continue, and their end wakes the parent', async () => {
   const family = await beginFamily(
     [{ calls: [start('slow')] }, done, { text: ['Thank you.'] }],
