@@ -245,10 +245,7 @@ export class McpServer implements Disposable {
       if (session.pid !== undefined) await memory.set(legacyKey, session.era === 'legacy');
       const tools = await session.listTools();
       // The server was stopped meanwhile.
-      if (signal.aborted) {
-        await session.close();
-        return;
-      }
+      if (signal.aborted) return await session.close();
       this.#session = session;
       this.#instructions = boundInstructions(session.instructions);
       this.#setTools(tools);
@@ -262,10 +259,8 @@ export class McpServer implements Disposable {
     if (this.#session !== session) return;
     this.#wasReady = true;
     this.#readySince = clock.monotonic();
-    this.host.log(
-      this.name,
-      `Connected: ${session.title}, revision ${session.version}, ${countOf(this.#tools.length, 'tool')}.`,
-    );
+    const tools = countOf(this.#tools.length, 'tool');
+    this.host.log(this.name, `Connected: ${session.title}, revision ${session.version}, ${tools}.`);
     this.#become('ready');
     this.#emitter.fire({ type: 'ready' });
     void this.cancels.connected(session).catch((error: unknown) => this.noteFailure(error));

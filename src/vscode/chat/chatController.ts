@@ -234,8 +234,7 @@ export class Chat implements ShownChat, Disposable {
   refresh(): void {
     const { frontend, workspace, earshot, settings, waiting, hub } = this.#deps;
     const [model, live] = [this.#deps.model(), this.#live()];
-    const pending = summarizePending(live, model, settings.current);
-    const { others } = this.activities;
+    const [pending, { others }] = [summarizePending(live, model, settings.current), this.activities];
     frontend.setHead(
       conversationHead({
         live,
