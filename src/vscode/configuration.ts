@@ -11,8 +11,8 @@ export function userSetting(name: string, scope?: vscode.ConfigurationScope): un
 }
 
 /** The value that the workspace or the folder sets; undefined if it sets none. */
-export function workspaceSetting(name: string): unknown {
-  const { workspaceFolderValue, workspaceValue } = inspect(name) ?? {};
+export function workspaceSetting(name: string, scope?: vscode.ConfigurationScope): unknown {
+  const { workspaceFolderValue, workspaceValue } = inspect(name, scope) ?? {};
   return workspaceFolderValue ?? workspaceValue;
 }
 

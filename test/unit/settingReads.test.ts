@@ -37,6 +37,8 @@ const READS: Readonly<Record<string, readonly string[]>> = {
     `workspaceSetting terminal.integrated.${name}.*`,
   ]),
   'vscode/tasks/problemMatchers.ts': ['anySetting tasks.tasks'],
+  // Shown on the card of a task before it runs, with what variables stand for; the editor itself runs the task.
+  'vscode/tasks/taskDefinition.ts': ['anySetting *', 'userSetting tasks.*', 'workspaceSetting tasks.*'],
   'vscode/workspace/fileEncoding.ts': ['anySetting files.encoding'],
   'vscode/workspace/fileRights.ts': ['anySetting', 'userSetting'].flatMap((read) => [
     `${read} files.readonlyInclude`,

@@ -77,6 +77,10 @@ export const EDITOR_SETTINGS: Readonly<Record<string, EditorSetting>> = {
     effect: 'Patterns that find the rounds of a background task in its output.',
     guard: 'Anyone. Running a task needs your approval.',
   },
+  'tasks.*': {
+    effect: 'The commands and inputs of tasks, which the editor runs.',
+    guard: 'Anyone. A task runs only after you have approved its resolved command; any change of it asks again.',
+  },
   'files.encoding': { effect: 'How the bytes of a file are read and written.', guard: 'Anyone.' },
   'files.readonlyInclude': {
     effect: 'Which files cannot be changed.',

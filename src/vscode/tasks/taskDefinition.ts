@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { printWords } from '../../base/printPath.ts';
 import { type InspectedTask } from '../../core/ports/tasks.ts';
 import { type TaskFact, type TaskView } from '../../protocol/page/taskView.ts';
+import { anySetting, userSetting, workspaceSetting } from '../configuration.ts';
 import { workspaceTerminal } from './shell.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -73,10 +74,7 @@ function entriesOf({ name, scope, definition }: vscode.Task): readonly Values[] 
 
 function configured(scope: vscode.Task['scope'], key: 'tasks' | 'inputs'): readonly Values[] {
   const inFolder = typeof scope === 'object' ? scope.uri : undefined;
-  const found = vscode.workspace.getConfiguration('tasks', inFolder).inspect<unknown>(key);
-  const { workspaceFolderValue, workspaceValue, globalValue } = found ?? {};
-  // With one folder, its values are the workspace's too.
-  const lists = [workspaceFolderValue ?? workspaceValue, globalValue];
+  const lists = [workspaceSetting(`tasks.${key}`, inFolder), userSetting(`tasks.${key}`)];
   return lists.flatMap((list) => (Array.isArray(list) ? list.filter(isObject) : []));
 }
 
@@ -178,7 +176,7 @@ function resolveVariables(text: string, scope: vscode.Task['scope']): string {
   const own = typeof scope === 'object' ? scope : folders[0];
   return text.replaceAll(/\$\{(workspaceFolder|workspaceRoot|config)(?::([^}]{1,200}))?\}/g, (written, kind, name) => {
     if (kind === 'config') {
-      const value = vscode.workspace.getConfiguration(undefined, own?.uri).get<unknown>(String(name));
+      const value = anySetting(String(name), own?.uri);
       return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
         ? String(value)
         : written;
