@@ -38,6 +38,8 @@ const NODE_OPTION =
   /^(?:-r|--require|--import|--(?:experimental-)?loader|-C|--conditions|--enable-source-maps|--no-(?:warnings|deprecation|experimental-\w[\w-]*)|--trace-[\w-]+|--max-old-space-size|--inspect[\w-]*|--experimental-(?:strip-types|transform-types|vm-modules)|--disable-warning|--stack-size)$/;
 const NODE_VALUE = /^(?:-r|--require|--import|--(?:experimental-)?loader|-C|--conditions)$/;
 const PYTHON_OPTION = /^-[uBIEsSOqvP]+$/;
+/** `name@1.2.3`, `name==1.2.3`. */
+const EXACT_VERSION = /.(?:@|==)v?\d+\.\d+(?:\.\d+)?[\w.+-]*$/;
 const MOST_STEPS = 8;
 
 /** Whether a variable of this name can make a program load or run other code. */
@@ -183,16 +185,20 @@ class Command {
   async #addPackage(name: 'npx' | 'uvx', args: readonly string[]): Promise<void> {
     const pins = this.#pins;
     const plain = name === 'npx' ? /^(?:-y|--yes|-q|--quiet)$/ : /^(?:-q|--quiet|--isolated)$/;
-    const valued = name === 'npx' ? /^(?:-p|--package)$/ : /^(?:--from|--with|-p|--python)$/;
+    const packages = name === 'npx' ? /^(?:-p|--package)$/ : /^(?:--from|--with)$/;
+    const valued = name === 'npx' ? packages : /^(?:--from|--with|-p|--python)$/;
     const specs: string[] = [];
     let at = 0;
     for (; at < args.length && args[at]?.startsWith('-') === true; at += 1) {
       const [, option = '', joined] = /^([^=]*)(?:=(.*))?$/s.exec(args[at] ?? '') ?? [];
-      if (valued.test(option)) specs.push(joined ?? args[(at += 1)] ?? '');
-      else if (!plain.test(option)) pins.addUnpinned('program', name);
+      const value = valued.test(option) ? (joined ?? args[(at += 1)] ?? '') : undefined;
+      if (value !== undefined && packages.test(option)) specs.push(value);
+      else if (value === undefined && !plain.test(option)) pins.addUnpinned('program', name);
     }
-    specs.push(args[at] ?? '');
+    // After an option that names its package, the word is only a program of it.
+    const isProgram = specs.length > 0;
     for (const spec of specs) await this.#addSpec(spec, name);
+    await this.#addSpec(args[at] ?? '', name, isProgram);
     for (const path of name === 'npx' ? await pins.findUpwards(['.npmrc', 'package.json']) : []) {
       pins.addInfluence(path);
       const text = (await readText(path)) ?? '';
@@ -204,15 +210,18 @@ class Command {
     await this.#addNamed(args.slice(at + 1), 'exact');
   }
 
-  async #addSpec(spec: string, runner: string): Promise<void> {
+  async #addSpec(spec: string, runner: string, isProgram = false): Promise<void> {
     const pins = this.#pins;
     const path = spec.replace(/^(?:file:|git\+file:\/\/|.*@ ?file:)/, '');
     const [, installed = ''] = /^((?:@[^/@]+\/)?[^/@=<>~! [\]]+)/.exec(spec) ?? [];
     const bins = [installed, join('.bin', installed.split('/').at(-1) ?? '')].map((one) => join('node_modules', one));
     const isPath = /[\\/]/.test(path.replace(/^@[^/]+\//, '')) || /^\.{1,2}$/.test(path);
     const local = runner === 'npx' && installed !== '' ? await pins.findUpwards(bins) : [];
-    if (local.length === 0 && !(isPath && (await pins.isInside(resolve(this.#place.folder, path))))) return;
+    const isOutside = local.length === 0 && !(isPath && (await pins.isInside(resolve(this.#place.folder, path))));
+    // A registry does not change the code of a published version.
+    if (isOutside && (isProgram || EXACT_VERSION.test(spec))) return;
     pins.addUnpinned('package', spec);
+    if (isOutside) return;
     pins.markInWorkspace();
   }
 
@@ -223,6 +232,8 @@ class Command {
       const isPath = /^[./\\]/.test(piece);
       if (isPath && (await this.#pins.isInside(path))) this.#pins.addUnpinned('program', name);
     }
+    // Only a digest names one image.
+    if (!args.some((arg) => /@sha256:[\da-f]{64}$/.test(arg))) this.#pins.addUnpinned('program', name);
     await this.#addNamed(args, 'exact');
   }
 

@@ -5,6 +5,8 @@ import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inspectProgram } from '../../../../src/node/files/fingerprint.ts';
 
+const IMAGE = `ghcr.io/a/b@sha256:${'0'.repeat(64)}`;
+
 let folder: string;
 let programs: string;
 beforeEach(async () => {
@@ -37,12 +39,16 @@ async function inspect(
 }
 
 test.each([
-  { command: ['npx', '-y', '@scope/server', '.'], names: [], unpinned: [], own: true },
-  { command: ['uvx', '--from', 'pkg', 'server'], names: [], unpinned: [], own: true },
-  { command: ['docker', 'run', '-i', '--rm', '-e', 'A', 'ghcr.io/a/b'], names: [], unpinned: [], own: true },
+  { command: ['npx', '-y', '@scope/server@1.2.3', '.'], names: [], unpinned: [], own: true },
+  { command: ['npx', '-y', '@scope/server'], names: [], unpinned: ['package @scope/server'], own: true },
+  { command: ['npx', '-y', 'server@latest'], names: [], unpinned: ['package server@latest'], own: true },
+  { command: ['uvx', '--from', 'pkg==1.2.3', 'server'], names: [], unpinned: [], own: true },
+  { command: ['uvx', 'server'], names: [], unpinned: ['package server'], own: true },
+  { command: ['docker', 'run', '-i', '--rm', '-e', 'A', IMAGE], names: [], unpinned: [], own: true },
+  { command: ['docker', 'run', '-i', '--rm', 'ghcr.io/a/b'], names: [], unpinned: ['program docker'], own: true },
   { command: ['docker', 'run', '-v', '.:/w', 'image'], names: [], unpinned: ['program docker'], own: true },
   { command: ['npx', './tool'], names: [], unpinned: ['package ./tool'], own: false },
-  { command: ['npx', '-c', 'x'], names: [], unpinned: ['program npx'], own: true },
+  { command: ['npx', '-c', 'x'], names: [], unpinned: ['program npx', 'package x'], own: true },
   { command: ['uvx', '--from', '.', 'server'], names: [], unpinned: ['package .'], own: false },
   { command: ['uv', 'run', 'server'], names: [], unpinned: ['program uv'], own: false },
   { command: ['docker', 'compose', 'up'], names: [], unpinned: ['program docker'], own: false },
@@ -70,7 +76,7 @@ test.each([
 });
 
 test('npx runs a package of the workspace if there is one, and an .npmrc can name another registry', async () => {
-  const command = ['npx', '-y', '@scope/server'];
+  const command = ['npx', '-y', '@scope/server@1.2.3'];
   await write({ 'package.json': '{}' });
   expect(await inspect(command)).toEqual({ names: ['package.json'], unpinned: [], own: true });
   await write({ '.npmrc': 'registry=https://example.org/' });
@@ -78,7 +84,7 @@ test('npx runs a package of the workspace if there is one, and an .npmrc can nam
   await write({ '.npmrc': 'node-options=--require ./x.js' });
   expect((await inspect(command)).unpinned).toEqual(['program .npmrc']);
   await write({ '.npmrc': '', 'node_modules/.bin/server': '' });
-  expect(await inspect(command)).toMatchObject({ unpinned: ['package @scope/server'], own: false });
+  expect(await inspect(command)).toMatchObject({ unpinned: ['package @scope/server@1.2.3'], own: false });
 });
 
 test('a program in the workspace that is no script may load what is beside it, also through a link', async () => {
