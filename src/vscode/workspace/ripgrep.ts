@@ -1,7 +1,7 @@
 // Finds the ripgrep that VS Code ships, or one on the PATH, once.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 
 const NAME = process.platform === 'win32' ? 'rg.exe' : 'rg';
@@ -19,7 +19,8 @@ function places(appRoot: string, path: string): string[] {
     join(appRoot, modules, '@vscode', 'ripgrep-universal', 'bin', `${process.platform}-${process.arch}`, NAME),
     join(appRoot, modules, '@vscode', 'ripgrep', 'bin', NAME),
   ]);
-  return [...shipped, ...path.split(delimiter).flatMap((folder) => (folder === '' ? [] : join(folder, NAME)))];
+  // Relative entries would find a program of whatever folder is current.
+  return [...shipped, ...path.split(delimiter).flatMap((folder) => (isAbsolute(folder) ? join(folder, NAME) : []))];
 }
 
 async function firstUsable(programs: readonly string[]): Promise<string | undefined> {
