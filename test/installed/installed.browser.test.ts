@@ -18,6 +18,7 @@ const ALLOWED = [
   /^(package\.json|package\.nls(\.de)?\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
   /^dist\/(extension\.js|hub\.js|hub-mcp\.js|notifications-(?:mcp|hook)\.js|webChat\.js|acp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
   /^media\/([a-z-]+\.(css|svg|png)|readme\/[a-z]+\.png|l10n\/bundle\.l10n\.de\.json)$/,
+  /^docs\/[a-z-]+\.md$/,
 ];
 
 async function installed(): Promise<{ folder: string; files: string[] }> {
