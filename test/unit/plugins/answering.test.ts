@@ -45,15 +45,25 @@ attachPlugin(path, 'acp', '1', {
 });
 `;
 
-const run = (id: string, command: string) => ({ calls: [{ id, name: 'run_command', arguments: { command } }] });
+const run = (id: string, command: string, more: object = {}) => ({
+  calls: [{ id, name: 'run_command', arguments: { command, ...more } }],
+});
 
-async function leaveBehind(world: PluginWorld, prefix: string, when = 'at once'): Promise<string> {
+interface Left {
+  readonly prefix: string;
+  readonly when?: 'orphan';
+  /** The command goes on, since its end would end the process. */
+  readonly background?: true;
+}
+
+async function leaveBehind(world: PluginWorld, { prefix, when, background }: Left): Promise<string> {
   const { folder } = world.headless;
   const [script, report] = [join(folder, 'intruder.mjs'), join(folder, 'report')];
   await writeFile(script, INTRUDER);
-  const node = `'${process.execPath}' --no-warnings '${script}' '${world.listener.path}' '${report}' '${when}'`;
+  const node = `'${process.execPath}' --no-warnings '${script}' '${world.listener.path}' '${report}' '${when ?? ''}'`;
+  const started = `${prefix} ${node} </dev/null >/dev/null 2>&1 & until [ -e '${report}.on' ]; do sleep 0.05; done`;
   world.model.script(
-    run('start', `${prefix} ${node} </dev/null >/dev/null 2>&1 & until [ -e '${report}.on' ]; do sleep 0.05; done`),
+    background ? run('start', `${started}; wait`, { background: true, handle: 'left' }) : run('start', started),
     run('victim', 'touch stolen'),
     { text: ['Done.'] },
   );
@@ -69,14 +79,14 @@ async function leaveBehind(world: PluginWorld, prefix: string, when = 'at once')
   return readFile(report, 'utf8');
 }
 
-test.each([
-  ['in another session', 'setsid'],
-  ['without its environment', 'env -i nohup'],
-])('a process that a command left behind, %s, attaches as acp but may not answer', async (_, prefix) => {
+test.each<[string, Left]>([
+  ['that a command left behind in another session', { prefix: 'setsid' }],
+  ['of a running command, without its environment,', { prefix: 'env -i', background: true }],
+])('a process %s attaches as acp but may not answer', async (_, left) => {
   const world = await createPluginWorld({ programs: acp });
   await world.attach('acp');
   world.consents.length = 0;
-  expect(await leaveBehind(world, prefix)).toContain('may not answer');
+  expect(await leaveBehind(world, left)).toContain('may not answer');
   expect(existsSync(join(world.headless.folder, 'stolen'))).toBe(false);
   // The user was not even asked.
   expect(world.consents).toEqual([]);
@@ -88,7 +98,7 @@ test('a process that hides where it comes from gets no right by its name: the us
   await world.attach('acp');
   world.consents.length = 0;
   world.user.approves = false;
-  expect(await leaveBehind(world, 'env -i setsid', 'orphan')).toContain('may not answer');
+  expect(await leaveBehind(world, { prefix: 'env -i setsid', when: 'orphan' })).toContain('may not answer');
   expect(world.consents).toHaveLength(1);
   expect(JSON.stringify(world.consents)).toContain('intruder.mjs');
 });
