@@ -19,6 +19,14 @@ export const pluginMutants: readonly Mutant[] = [
     tests: ['test/unit/plugins/approvalDetails.test.ts', 'test/unit/webchat/approvals.test.ts'],
   },
   {
+    name: 'the web chat and joined editors are asked for a task without its command',
+    file: 'src/protocol/approvalDetails.ts',
+    symbol: 'approvalDetails',
+    find: '...(isTaskView(task) && { task }),',
+    replace: '',
+    tests: ['test/unit/webchat/approvals.test.ts', 'test/walk/acp/joined.test.ts'],
+  },
+  {
     name: 'an ACP client approves a preview that it was not shown',
     file: 'src/acp/frontend.ts',
     symbol: 'ClientFrontend.approvalChanged',
