@@ -27,6 +27,22 @@ export const pluginMutants: readonly Mutant[] = [
     tests: ['test/unit/webchat/approvals.test.ts', 'test/walk/acp/joined.test.ts'],
   },
   {
+    name: 'files that a command of another agent shows do not count as read',
+    file: 'src/plugins/hook/hookInput.ts',
+    symbol: 'filesOfCommand',
+    find: "printed.trim() === ''",
+    replace: "printed.trim() !== ''",
+    tests: ['test/walk/outside/shellReads.test.ts'],
+  },
+  {
+    name: 'another agent that reads some lines of a changed file is not told of the change',
+    file: 'src/core/listener.ts',
+    symbol: 'Listener.see',
+    find: 'known.hash !== view.hash) await this.#sample();',
+    replace: 'known.hash === view.hash) await this.#sample();',
+    tests: ['test/walk/outside/shellReads.test.ts'],
+  },
+  {
     name: 'an ACP client approves a preview that it was not shown',
     file: 'src/acp/frontend.ts',
     symbol: 'ClientFrontend.approvalChanged',
