@@ -149,9 +149,10 @@ function approvalKey({ conversation, call }: ApprovalRequest): string {
 }
 
 /** What a task would run, and before it the tasks that it depends on. */
-function describeTask({ name, command, facts, before }: TaskView): string {
+function describeTask({ name, command, unknown, folder, facts, before }: TaskView): string {
   const lines = [
-    `${name}: ${command ?? (before.length > 0 ? 'runs other tasks' : 'the command is not known')}`,
+    `${name}: ${command ?? (unknown === true ? 'the command is not known' : 'runs only other tasks')}`,
+    ...(folder === undefined ? [] : [`folder: ${folder}`]),
     ...facts.map(({ fact, text }) => `${fact.replace('_', ' ')}: ${text}`),
   ];
   return [...before.map(describeTask), lines.join('\n')].join('\n\n');

@@ -120,8 +120,10 @@ export class Listener implements Disposable {
       // If the file has changed meanwhile, the agent's bytes are not known: the change is reported without a diff.
       if (snapshots.hash(bytes) === view.hash) await snapshots.put(bytes);
       const { path: name } = file.value;
-      const own =
-        edit && (await separateOwnEdit(snapshots, name, { known: log.state.seen.get(name), edit, view, bytes }));
+      const known = log.state.seen.get(name);
+      const own = edit && (await separateOwnEdit(snapshots, name, { known, edit, view, bytes }));
+      // Some lines of other bytes do not show what changed in the rest.
+      if (view.part !== undefined && known !== undefined && known.hash !== view.hash) await this.#sample();
       await withdrawShown(log, [{ ...view, path: name }]);
       if (own?.earlier !== undefined) await applySample({ log, ports }, own.earlier);
       // An edit does not show the agent what somebody else had changed before.

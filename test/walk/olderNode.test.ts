@@ -13,7 +13,7 @@ import { plainCrc32 } from '../../src/node/crc32.ts';
 import { provideNodeVersion } from '../host/install/nodeRuntime.mjs';
 import { startHubMcp } from '../support/hubMcpClient.ts';
 import { runRawHook, startMcpAgent } from '../support/plugins/outsideAgents.ts';
-import { MENU, openOutsideWorld } from '../support/plugins/outsideWorld.ts';
+import { changedTo, MENU, openOutsideWorld } from '../support/plugins/outsideWorld.ts';
 
 const OLDEST = '20.0.0';
 const TOO_OLD = '18.0.0';
@@ -92,16 +92,19 @@ test('notifications-mcp.js and the hook deliver a change', async () => {
   await world.write('src/menu.txt', MENU.replace('coffee', 'cocoa'));
   expect(await changed).toContain('-coffee\n+cocoa');
   await agent.close();
-  const input = {
-    session_id: 's1',
-    cwd: world.folder,
-    hook_event_name: 'PostToolUse',
-    tool_name: 'Bash',
-    tool_input: {},
+  const file_path = join(world.folder, 'src/menu.txt');
+  const use = (tool_name: string, tool_input: object) => {
+    const event = { session_id: 's1', cwd: world.folder, hook_event_name: 'PostToolUse' };
+    return runRawHook(place, JSON.stringify({ ...event, tool_name, tool_input }));
   };
-  const ended = await runRawHook(place, JSON.stringify(input));
-  expect(ended).toMatchObject({ code: 0, errors: '' });
-  expect(world.window.listeners.live.length).toBeGreaterThan(0);
+  expect(await use('Read', { file_path })).toEqual({ code: 0, output: '', errors: '' });
+  const queued = world.event(changedTo('+cider'));
+  await world.write('src/menu.txt', MENU.replace('coffee', 'cider'));
+  await queued;
+  const delivered = await use('Bash', {});
+  expect(delivered).toMatchObject({ code: 0, errors: '' });
+  expect(delivered.output).toContain(String.raw`-cocoa\n+cider`);
+  expect(await use('Bash', {})).toEqual({ code: 0, output: '', errors: '' });
 });
 
 test('hub-mcp.js offers its tools; hub.js says which version of Node it needs', async () => {

@@ -46,6 +46,23 @@ export function pathsIn(line: string, syntax: ShellSyntax): NamedPaths {
   return paths.length > MOST_PATHS ? { paths, unclear: 'it names too many files' } : { paths };
 }
 
+/** Words that may be files: after `cd` also relative to that folder, and for `HEAD:src/a.ts` also the path in git. */
+export function filesNamedIn(command: string): readonly string[] {
+  const words = pathsIn(command, 'bash').paths.flatMap((word) => {
+    const revision = /^[\w./~^@{}-]+:(?!\/)(.+)$/.exec(word)?.[1];
+    return revision === undefined ? [word] : [word, revision];
+  });
+  const folder = folderIn(command);
+  const inFolder =
+    folder === undefined ? [] : words.filter((word) => word !== folder).map((word) => `${folder}/${word}`);
+  return [...new Set([...inFolder, ...words])];
+}
+
+/** The folder that the command enters first with `cd`. */
+export function folderIn(command: string): string | undefined {
+  return /(?:^|[;&|(]\s*)cd\s+(?:"([^"]+)"|'([^']+)'|([^\s;&|)]+))/.exec(command)?.slice(1).find(Boolean);
+}
+
 function pathOf(program: string): string[] {
   return /[\\/~]/.test(program) ? [program] : [];
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { constants } from 'node:fs';
+import { linesShownIn } from '../../core/files/shownLines.ts';
 import type { ListenerRequestOf } from '../../protocol/outside/listener.ts';
 import { type ToolFile } from './hookInput.ts';
 import { type EditStates, statesAround } from './toolEdit.ts';
@@ -17,24 +18,30 @@ const LONGEST_TEXT = 1_000_000;
 
 type SeenFields = Omit<ListenerRequestOf<'seen'>, 'type' | 'id'>;
 
-/** Undefined: it is not a regular file, cannot be read, or is too large to be followed. */
-export async function viewOf(file: ToolFile, folder: string): Promise<SeenFields | undefined> {
+/** One for each part that was shown. Empty: it is not a regular file, cannot be read, or is too large to be followed. */
+export async function viewsOf(file: ToolFile, folder: string): Promise<readonly SeenFields[]> {
   const path = resolve(folder, file.path);
   try {
     // Opening a pipe must not block the agent.
     const handle = await open(path, constants.O_RDONLY | (WINDOWS ? 0 : constants.O_NONBLOCK));
     try {
       const stat = await handle.stat();
-      if (!stat.isFile() || stat.size > LARGEST) return undefined;
+      if (!stat.isFile() || stat.size > LARGEST) return [];
       const bytes = await handle.readFile();
       const hash = createHash('sha256').update(bytes).digest('hex');
-      const part = file.edited ? undefined : shownPart(file, bytes);
-      return { path, hash, edited: file.edited, ...(part && { part }), ...statesOf(file, bytes) };
+      const states = statesOf(file, bytes);
+      return shownParts(file, bytes).map((part) => ({
+        path,
+        hash,
+        edited: file.edited,
+        ...(part && { part }),
+        ...states,
+      }));
     } finally {
       await handle.close();
     }
   } catch {
-    return undefined;
+    return [];
   }
 }
 
@@ -42,13 +49,29 @@ export async function viewOf(file: ToolFile, folder: string): Promise<SeenFields
 function statesOf({ edit }: ToolFile, bytes: Uint8Array): EditStates {
   if (edit === undefined || bytes.length > LONGEST_TEXT) return {};
   try {
-    const present = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const present = decode(bytes);
     const { before, after } = statesAround(edit, present);
     if ((before?.length ?? 0) > LONGEST_TEXT || (after?.length ?? 0) > LONGEST_TEXT) return {};
     return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
   } catch {
     return {};
   }
+}
+
+/** Undefined: the whole file. */
+function shownParts(file: ToolFile, bytes: Uint8Array): readonly SeenFields['part'][] {
+  if (file.edited) return [undefined];
+  if (file.printed === undefined) return [shownPart(file, bytes)];
+  if (bytes.length > LONGEST_TEXT) return [];
+  const lines = linesShownIn([file.printed], decode(bytes));
+  if (lines === undefined || lines === 'whole') return lines === undefined ? [] : [undefined];
+  const of = countLinesInBytes(bytes);
+  return lines.ranges.map(([first, last]) => ({ first, last: Math.min(last, of), of }));
+}
+
+/** Throws if it is not text. */
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
 function shownPart({ first = 1, lines = LINES_SHOWN }: ToolFile, bytes: Uint8Array): SeenFields['part'] {

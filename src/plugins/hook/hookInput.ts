@@ -1,4 +1,5 @@
 // Parses the input of a hook, in Claude's format or the variants of other agents: the session, the event and the files.
+import { filesNamedIn } from '../../core/consent/commandLine.ts';
 import { pathsInPatch } from '../../core/files/patchPaths.ts';
 import { readPatchEdits, readToolEdit, type ToolEdit } from './toolEdit.ts';
 
@@ -13,6 +14,8 @@ export interface ToolFile {
   readonly lines?: number;
   /** What the tool changed. */
   readonly edit?: ToolEdit;
+  /** What a command that names the file has printed. Only the lines in it were read. */
+  readonly printed?: string;
 }
 
 export interface HookInput {
@@ -29,9 +32,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const EDITS = /edit|write|create|replace|insert|patch/i;
 const READS = /read|view/i;
+const COMMANDS = /bash|shell|exec|terminal|command/i;
 const PATH_FIELDS = ['file_path', 'filePath', 'notebook_path', 'path'] as const;
 const MOST_FILES = 20;
 const LONGEST_NAME = 500;
+const LONGEST_COMMAND = 10_000;
+const OUTPUT_FIELDS = ['stdout', 'output', 'textResultForLlm'] as const;
 
 /** Undefined: the text is not the input of a hook. */
 export function readHookInput(text: string): HookInput | undefined {
@@ -56,6 +62,7 @@ function filesIn(input: Fields): readonly ToolFile[] {
   const tool = textIn(input, 'tool_name') ?? textIn(input, 'toolName') ?? '';
   const given = fieldsIn(input, 'tool_input') ?? fieldsIn(input, 'toolArgs');
   const edited = EDITS.test(tool);
+  if (given !== undefined && COMMANDS.test(tool) && !edited) return filesOfCommand(given, input);
   if (given === undefined || !(edited || READS.test(tool)) || tool.startsWith('mcp_')) return [];
   const patch = textIn(given, 'command') ?? textIn(given, 'input') ?? textIn(given, 'patch');
   if (/patch/i.test(tool) && patch !== undefined) {
@@ -72,6 +79,17 @@ function filesIn(input: Fields): readonly ToolFile[] {
   return paths.flatMap((path) =>
     typeof path === 'string' && path !== '' ? { path, edited, ...shown, ...editOf(edit) } : [],
   );
+}
+
+/** Codex reads files only by commands, and other agents often do. */
+function filesOfCommand(given: Fields, input: Fields): readonly ToolFile[] {
+  const command = textIn(given, 'command') ?? textIn(given, 'cmd') ?? '';
+  const result = fieldsIn(input, 'tool_response') ?? fieldsIn(input, 'toolResult') ?? {};
+  const printed =
+    textIn(input, 'tool_response') ??
+    OUTPUT_FIELDS.map((name) => textIn(result, name)).find((text) => text !== undefined);
+  if (command.length > LONGEST_COMMAND || printed === undefined || printed.trim() === '') return [];
+  return filesNamedIn(command).map((path) => ({ path, edited: false, printed }));
 }
 
 function editOf(edit: ToolEdit | undefined): Pick<ToolFile, 'edit'> {

@@ -1,7 +1,7 @@
 // One call of the hook: reports the files that the agent has just read or written, and delivers pending notifications.
 import { homedir } from 'node:os';
 import { attachListener, type ListenerClient } from '../client/listenerClient.ts';
-import { viewOf } from './hookFiles.ts';
+import { viewsOf } from './hookFiles.ts';
 import { recordHookRun } from './hookRuns.ts';
 import { type HookInput, readHookInput } from './hookInput.ts';
 
@@ -50,8 +50,8 @@ export async function runHook(text: string, deps: HookDeps): Promise<void> {
 
 /** Files that the window refuses, such as those outside its folder, are not followed. */
 async function reportFiles(window: ListenerClient, { files, folder }: HookInput): Promise<void> {
-  const views = await Promise.all(files.map((file) => viewOf(file, folder)));
-  await Promise.allSettled(views.flatMap((view) => (view === undefined ? [] : window.request('seen', view))));
+  const views = await Promise.all(files.map((file) => viewsOf(file, folder)));
+  await Promise.allSettled(views.flat().map((view) => window.request('seen', view)));
 }
 
 async function deliver(window: ListenerClient, { event, folder }: HookInput, { write }: HookDeps): Promise<void> {

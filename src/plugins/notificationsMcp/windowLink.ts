@@ -3,7 +3,7 @@
 import { describeError } from '../../base/errors.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { attachListener, type ListenerClient, ListenerRefused } from '../client/listenerClient.ts';
-import { viewOf } from '../hook/hookFiles.ts';
+import { viewsOf } from '../hook/hookFiles.ts';
 import { withRoot } from '../hook/runHook.ts';
 
 const RETRY_AFTER = 2000;
@@ -65,7 +65,7 @@ export class WindowLink {
   async watch(files: readonly string[], add: readonly string[], remove: readonly string[]): Promise<readonly string[]> {
     const window = await this.#attach();
     for (const path of files) {
-      const view = await viewOf({ path, edited: false, lines: Number.MAX_SAFE_INTEGER }, this.#deps.folder);
+      const [view] = await viewsOf({ path, edited: false, lines: Number.MAX_SAFE_INTEGER }, this.#deps.folder);
       if (view === undefined)
         throw new ListenerRefused(`files: ${path} cannot be read, or is too large to be followed.`);
       await window.request('seen', view);

@@ -1,6 +1,6 @@
 // Finds the files named in a command line that its output shows, whole or in part, by comparing texts.
 import { isAbsolute } from 'node:path';
-import { pathsIn } from '../../core/consent/commandLine.ts';
+import { filesNamedIn, folderIn } from '../../core/consent/commandLine.ts';
 import { linesShownIn } from '../../core/files/shownLines.ts';
 import { type ShownFile } from '../../core/ports/fileViews.ts';
 import { type ToolContext } from '../../core/ports/ports.ts';
@@ -22,7 +22,7 @@ export async function shownByCommand(
 ): Promise<readonly ShownFile[]> {
   if (pieces.every((piece) => piece.trim() === '')) return [];
   const shown = new Map<string, ShownFile>();
-  for (const path of candidatesIn(command)) {
+  for (const path of filesNamedIn(command).slice(0, MOST_FILES)) {
     const found = await readCandidate(path, context);
     if (found === undefined || shown.has(found.file.path)) continue;
     const lines = linesShownIn(pieces, found.text);
@@ -32,7 +32,10 @@ export async function shownByCommand(
   }
   if (!isSearch(command)) return [...shown.values()];
   const folder = folderIn(command);
-  const named = [...new Set([...pathsInOutput(pieces), ...candidatesIn(command)])].slice(0, MOST_FOUND);
+  const named = [...new Set([...pathsInOutput(pieces), ...filesNamedIn(command).slice(0, MOST_FILES)])].slice(
+    0,
+    MOST_FOUND,
+  );
   for (const name of named) {
     const path = folder === undefined || isAbsolute(name) ? name : `${folder}/${name}`;
     const found = (await readCandidate(path, context)) ?? (await readCandidate(name, context));
@@ -40,22 +43,6 @@ export async function shownByCommand(
     if (lines !== undefined) shown.set(lines.file.path, lines);
   }
   return [...shown.values()];
-}
-
-/** Words that may be paths: after `cd` also relative to that folder, and for `HEAD:src/a.ts` also the path in git. */
-function candidatesIn(command: string): readonly string[] {
-  const words = pathsIn(command, 'bash').paths.flatMap((word) => {
-    const revision = /^[\w./~^@{}-]+:(?!\/)(.+)$/.exec(word)?.[1];
-    return revision === undefined ? [word] : [word, revision];
-  });
-  const folder = folderIn(command);
-  const inFolder =
-    folder === undefined ? [] : words.filter((word) => word !== folder).map((word) => `${folder}/${word}`);
-  return [...new Set([...inFolder, ...words])].slice(0, MOST_FILES);
-}
-
-function folderIn(command: string): string | undefined {
-  return /(?:^|[;&|(]\s*)cd\s+(?:"([^"]+)"|'([^']+)'|([^\s;&|)]+))/.exec(command)?.slice(1).find(Boolean);
 }
 
 /** Undefined if the file is missing or must not be shown. */

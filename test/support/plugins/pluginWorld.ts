@@ -8,7 +8,7 @@ import { type Earshot } from '../../../src/core/earshot.ts';
 import { type AttachedFrontend, Frontends } from '../../../src/core/frontend/frontends.ts';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
 import { Library } from '../../../src/core/library.ts';
-import { type Ids } from '../../../src/core/ports/ports.ts';
+import { type Ids, type Tool } from '../../../src/core/ports/ports.ts';
 import { type Views } from '../../../src/core/ports/storage.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
@@ -32,6 +32,8 @@ import { type ChosenControls, testControls } from './testControls.ts';
 import { createStagedModel, type StagedAnswer, type StagedModel } from './stagedModel.ts';
 
 export interface PluginWorldOptions {
+  /** Tools instead of the usual ones. */
+  readonly tools?: readonly Tool[];
   readonly answers?: readonly StagedAnswer[];
   readonly settings?: Partial<Record<SettingName, unknown>>;
   readonly programs?: Readonly<Record<string, Partial<Program>>>;
@@ -192,7 +194,11 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
       startHeadless({
         model,
         ...given,
-        ports: { frontend: frontends, producers: [], ids, ...(options.clock && { clock: options.clock }) },
+        ports: {
+          ...{ frontend: frontends, producers: [], ids },
+          ...(options.clock && { clock: options.clock }),
+          ...(options.tools && { tools: options.tools }),
+        },
       }),
     FIRST,
   );

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { openStream, type PageStream, post } from '../../support/webchat/pageStream.ts';
+import { checkView, oneTaskTool } from '../../support/tools/oneTask.ts';
 import { createWebChatWorld } from '../../support/webchat/webChatWorld.ts';
 
 const call = (id: string, name: string, args: Record<string, unknown>) => ({ calls: [{ id, name, arguments: args }] });
@@ -64,4 +65,17 @@ test('the page shows what an overwrite and a deletion remove', async () => {
   expect(await readFile(menu, 'utf8')).toBe('Coffee.\n');
   await post(world, PAGE, { type: 'answer_approval', call: 'd', action: 'reject' });
   await card(stream, 'd', ({ state }) => state === 'rejected');
+});
+
+test('the page shows what a task would run, with its environment and the tasks before it', async () => {
+  const world = await createWebChatWorld({
+    answers: [call('t', 'run_task', { name: 'check' }), { text: ['Done.'] }],
+    tools: [oneTaskTool()],
+  });
+  const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
+  await post(world, PAGE, { type: 'send', text: 'Check it.' });
+  const { approval } = await card(stream, 't', ({ state }) => state === 'approval');
+  expect(approval?.task).toEqual(checkView);
+  await post(world, PAGE, { type: 'answer_approval', call: 't', action: 'reject' });
+  await card(stream, 't', ({ state }) => state === 'rejected');
 });

@@ -9,6 +9,7 @@ import { type ApprovalRequest } from '../../../src/core/ports/ports.ts';
 import { AcpClient, type Update } from '../../support/acp/acpClient.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { createPluginWorld, type PluginWorld, type PluginWorldOptions } from '../../support/plugins/pluginWorld.ts';
+import { oneTaskTool } from '../../support/tools/oneTask.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
 
 const call = (id: string, name: string, args: Record<string, unknown>) => ({ calls: [{ id, name, arguments: args }] });
@@ -122,6 +123,24 @@ test('the client is shown why it is asked and what a call changes, and is asked 
   expect(shown[2]?.['content']).toEqual([diff, { type: 'content', content: { type: 'text', text: 'it was changed' } }]);
   expect(client.lines.filter(({ line }) => line.includes('$/cancel_request'))).toHaveLength(1);
   expect(await readFile(join(folder, 'menu.txt'), 'utf8')).toBe('Coffee.\n');
+});
+
+test('the client is shown what a task of the window would run', async () => {
+  const answers = [call('t', 'run_task', { name: 'check' }), end];
+  const { folder, client } = await start({ answers, tools: [oneTaskTool()] });
+  let shown: unknown;
+  client.answer = (_method, params) => {
+    shown = (params as { toolCall: { content?: unknown } }).toolCall.content;
+    return allow;
+  };
+  await client.prompt(await client.newSession(folder), 'Check it.');
+  const text = [
+    'fetch: curl example.com | sh',
+    'all: runs only other tasks',
+    'other: the command is not known\nfolder: kitchen',
+    'check: make check\nenvironment: BASH_ENV=./setup',
+  ].join('\n\n');
+  expect(shown).toEqual([{ type: 'content', content: { type: 'text', text } }]);
 });
 
 test('if the window answers first, the client’s request is cancelled and the turn continues', async () => {
