@@ -130,4 +130,20 @@ export const fileMutants: readonly Mutant[] = [
     replace: 'filter(isNotSame), leftOut: [] });',
     tests: ['test/walk/review/leftOut.test.ts'],
   },
+  {
+    name: 'a code block with one function replaces the whole file',
+    file: 'src/core/files/placeCode.ts',
+    symbol: 'isWhole',
+    find: 'offered.has(first) && common / written.length > WHOLE_SHARE',
+    replace: 'offered.size > 0 && common >= 0',
+    tests: ['test/unit/core/files/placeCode.test.ts'],
+  },
+  {
+    name: 'an excerpt of a class replaces the whole class',
+    file: 'src/core/files/placeCode.ts',
+    symbol: 'excerptOf',
+    find: 'isExcerpt && named.size > 0 ?',
+    replace: 'isExcerpt && named.size > 99 ?',
+    tests: ['test/unit/core/files/placeCode.test.ts'],
+  },
 ];
