@@ -146,4 +146,20 @@ export const fileMutants: readonly Mutant[] = [
     replace: 'isExcerpt && named.size > 99 ?',
     tests: ['test/unit/core/files/placeCode.test.ts'],
   },
+  {
+    name: 'a new conversation that replaces a first message forgets its original',
+    file: 'src/core/library.ts',
+    symbol: 'Library.#create',
+    find: 'await log.append(forkedDraft({ id, through: 0, request }));',
+    replace: 'await Promise.resolve();',
+    tests: ['test/walk/turns/resend.test.ts'],
+  },
+  {
+    name: 'the list does not know of unreviewed changes',
+    file: 'src/core/conversation/log.ts',
+    symbol: 'ConversationLog.#list',
+    find: 'unreviewed: changes.open.size',
+    replace: 'unreviewed: 0 * changes.open.size',
+    tests: ['test/walk/turns/resend.test.ts'],
+  },
 ];
