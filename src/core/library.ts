@@ -2,7 +2,7 @@
 import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { EVENT_VERSION, type LogEvent } from '../protocol/event.ts';
 import { exportJson, exportMarkdown } from './conversation/export.ts';
-import { forkEvents, forkPoints } from './conversation/fork.ts';
+import { forkedDraft, forkEvents, forkPoints } from './conversation/fork.ts';
 import { openElsewhere, withOwned } from './conversation/opening.ts';
 import { HubAgents } from './conversation/projections/hubAgents.ts';
 import { shortTitle } from './conversation/projections/summary.ts';
@@ -46,8 +46,11 @@ export class Library {
     });
   }
 
-  /** Creates a conversation with the history up to the end of a cycle, by default the last one. */
-  async fork(id: string, through?: number): Promise<Result<string>> {
+  /**
+   * Creates a conversation with the history up to the end of a cycle, by default the last one. `request`: the message
+   * after it that the fork sends again.
+   */
+  async fork(id: string, through?: number, request?: string): Promise<Result<string>> {
     const events = await this.#read(id);
     if (!events.ok) return events;
     const point = through ?? forkPoints(events.value)[0];
@@ -55,7 +58,8 @@ export class Library {
       return failed('nothing_to_fork', 'There is no complete answer yet.', 'Wait for the answer, then fork.');
     }
     const now = new Date(this.#ports.clock.now()).toISOString();
-    const forked = forkEvents({ id, events: events.value, through: point, now, ulid: () => this.#ports.ids.ulid() });
+    const ulid = () => this.#ports.ids.ulid();
+    const forked = forkEvents({ id, events: events.value, through: point, request, now, ulid });
     if (!forked.ok) return forked;
     const fork = this.#ports.ids.ulid();
     const created = await this.#ports.store.create(fork, forked.value);
@@ -73,13 +77,18 @@ export class Library {
     if (event?.type !== 'chat_request') return failed('not_found', 'This message is no longer in the log.');
     await this.#earshot.stop(id);
     const point = forkPoints(events.value).find((seq) => seq < event.seq);
-    const forked = point === undefined ? await this.#create() : await this.fork(id, point);
+    const forked = point === undefined ? await this.#create(id, request) : await this.fork(id, point, request);
     return forked.ok ? succeeded({ conversation: forked.value, request: event }) : forked;
   }
 
-  async #create(): Promise<Result<string>> {
+  async #create(id: string, request: string): Promise<Result<string>> {
     const created = await this.#earshot.create();
-    return created.ok ? succeeded(created.value.log.id) : created;
+    if (!created.ok) return created;
+    const { log } = created.value;
+    const noted = await orStorageFailure(async () => {
+      await log.append(forkedDraft({ id, through: 0, request }));
+    });
+    return noted.ok ? succeeded(log.id) : noted;
   }
 
   async export(id: string, format: ExportFormat): Promise<Result<string>> {

@@ -268,7 +268,8 @@ const bodies = {
   title_set: { title: z.string() },
   /** The conversation's name on a hub, and the cursor up to which its messages there are in this log. */
   hub_agent: { hub: z.string(), name: z.string(), cursor: z.string() },
-  forked: { from: z.string(), through: z.int() },
+  /** `request`: the message of the original that the fork sends again. `through` is 0 if nothing is shared. */
+  forked: { from: z.string(), through: z.int(), request: z.string().optional() },
   /** This is the log of an outside agent, with carriers but without turns. */
   listener_started: { agent: z.string() },
   /** Files that an outside agent has read or written. */

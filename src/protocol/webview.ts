@@ -8,6 +8,7 @@ import {
   conversationId,
   conversationsMessages,
   type OtherConversation,
+  type ForkOrigin,
 } from './page/conversationsView.ts';
 import { type FileDiff } from './page/diffView.ts';
 import { type HandleView, handlesMessages } from './page/handlesView.ts';
@@ -185,6 +186,8 @@ export interface ChatState {
   readonly obstacles: readonly Obstacle[];
   /** The conversation that started this subagent; null or absent for a conversation that is not a subagent. */
   readonly parent?: { readonly id: string; readonly title: string } | null;
+  /** Null or absent: the conversation is not a fork, or the original was deleted. */
+  readonly origin?: ForkOrigin | null;
   /** Background commands of the conversation. */
   readonly handles: readonly HandleView[];
   /** The model's to-do list. */

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Failure, FailureError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type EventFile, type OpenedLog, type ReadLog, type SubagentOf } from '../core/ports/storage.ts';
+import { type EventFile, type OpenedLog, type ReadLog, type ListedFacts } from '../core/ports/storage.ts';
 import { type AppendFile, type FileSystem } from '../node/files/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { hasLineEnd } from './line.ts';
@@ -145,8 +145,8 @@ class GroupCommitFile implements EventFile {
     }
   }
 
-  titled(title: string, subagent?: SubagentOf): void {
-    this.#title.set(title, subagent);
+  titled(title: string, facts?: ListedFacts): void {
+    this.#title.set(title, facts);
   }
 
   async close(): Promise<void> {

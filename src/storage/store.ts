@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { describeError, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { ULID_PATTERN } from '../base/ulid.ts';
+import { Changes } from '../core/conversation/projections/changes.ts';
 import { Summary } from '../core/conversation/projections/summary.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type ConversationSummary, type Store } from '../core/ports/storage.ts';
+import { type ConversationSummary, type ListedFacts, type Store } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { openEventFile } from './eventFile.ts';
@@ -14,7 +15,7 @@ import { LineBuffer } from './lineBuffer.ts';
 import { readLogEnd } from './logEnd.ts';
 import { type Places } from './places.ts';
 import { readEvents } from './readEvents.ts';
-import { readTitle } from './titleFile.ts';
+import { listedFacts, readTitle } from './titleFile.ts';
 
 export interface StoreDeps {
   readonly files: FileSystem;
@@ -110,16 +111,19 @@ async function summaryOf(deps: StoreDeps, folder: string, id: string): Promise<C
   const stat = await files.stat(join(folder, 'events.jsonl'));
   if (stat === undefined) return undefined;
   const kept = await readTitle(files, folder);
-  const { title, subagent } =
+  const listed =
     kept ?? summarize(readEvents((await files.read(join(folder, 'events.jsonl'))) ?? new Uint8Array()).events);
-  const { parent = '', name = '' } = subagent ?? {};
-  return { id, title, lastActivity: stat.modified, ...(subagent && { subagent: { parent, name } }) };
+  return { id, title: listed.title, lastActivity: stat.modified, ...listedFacts(listed) };
 }
 
-function summarize(events: Iterable<LogEvent>): Summary {
-  const summary = new Summary();
-  for (const event of events) summary.fold(event);
-  return summary;
+function summarize(events: Iterable<LogEvent>): ListedFacts & { readonly title: string } {
+  const [summary, changes] = [new Summary(), new Changes()];
+  for (const event of events) {
+    summary.fold(event);
+    changes.fold(event);
+  }
+  const { title, subagent, forkedFrom } = summary;
+  return { title, subagent, forkedFrom, unreviewed: changes.open.size };
 }
 
 async function attempt<T>(action: () => Promise<T>): Promise<Result<T>> {

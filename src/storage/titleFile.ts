@@ -1,16 +1,18 @@
-// Stores a conversation's title and, for a subagent, its parent in a file next to the log, so that lists read no logs.
+// Stores what lists show of a conversation in a file next to the log, so that they read no logs.
 import { join } from 'node:path';
 import * as z from 'zod';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type SubagentOf } from '../core/ports/storage.ts';
+import { type ListedFacts } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
 
 const titleSchema = z.strictObject({
   title: z.string(),
   subagent: z.strictObject({ parent: z.string(), name: z.string() }).optional(),
+  forkedFrom: z.string().optional(),
+  unreviewed: z.int().positive().optional(),
 });
-type KeptTitle = z.infer<typeof titleSchema>;
+type KeptTitle = ListedFacts & { readonly title: string };
 
 export class TitleFile {
   readonly #files: FileSystem;
@@ -26,9 +28,9 @@ export class TitleFile {
   }
 
   /** Returns at once. A title that cannot be written is only logged: it can be computed from the log. */
-  set(title: string, subagent?: SubagentOf): void {
+  set(title: string, facts?: ListedFacts): void {
     const report = (error: unknown) => this.#logger.warn(`a title could not be stored: ${describeError(error)}`);
-    this.#writing = this.#writing.then(() => this.#write(title, subagent)).catch(report);
+    this.#writing = this.#writing.then(() => this.#write(title, facts)).catch(report);
   }
 
   /** Resolves once the last title is written. */
@@ -36,15 +38,23 @@ export class TitleFile {
     return this.#writing;
   }
 
-  async #write(title: string, subagent: SubagentOf | undefined): Promise<void> {
+  async #write(title: string, facts: ListedFacts | undefined): Promise<void> {
     this.#written ??= await readTitle(this.#files, this.#folder);
-    // A new title alone does not change the parent.
-    const { parent, name } = subagent ?? this.#written?.subagent ?? {};
-    const kept = { title, ...(parent !== undefined && name !== undefined && { subagent: { parent, name } }) };
+    // A new title alone changes nothing else.
+    const kept = { title, ...listedFacts(facts ?? this.#written ?? {}) };
     if (JSON.stringify(this.#written) === JSON.stringify(kept)) return;
     await this.#files.writeWhole(titlePath(this.#folder), Buffer.from(JSON.stringify(kept)));
     this.#written = kept;
   }
+}
+
+/** Only what is worth listing, so that equal facts have equal texts. */
+export function listedFacts({ subagent, forkedFrom, unreviewed = 0 }: ListedFacts): ListedFacts {
+  return {
+    ...(subagent && { subagent: { parent: subagent.parent, name: subagent.name } }),
+    ...(forkedFrom !== undefined && { forkedFrom }),
+    ...(unreviewed > 0 && { unreviewed }),
+  };
 }
 
 /** Undefined if it is missing or not valid. */

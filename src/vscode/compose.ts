@@ -128,7 +128,9 @@ export function compose(
   subagents.attach({ earshot, handles, hold: (id, opened) => keepAlive.hold(id, opened) });
   const entries = createDiskEntries(() => workspace.folders);
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
-  const review = held.add(new ReviewController({ ...base, ...changes, earshot, chat, frontend: frontends.chat }));
+  const review = held.add(
+    new ReviewController({ ...base, ...changes, earshot, chat, keepAlive, frontend: frontends.chat }),
+  );
   const notifications = composeNotifications(window, { earshot, store, chat, tree });
   const completing = composeCompletions(window, { ...chatting, userFiles, model, resources: () => mcp.resources() });
   const ofPage = { ...review.handlers, ...notifications.handlers, ...completing.handlers };

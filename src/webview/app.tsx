@@ -6,7 +6,7 @@ import { Composer } from './composer/composer.tsx';
 import { Conversations, ConversationTabs } from './panel/conversations.tsx';
 import { Footer } from './panel/footer.tsx';
 import { PendingDrawer } from './panel/pendingDrawer.tsx';
-import { ParentBar } from './panel/parentBar.tsx';
+import { OriginBar, ParentBar } from './panel/parentBar.tsx';
 import { PinnedBar } from './panel/pinnedBar.tsx';
 import { PlanBar } from './panel/planBar.tsx';
 import { TitleBar } from './panel/titleBar.tsx';
@@ -117,6 +117,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
           <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
         ))}
         {head.parent != null && <ParentBar parent={head.parent} />}
+        {head.origin != null && !listing && <OriginBar key={`origin ${shown}`} origin={head.origin} />}
         <ConversationTabs head={head} />
         {listing ? (
           <Conversations head={head} listed={state.conversations} close={closeList} />

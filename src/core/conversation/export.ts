@@ -74,7 +74,7 @@ function printEvent(event: LogEvent): string[] {
     case 'turn_ended':
       return event.outcome === 'done' ? [] : [`*Turn ended: ${event.failure?.message ?? event.outcome}*`];
     case 'forked':
-      return [`*Forked from ${event.from} after event ${event.through}.*`];
+      return [`*Forked from ${event.from}${event.through > 0 ? ` after event ${event.through}` : ''}.*`];
     default:
       return [];
   }

@@ -12,6 +12,8 @@ export interface ForkDeps {
   readonly events: readonly LogEvent[];
   /** The last shared event. */
   readonly through: number;
+  /** The message after it that the fork sends again. */
+  readonly request?: string | undefined;
   /** RFC 3339. */
   readonly now: string;
   ulid(): string;
@@ -50,6 +52,11 @@ function queuedAfter(events: readonly LogEvent[], through: number): Notification
   return queued;
 }
 
+/** The fork's origin. */
+export function forkedDraft({ id, through, request }: Pick<ForkDeps, 'id' | 'through' | 'request'>): EventDraft {
+  return { type: 'forked', from: id, through, ...(request !== undefined && { request }) };
+}
+
 /** The whole log of the fork. It keeps the key, because blocks of the shared history contain it. */
 export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
   const { events, through } = deps;
@@ -59,7 +66,7 @@ export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
   const shared = events.filter((event) => event.seq <= through);
   const state = new Projections();
   for (const event of shared) state.fold(event);
-  const drafts: EventDraft[] = [{ type: 'forked', from: deps.id, through }];
+  const drafts: EventDraft[] = [forkedDraft(deps)];
   if (state.summary.title !== '') drafts.push({ type: 'title_set', title: `${state.summary.title} (fork)` });
   const withdrawn = new Set(
     events.flatMap((event) => (event.type === 'notification_withdrawn' && event.seq > through ? event.ids : [])),

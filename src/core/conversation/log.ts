@@ -190,8 +190,14 @@ export class ConversationLog implements Disposable {
       this.#failed(error);
       throw error;
     }
-    if (folded.titleChanged) file.titled?.(this.#state.summary.title, this.#state.summary.subagent);
+    if (folded.titleChanged || folded.reviewChanged || folded.event.type === 'forked') this.#list(file);
     this.#onDidAppend.fire(folded);
+  }
+
+  #list(file: EventFile): void {
+    const { summary, changes } = this.#state;
+    const { title, subagent, forkedFrom } = summary;
+    file.titled?.(title, { subagent, forkedFrom, unreviewed: changes.open.size });
   }
 
   #envelop(draft: EventDraft, seq: number, id = this.#ids.ulid()): LogEvent {
@@ -224,7 +230,7 @@ export class ConversationLog implements Disposable {
     if ('file' in opened) {
       const { file } = opened;
       this.#file = file;
-      file.titled?.(this.#state.summary.title, this.#state.summary.subagent);
+      this.#list(file);
       this.#closeFile = () => file.close();
     } else {
       this.#file = undefined;

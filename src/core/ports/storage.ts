@@ -14,10 +14,10 @@ export interface EventFile {
   /** After a failed append: removes a partial write and reads what is left. Rejects while the disk refuses. */
   repair(): Promise<ReadLog>;
   /**
-   * Records the title for lists, and whose subagent it is. Both can be recomputed from the log, so nobody waits for
-   * this.
+   * Records the title for lists and, if given, what else they show. All can be recomputed from the log, so nobody waits
+   * for this.
    */
-  titled?(title: string, subagent?: SubagentOf): void;
+  titled?(title: string, facts?: ListedFacts): void;
   /** Absent: an answer that is being received is lost if the editor is killed. */
   readonly partial?: PartialAnswers;
   close(): Promise<void>;
@@ -69,14 +69,22 @@ export interface SubagentOf {
   readonly name: string;
 }
 
-export interface ConversationSummary {
+/** What lists show of a conversation besides its title. */
+export interface ListedFacts {
+  /** Absent: it is not a subagent. */
+  readonly subagent?: SubagentOf | undefined;
+  /** The conversation of which it is a fork. */
+  readonly forkedFrom?: string | undefined;
+  /** How many files have changes that are not reviewed; absent: none. */
+  readonly unreviewed?: number | undefined;
+}
+
+export interface ConversationSummary extends ListedFacts {
   readonly id: string;
   /** Empty: nobody has written in it yet. */
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly lastActivity: number;
-  /** Absent: it is not a subagent. */
-  readonly subagent?: SubagentOf;
   /** Why it cannot be read. It can still be opened, which gives details, or deleted. */
   readonly problem?: string;
 }

@@ -1,5 +1,6 @@
 // The agent's changes as the page shows them, and the page's messages about them.
 import * as z from 'zod';
+import { conversationId } from './conversationsView.ts';
 
 const path = z.string().max(5000);
 /** One hunk of a file. `index` counts the hunks of the file's state that `version` names. */
@@ -21,8 +22,15 @@ export const changesMessages = [
   z.strictObject({ type: z.literal('undo_changes'), path: path.optional(), hunk: hunk.optional() }),
   /** After confirmation, restores one file that others changed meanwhile to its bytes before the command. */
   z.strictObject({ type: z.literal('undo_meanwhile'), path }),
-  /** Previews restoring the files to their state before this request's turn, and asks for confirmation. */
-  z.strictObject({ type: z.literal('restore'), request: z.string().max(100) }),
+  /**
+   * Previews restoring the files to their state before this request's turn, and asks for confirmation. The request is in
+   * the shown conversation, or in the given one.
+   */
+  z.strictObject({
+    type: z.literal('restore'),
+    request: z.string().max(100),
+    conversation: conversationId.optional(),
+  }),
   z.strictObject({ type: z.literal('bring_back'), decision: z.string().max(100) }),
 ] as const;
 

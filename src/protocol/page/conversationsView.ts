@@ -26,10 +26,21 @@ export interface ConversationView {
   readonly activity?: ConversationActivity;
   /** Set for a subagent. `nested`: listed below the conversation that started it. */
   readonly subagent?: { readonly name: string; readonly nested: boolean };
+  readonly forked?: true;
+  /** How many files have changes that are not reviewed. */
+  readonly unreviewed?: number;
+  /** How many background commands run. */
+  readonly commands?: number;
   /** Why it cannot be read. */
   readonly problem?: string;
   /** Text around the match. */
   readonly excerpt?: string;
+}
+
+/** The conversation of which the shown one is a fork, and what is left to do there. */
+export interface ForkOrigin extends Pick<ConversationView, 'id' | 'title' | 'unreviewed' | 'commands'> {
+  /** The message that the fork sends again: files can be restored to their state before it. */
+  readonly request?: string;
 }
 
 export interface ConversationsMessage {

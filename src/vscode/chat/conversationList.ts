@@ -6,8 +6,10 @@ import { type Activities } from '../../core/frontend/conversationActivity.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type ConversationSummary, type Store } from '../../core/ports/storage.ts';
 import { type ConversationView } from '../../protocol/page/conversationsView.ts';
+import { type Handles } from '../../core/tools/handles.ts';
 import { type ConversationActions } from './conversationCommands.ts';
 import { type ConversationsHandlers } from './pageHandlers.ts';
+import { leftIn } from './resending.ts';
 
 const MOST_LISTED = 300;
 /** Only this many conversations, the newest ones, are searched for the text. */
@@ -19,6 +21,7 @@ export interface ConversationListDeps {
   readonly store: Store;
   readonly frontend: Pick<ChatFrontend, 'reply'>;
   readonly activities: Activities;
+  readonly handles: Pick<Handles, 'list'>;
   readonly actions: ConversationActions;
   readonly logger: Logger;
   open(id: string): Promise<void>;
@@ -72,7 +75,7 @@ export class ConversationList {
   }
 
   #view(
-    { id, title, lastActivity, subagent, problem }: ConversationSummary,
+    { id, title, lastActivity, subagent, problem, ...facts }: ConversationSummary,
     excerpt: string | undefined,
     nested: boolean,
   ): ConversationView {
@@ -83,6 +86,8 @@ export class ConversationList {
       lastActivity,
       ...(activity !== undefined && { activity }),
       ...(subagent !== undefined && { subagent: { name: subagent.name, nested } }),
+      ...(facts.forkedFrom !== undefined && { forked: true }),
+      ...leftIn(this.#deps.handles, id, facts.unreviewed),
       ...(problem !== undefined && { problem }),
       ...(excerpt !== undefined && { excerpt }),
     };

@@ -25,6 +25,7 @@ import {
 import { ConversationList } from '../chat/conversationList.ts';
 import { type CompletionsHandlers, type PendingHandlers, type ReviewHandlers } from '../chat/pageHandlers.ts';
 import { TerminalMirrors } from '../chat/terminalMirror.ts';
+import { ForkOrigins } from '../chat/resending.ts';
 import { TranscriptActions } from '../chat/transcriptActions.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { countRules, forgetRules, showRules } from '../consent/alwaysRules.ts';
@@ -94,6 +95,7 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
       },
     }),
   );
+  held.add(new ForkOrigins({ ...deps, earshot, chat }));
   const controls = createControlsHandlers({
     frontend,
     model,

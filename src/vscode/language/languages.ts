@@ -33,12 +33,8 @@ export function createLanguages(): Languages {
       );
     },
     outline: async (file, signal) => {
-      const found = await runProvider<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>(
-        signal,
-        'vscode.executeDocumentSymbolProvider',
-        toUri(file),
-      );
-      return found.ok ? succeeded((found.value ?? []).flatMap((symbol) => flatten(symbol, file, 0))) : found;
+      const found = await documentSymbols(toUri(file), signal);
+      return found.ok ? succeeded(found.value.flatMap((symbol) => flatten(symbol, file, 0))) : found;
     },
     find: async (query, signal) => {
       const found = await runProvider<vscode.SymbolInformation[] | undefined>(
@@ -49,6 +45,19 @@ export function createLanguages(): Languages {
       return found.ok ? succeeded((found.value ?? []).map((symbol) => toNamedSymbol(symbol))) : found;
     },
   };
+}
+
+/** The declarations of a document. They have children only if the provider knows the nesting. */
+export async function documentSymbols(
+  uri: vscode.Uri,
+  signal: AbortSignal,
+): Promise<Result<(vscode.DocumentSymbol | vscode.SymbolInformation)[]>> {
+  const found = await runProvider<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>(
+    signal,
+    'vscode.executeDocumentSymbolProvider',
+    uri,
+  );
+  return found.ok ? succeeded(found.value ?? []) : found;
 }
 
 async function places(

@@ -6,6 +6,7 @@ import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
 import { type Review, type Reviewed, type ReviewedFile } from '../../core/checkpoints/review.ts';
 import { type ChangeList } from '../../core/conversation/projections/changes.ts';
 import { type Earshot } from '../../core/earshot.ts';
+import { type KeepAlive } from '../../core/keepAlive.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
@@ -29,6 +30,8 @@ export interface ReviewControllerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly chat: ShownChat;
+  /** Keeps a conversation live until the result is disposed of. */
+  readonly keepAlive: Pick<KeepAlive, 'hold'>;
 }
 
 const REFRESH_MILLISECONDS = 150;
@@ -113,7 +116,7 @@ export class ReviewController implements Disposable {
       const { confirmUndoMeanwhile } = await import('./reviewQuestions.ts');
       if (await confirmUndoMeanwhile(file)) await this.#reportOutcome(await review.undo([path]));
     },
-    restore: async ({ request }) => (await import('./reviewRestore.ts')).restoreTo(await this.#restoring(), request),
+    restore: ({ request, conversation }) => this.#restoreTo(request, conversation),
     bring_back: async ({ decision }) => {
       const { bringBack } = await import('../../core/checkpoints/restore.ts');
       await this.#reportOutcome(await bringBack(await this.#restoreDeps(), decision));
@@ -148,9 +151,27 @@ export class ReviewController implements Disposable {
     return new Loaded({ ...this.#deps, live: () => this.#live() }, list);
   }
 
-  async #restoreDeps(): Promise<RestoreDeps> {
+  /** A conversation that is not shown is live meanwhile. */
+  async #restoreTo(request: string, conversation = this.#deps.chat.shown): Promise<void> {
+    const { earshot, keepAlive } = this.#deps;
+    const { restoreTo } = await import('./reviewRestore.ts');
+    const isLive = conversation === undefined || earshot.get(conversation) !== undefined;
+    const opened = isLive ? undefined : await earshot.open(conversation);
+    if (opened?.ok === false) {
+      await vscode.window.showWarningMessage(describeFailure(opened.failure));
+      return;
+    }
+    const held = conversation === undefined ? undefined : keepAlive.hold(conversation, !isLive);
+    try {
+      await restoreTo(await this.#restoring(conversation), request);
+    } finally {
+      held?.dispose();
+    }
+  }
+
+  async #restoreDeps(conversation?: string): Promise<RestoreDeps> {
     const { Captures } = await import('../../core/checkpoints/captures.ts');
-    const live = () => this.#live();
+    const live = () => (conversation === undefined ? this.#live() : this.#deps.earshot.get(conversation));
     const captures = () => {
       const log = live()?.log;
       return log && new Captures({ ...this.#deps, log, output: this.#deps.logger });
@@ -158,9 +179,9 @@ export class ReviewController implements Disposable {
     return { ...this.#deps, live, captures };
   }
 
-  async #restoring() {
+  async #restoring(conversation?: string) {
     return {
-      deps: await this.#restoreDeps(),
+      deps: await this.#restoreDeps(conversation),
       reportOutcome: (result: Result<Reviewed>) => this.#reportOutcome(result),
     };
   }

@@ -10,6 +10,7 @@ import { formatAge, panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon, type IconName } from '../render/icons.tsx';
 import { MenuButton } from './menu.tsx';
+import { describeLeft } from './parentBar.tsx';
 import { visibleText } from '../render/visibleText.ts';
 
 const SEARCH_AFTER = 150;
@@ -125,6 +126,9 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
   const { post, offers } = useActions();
   const { id, activity, excerpt, problem, subagent } = item;
   const title = titleOf(item);
+  const marks = [item.forked === true ? strings.forkLabel : '', describeLeft(item)]
+    .filter((one) => one !== '')
+    .join(' · ');
   const open = () => {
     post({ type: 'open_conversation', id });
     close();
@@ -158,6 +162,7 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
             <Icon name={ACTIVITY_ICONS[activity]} /> {strings.activities[activity]}
           </span>
         )}
+        {marks !== '' && <span class="conversation-marks">{marks}</span>}
         {(problem ?? excerpt) !== undefined && (
           <span class="conversation-excerpt">{visibleText(problem ?? excerpt ?? '')}</span>
         )}

@@ -1,6 +1,7 @@
 // The panel around the transcript: footer, context, conversations and drafts, on the page alone.
 import { expect, test } from 'vitest';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
+import { request } from '../../support/page/items.ts';
 import { usePages } from '../../support/page/pageAlone.ts';
 
 const open = usePages();
@@ -81,6 +82,37 @@ test('the meter shows what fills the context, with notifications and the cost in
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });
   expect(await page.locator(':focus').innerText()).toContain('42 %');
+});
+
+test('a fork says what is left in the original, opens it and restores its files; the list marks both', async () => {
+  const alone = await opened();
+  const { page, show, send, waitFor } = alone;
+  const origin = { id: 'b', title: 'Cart total', request: 'r1', unreviewed: 5, commands: 1 };
+  await show({ title: 'Cart total, again', origin }, [request('1', 'Explain what the cart does, shortly.')]);
+  const bar = page.getByRole('region', { name: 'Fork of another conversation' });
+  expect(await bar.innerText()).toMatch(/fork of “Cart total”.*There: 5 files to review, 1 command running\./s);
+  await alone.pictures('fork');
+  expect(await alone.violations()).toEqual([]);
+  await bar.getByRole('button', { name: 'Open original' }).click();
+  expect(await waitFor('open_conversation')).toEqual({ type: 'open_conversation', id: 'b' });
+  await bar.getByRole('button', { name: 'Restore files…' }).click();
+  expect(await waitFor('restore')).toEqual({ type: 'restore', request: 'r1', conversation: 'b' });
+  await bar.getByRole('button', { name: 'Close' }).click();
+  await bar.waitFor({ state: 'detached' });
+  await send({ type: 'show_conversations' });
+  const lastActivity = Date.now() - 1000;
+  const items = [
+    { id: 'a', title: 'Cart total, again', lastActivity, forked: true as const },
+    { id: 'b', title: 'Cart total', lastActivity, unreviewed: 5, commands: 1 },
+  ];
+  await send({ type: 'conversations', query: '', items, searching: false });
+  await page.getByText('2 conversations').waitFor();
+  expect(await page.locator('.conversation-marks').allInnerTexts()).toEqual([
+    'Fork of another conversation',
+    '5 files to review, 1 command running',
+  ]);
+  await alone.pictures('fork-list');
+  expect(await alone.violations()).toEqual([]);
 });
 
 test('conversations are searched, opened, renamed and deleted in the panel', async () => {

@@ -3,7 +3,7 @@
 import * as assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { insertCode, runInTerminal } from '../../../src/vscode/chat/codeActions.ts';
+import { insertCode, Proposals, runInTerminal } from '../../../src/vscode/chat/codeActions.ts';
 import { gitRepositories } from '../../../src/vscode/completions/editorTexts.ts';
 import { call, inFolder, useListening } from '../../support/vscode/listeningConversation.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
@@ -39,6 +39,51 @@ describe('actions between chat and editor', () => {
     await insertCode('const inserted = 1;');
     assert.equal(editor.document.lineAt(0).text, `const inserted = 1;${rest}`);
     await vscode.commands.executeCommand('workbench.action.files.revert');
+  });
+
+  it('a code block with one function of a file of 18 lines replaces that function and keeps the other lines', async () => {
+    const before = [
+      ...['/** A cart of items. */', 'export function createCart() {', '  return { items: [] };', '}', ''],
+      ...['export function addItem(cart, item) {', '  cart.items.push(item);', '  return cart;', '}', ''],
+      ...[
+        'export function removeItem(cart, name) {',
+        '  cart.items = cart.items.filter((item) => item.name !== name);',
+      ],
+      ...['  return cart;', '}', '', 'export function total(cart) {'],
+      ...['  return cart.items.reduce((sum, item) => sum + item.price, 0);', '}', ''],
+    ].join('\n');
+    const path = inFolder('cart.js');
+    await writeFile(path, before);
+    const proposals = new Proposals(async (_name, content) => {
+      await writeFile(inFolder('proposed.js'), content);
+      return vscode.Uri.file(inFolder('proposed.js'));
+    });
+    /** Resolves to the file's text with the code applied from its preview. */
+    const applied = async (code: string, line: number) => {
+      await writeFile(path, before);
+      const editor = await vscode.window.showTextDocument(vscode.Uri.file(path), { preview: false });
+      await vscode.commands.executeCommand('workbench.action.files.revert');
+      editor.selection = new vscode.Selection(line, 0, line, 0);
+      await proposals.show(code);
+      const preview = await readFile(inFolder('proposed.js'), 'utf8');
+      await eventually(
+        () => vscode.window.tabGroups.activeTabGroup.activeTab?.input,
+        (input) => input instanceof vscode.TabInputTextDiff,
+      );
+      await proposals.apply();
+      assert.equal(editor.document.getText(), preview);
+      await vscode.commands.executeCommand('workbench.action.files.revert');
+      return preview;
+    };
+    const sum = '  return cart.items.reduce((sum, item) => sum + item.price * item.count, 0);';
+    const after = before.replace('item.price, 0', 'item.price * item.count, 0');
+    assert.equal(await applied(`export function total(cart) {\n${sum}\n}`, 0), after);
+    assert.equal(
+      await applied('console.info("Loaded.");', 4),
+      before.replace('\n\n', '\nconsole.info("Loaded.");\n\n'),
+    );
+    assert.equal(await applied(after.trimEnd(), 0), after);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
   it('a command runs in its own terminal, not in a busy one', async () => {

@@ -1,8 +1,11 @@
 // Edit and resend, and retry of an earlier message: the new text is sent in a fork that ends before that message; the
 // original stays.
 import { expect, test } from 'vitest';
+import { Emitter } from '../../../src/base/emitter.ts';
 import { Library } from '../../../src/core/library.ts';
-import { resend } from '../../../src/vscode/chat/resending.ts';
+import { ForkOrigins, resend } from '../../../src/vscode/chat/resending.ts';
+import { atTestEnd } from '../../support/endings.ts';
+import { silentLogger } from '../../support/log/memoryStorage.ts';
 import { eventsOf } from '../../support/walk/deliveryWalks.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
@@ -57,4 +60,58 @@ test('a turn that is still running ends before its message is sent again', async
   await deps.earshot.settled(opened[0] ?? '');
   expect((await eventsOf(walk, 'turn_ended')).map(({ outcome }) => outcome)).toEqual(['stopped']);
   expect(saidIn(walk, 1)).toEqual(['Boil water.']);
+});
+
+test('a fork names its original with the files to review and the commands that run there, also when the original is closed', async () => {
+  const call = (id: string, args: object) => ({ id, name: 'run_command', arguments: args });
+  const walk = await beginWalk(
+    [
+      { calls: [call('a', { command: 'echo new > made.txt; echo new > other.txt' })] },
+      { calls: [call('b', { command: 'sleep 600', background: true, handle: 'server' })] },
+      { text: ['Done.'] },
+      { text: ['Again.'] },
+    ],
+    { checkpoints: true, settings: { 'notifications.activation': 'passive' } },
+  );
+  const { earshot, ports, handles, frontend } = walk.headless;
+  frontend.answer = async () => ({ action: 'approve', by: 'user' });
+  await walk.go('Start the server.');
+  const [request] = await eventsOf(walk, 'chat_request');
+  const { deps, opened } = depsOf(walk);
+  expect(await resend(deps, walk.id, request?.event_id ?? '', 'Start it.')).toMatchObject({ ok: true });
+  const fork = opened[0] ?? '';
+  await earshot.settled(fork);
+
+  const refreshed = new Emitter<void>((error) => expect(error).toBeUndefined());
+  let shownHead = Promise.withResolvers<unknown>();
+  const follow = () => {
+    const origins = new ForkOrigins({
+      ...{ earshot, handles, store: ports.store, chat: { shown: fork, onDidRefresh: refreshed.event } },
+      frontend: { setHead: ({ origin }) => shownHead.resolve(origin) },
+      logger: silentLogger,
+    });
+    atTestEnd(async () => origins.dispose());
+    return origins;
+  };
+  const origins = follow();
+  const original = { id: walk.id, title: 'A title', request: request?.event_id };
+  refreshed.fire();
+  expect(await shownHead.promise).toEqual({ ...original, unreviewed: 2, commands: 1 });
+  // The end of the command is shown without any action in the fork.
+  shownHead = Promise.withResolvers();
+  await handles.stopAll(walk.id, 'the test stops it');
+  expect(await shownHead.promise).toEqual({ ...original, unreviewed: 2 });
+
+  await earshot.close(walk.id);
+  await earshot.close(fork);
+  const listed = await ports.store.list();
+  const summaries = listed.ok ? listed.value : [];
+  expect(summaries.find(({ id }) => id === fork)).toMatchObject({ forkedFrom: walk.id });
+  expect(summaries.find(({ id }) => id === walk.id)).toMatchObject({ unreviewed: 2 });
+  shownHead = Promise.withResolvers();
+  await earshot.open(fork);
+  origins.dispose();
+  follow();
+  refreshed.fire();
+  expect(await shownHead.promise).toEqual({ ...original, unreviewed: 2 });
 });

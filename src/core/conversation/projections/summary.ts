@@ -11,7 +11,7 @@ export class Summary {
   #given = '';
   #first = '';
   #lastActivity = '';
-  #forkedFrom: string | undefined;
+  #fork: EventOf<'forked'> | undefined;
   #subagent: SubagentOrigin | undefined;
 
   /** Empty until it has a given title or a first message. */
@@ -30,7 +30,12 @@ export class Summary {
   }
 
   get forkedFrom(): string | undefined {
-    return this.#forkedFrom;
+    return this.#fork?.from;
+  }
+
+  /** The message of the original that this fork sends again. */
+  get resentRequest(): string | undefined {
+    return this.#fork?.request;
   }
 
   /** Undefined: it is not a subagent. */
@@ -45,7 +50,7 @@ export class Summary {
     if (event.type === 'title_set') this.#given = shortTitle(event.title);
     if (event.type === 'conversation_started') this.#subagent = event.subagent;
     if (event.type === 'forked') {
-      this.#forkedFrom = event.from;
+      this.#fork = event;
       // A fork belongs to the user.
       this.#subagent = undefined;
     }
