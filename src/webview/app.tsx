@@ -9,6 +9,7 @@ import { PendingDrawer } from './panel/pendingDrawer.tsx';
 import { OriginBar, ParentBar } from './panel/parentBar.tsx';
 import { PinnedBar } from './panel/pinnedBar.tsx';
 import { PlanBar } from './panel/planBar.tsx';
+import { Strip } from './panel/strip.tsx';
 import { TitleBar } from './panel/titleBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
@@ -113,9 +114,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
         {standsAlone && (
           <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
         )}
-        {[...(status === undefined ? [] : [status]), ...head.obstacles].map((obstacle) => (
-          <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
-        ))}
+        <Obstacles obstacles={status === undefined ? head.obstacles : [status, ...head.obstacles]} post={post} />
         {head.parent != null && <ParentBar parent={head.parent} />}
         {head.origin != null && !listing && <OriginBar key={`origin ${shown}`} origin={head.origin} />}
         <ConversationTabs head={head} />
@@ -141,10 +140,12 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
         {!listing && !isGuide(head) && (
           <PlanBar key={`plan ${shown}`} head={head} answered={endsWithAnswer(state)} send={suggest} />
         )}
-        <HandleList handles={head.handles} />
-        <TodoList items={head.todo} />
-        {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
-        <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
+        <Strip key={`strip ${shown}`}>
+          <HandleList handles={head.handles} />
+          <TodoList items={head.todo} />
+          {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
+          <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
+        </Strip>
         <PinnedBar key={shown} items={state.items} head={head} area={page} approveRequests={state.approveRequests} />
         <Composer
           draft={draft}
@@ -223,6 +224,19 @@ function Refused({ status }: { readonly status: Obstacle }) {
     <main class="chat">
       <ObstacleBar obstacle={status} post={() => undefined} />
     </main>
+  );
+}
+
+function Obstacles({ obstacles, post }: { readonly obstacles: readonly Obstacle[]; readonly post: Actions['post'] }) {
+  if (obstacles.length === 0) return null;
+  // In a low panel they scroll: without a button inside, the keyboard needs the list itself.
+  const focusable = obstacles.some(({ action }) => action !== undefined) ? {} : { tabIndex: 0 };
+  return (
+    <div class="obstacles" {...focusable}>
+      {obstacles.map((obstacle) => (
+        <ObstacleBar key={obstacle.text} obstacle={obstacle} post={post} />
+      ))}
+    </div>
   );
 }
 

@@ -206,6 +206,7 @@ test('a critical notification interrupts the answer; after Stop it stays pending
   }
   await setTheme('Default Dark Modern');
   server.restart({ text: ['Now I know.'] });
+  await workbench.openList('Pending notifications');
   await button('Deliver now').click();
   await workbench.transcript().getByText('Now I know.').waitFor();
   await workbench.settled();

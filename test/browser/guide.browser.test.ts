@@ -40,7 +40,7 @@ test('the tour: a question is answered from the keyboard, and the change is deli
   }
 
   await writeFile(file('README.md'), `${await readFile(file('README.md'), 'utf8')}\nOpen until six.\n`);
-  await workbench.chat().getByText('1 pending').waitFor();
+  await workbench.chat().getByRole('button', { name: 'Pending notifications 1' }).waitFor();
   const group = question.getByRole('group', { name: /^Question: Open README\.md/ });
   await group.focus();
   // A key pressed in the moment the card appears must not answer.

@@ -83,9 +83,9 @@ test('a changed file is pending in the drawer, dismissed, and listed in the Noti
   await workbench.say('Read it.');
   await workbench.settled();
   await appendFile(join(workbench.folder, 'src/menu.ts'), '// more\n');
-  const drawer = workbench.chat().getByRole('region', { name: 'Pending notifications' });
+  const drawer = await workbench.openList('Pending notifications');
+  await drawer.getByText('1 pending notification').waitFor();
   await drawer.getByText('File changed · src/menu.ts').waitFor();
-  await drawer.getByRole('button', { name: /1 pending/ }).click();
   await workbench.screenshot('panel-drawer');
   await drawer.getByRole('button', { name: 'Show all notifications' }).click();
   const tree = workbench.page.locator('.pane-body .monaco-list').filter({ hasText: /Pending|Dismissed/ });

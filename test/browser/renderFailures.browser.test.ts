@@ -64,7 +64,7 @@ test('a page that fails as a whole restarts with the conversation', async () => 
   server.script(todo('sour'), { text: ['**Back.**'] });
   await workbench.say('Fail as a whole.');
   await workbench.transcript().locator('strong', { hasText: 'Back.' }).waitFor();
-  await workbench.chat().locator('.todo-item', { hasText: 'sour' }).waitFor();
+  await (await workbench.openList('To-do')).locator('.todo-item', { hasText: 'sour' }).waitFor();
 });
 
 test('a page that fails repeatedly says so and restarts on request', async () => {

@@ -30,7 +30,7 @@ test('a change of a read file reaches the model with the running command’s res
 
   await writeFile(join(workbench.folder, FILE), `// Changed outside.\n${before}`);
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
-  await workbench.chat().getByText('1 pending').waitFor();
+  await workbench.chat().getByRole('button', { name: 'Pending notifications 1' }).waitFor();
   await workbench.screenshot('slice-pending');
 
   await writeFile(pipe, 'done\n');
@@ -55,7 +55,7 @@ test.runIf(isFull)(
     await workbench.reload();
     await workbench.openChat();
     await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
-    await workbench.chat().getByText('1 pending').waitFor();
+    await workbench.chat().getByRole('button', { name: 'Pending notifications 1' }).waitFor();
     await workbench.card(`Read ${FILE}`).waitFor();
     await workbench.say('list the files');
     await workbench.settled();

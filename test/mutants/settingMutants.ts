@@ -98,4 +98,20 @@ export const settingMutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/unit/webview/takeFocus.test.ts'],
   },
+  {
+    name: 'a long count pushes the other buttons out of a narrow panel',
+    file: 'src/webview/panel/strip.tsx',
+    symbol: 'shortCount',
+    find: "count > 99 ? '99+' : String(count)",
+    replace: 'String(count)',
+    tests: ['test/unit/webview/strip.test.tsx'],
+  },
+  {
+    name: 'changes by others alone have no button',
+    file: 'src/webview/render/changedFiles.tsx',
+    symbol: 'ChangedFiles',
+    find: 'if (count + meanwhileCount === 0) return null;',
+    replace: 'if (count === 0) return null;',
+    tests: ['test/unit/webview/strip.test.tsx'],
+  },
 ];

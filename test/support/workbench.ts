@@ -223,6 +223,14 @@ export class Workbench {
     return this.chat(page).getByRole('region', { name: title });
   }
 
+  /** Opens a list above the composer, such as `To-do`, and returns its section. */
+  async openList(name: string, page = this.#page): Promise<Locator> {
+    const section = this.chat(page).getByRole('region', { name, exact: true });
+    const button = section.locator('.strip-button');
+    if ((await button.getAttribute('aria-expanded')) !== 'true') await button.click();
+    return section;
+  }
+
   /** Waits until no turn is running. */
   async settled(page = this.#page): Promise<void> {
     await this.chat(page).getByRole('button', { name: 'Send', exact: true }).waitFor();

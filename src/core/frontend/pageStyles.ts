@@ -13,4 +13,5 @@ export const PAGE_STYLES: readonly string[] = [
   'panel.css',
   'conversations.css',
   'pending.css',
+  'strip.css',
 ];

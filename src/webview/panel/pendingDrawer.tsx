@@ -1,6 +1,4 @@
-// The drawer above the composer: what the model will be notified of next, with actions on each entry. It takes its
-// space from the
-// transcript, so the composer stays in place.
+// The list above the composer of what the model will be notified of next, with actions on each entry.
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { Mute, NotificationLabel, PendingEntry } from '../../protocol/page/pendingView.ts';
 import type { ChatHead } from '../../protocol/webview.ts';
@@ -10,6 +8,7 @@ import { notificationStrings as strings } from '../strings/notificationStrings.t
 import { useActions } from '../render/actions.ts';
 import { Icon, type IconName } from '../render/icons.tsx';
 import { MenuButton } from './menu.tsx';
+import { shortCount, StripList } from './strip.tsx';
 import { visibleText } from '../render/visibleText.ts';
 
 /** Ages are shown in minutes, so they are updated this often. */
@@ -23,63 +22,50 @@ const LEVEL_ICONS = {
 } satisfies Record<PendingEntry['level'], IconName>;
 
 export function PendingDrawer({ pending, heldBack }: Pick<ChatHead, 'pending' | 'heldBack'>) {
-  const [open, setOpen] = useState(false);
   const { post, offers } = useActions();
-  const id = useId();
   useTick(pending.count > 0);
   if (pending.count === 0) return null;
   const [first] = pending.entries;
   const unlisted = pending.count - pending.entries.reduce((sum, { count }) => sum + count, 0);
+  const held = heldBack === null ? undefined : strings.heldBack[heldBack];
   return (
-    <section class={`drawer level-${pending.worst ?? 'info'}`} aria-label={strings.pending}>
-      <button type="button" class="drawer-head" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
-        <Icon name={open ? 'chevron-down' : 'chevron-right'} />
-        <span class="drawer-bell">
-          <Icon name="bell" />
-        </span>
-        <span class="drawer-count">
-          {(open || first === undefined ? strings.pendingCount : strings.pendingBrief)(pending.count)}
-        </span>
-        {!open && first !== undefined && <span class="drawer-first">{describeLabel(first)}</span>}
-      </button>
-      {heldBack !== null && (
-        <div class="held-back" role="status">
-          <p>{strings.heldBack[heldBack]}</p>
-          <button type="button" class="secondary" onClick={() => post({ type: 'deliver_now' })}>
-            {strings.deliverNow}
-          </button>
-        </div>
+    <StripList
+      class={`drawer level-${pending.worst ?? 'info'}`}
+      label={strings.pending}
+      icon="bell"
+      count={shortCount(pending.count)}
+      summary={strings.pendingCount(pending.count)}
+      note={first && describeLabel(first)}
+      status={held}
+    >
+      {() => (
+        <>
+          <p class="sheet-head">{strings.pendingCount(pending.count)}</p>
+          {held !== undefined && <p class="held-back">{held}</p>}
+          <div class="drawer-actions">
+            <button
+              type="button"
+              class="secondary"
+              title={strings.deliverNowTitle}
+              onClick={() => post({ type: 'deliver_now' })}
+            >
+              {strings.deliverNow}
+            </button>
+            {offers('show_notifications') && (
+              <button type="button" class="link" onClick={() => post({ type: 'show_notifications' })}>
+                {strings.showAll}
+              </button>
+            )}
+          </div>
+          <ul class="drawer-rows">
+            {pending.entries.map((entry) => (
+              <Entry key={entry.ids[0]} entry={entry} />
+            ))}
+          </ul>
+          {unlisted > 0 && <p class="quiet drawer-more">{strings.andMore(unlisted)}</p>}
+        </>
       )}
-      <div id={id} hidden={!open}>
-        {open && (
-          <>
-            <ul class="drawer-rows">
-              {pending.entries.map((entry) => (
-                <Entry key={entry.ids[0]} entry={entry} />
-              ))}
-            </ul>
-            {unlisted > 0 && <p class="quiet drawer-more">{strings.andMore(unlisted)}</p>}
-            <div class="drawer-actions">
-              {heldBack === null && (
-                <button
-                  type="button"
-                  class="secondary"
-                  title={strings.deliverNowTitle}
-                  onClick={() => post({ type: 'deliver_now' })}
-                >
-                  {strings.deliverNow}
-                </button>
-              )}
-              {offers('show_notifications') && (
-                <button type="button" class="link" onClick={() => post({ type: 'show_notifications' })}>
-                  {strings.showAll}
-                </button>
-              )}
-            </div>
-          </>
-        )}
-      </div>
-    </section>
+    </StripList>
   );
 }
 

@@ -1,14 +1,12 @@
-// The bar above the composer that lists the agent's changes, to review, keep or undo, and changes by others meanwhile.
+// The list above the composer of the agent's changes, to review, keep or undo, and of changes by others meanwhile.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ChangedFileView, ChangesView, HunkView } from '../../protocol/page/changesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
+import { shortCount, StripList } from '../panel/strip.tsx';
 import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
-
-/** Up to this many files the list is open by default. */
-const FEW = 4;
 
 interface Properties {
   readonly changes: ChangesView;
@@ -17,33 +15,45 @@ interface Properties {
 }
 
 export function ChangedFiles({ changes, running }: Properties) {
+  const { count, meanwhileCount } = changes;
+  if (count + meanwhileCount === 0) return null;
+  const spoken = [
+    ...(count > 0 ? [strings.changesSpoken(count, changes.added, changes.removed)] : []),
+    ...(meanwhileCount > 0 ? [strings.meanwhileSpoken(meanwhileCount)] : []),
+  ].join(' ');
+  return (
+    <StripList
+      class="changes"
+      label={strings.changes}
+      icon="diff"
+      count={shortCount(count + meanwhileCount)}
+      summary={spoken}
+      status={spoken}
+    >
+      {() => <Files changes={changes} running={running} />}
+    </StripList>
+  );
+}
+
+function Files({ changes, running }: Properties) {
   const actions = useActions();
-  const [chosen, setChosen] = useState<boolean | null>(null);
+  const [open, setOpen] = useState(true);
   const id = useId();
-  const bar = useRef<HTMLElement>(null);
+  const bar = useRef<HTMLDivElement>(null);
   const acted = useRef(false);
-  const open = chosen ?? changes.count <= FEW;
-  const hasOwn = changes.count > 0;
   useEffect(() => {
     // After a decision from the keyboard the focused button is gone.
     if (!acted.current || document.activeElement !== document.body) return;
     acted.current = false;
     bar.current?.querySelector<HTMLElement>('.changes-toggle, .changes-name')?.focus();
   }, [changes]);
-  useEffect(
-    () => () => {
-      if (acted.current && document.activeElement === document.body) actions.focusComposer();
-    },
-    [],
-  );
   const post = (message: FromPage) => {
     acted.current = message.type !== 'review_changes';
     actions.post(message);
   };
-  const summary = strings.filesChanged(changes.count);
   return (
-    <section class="changes" aria-label={strings.changes} ref={bar}>
-      {hasOwn && (
+    <div ref={bar}>
+      {changes.count > 0 && (
         <>
           <div class="changes-head">
             <button
@@ -51,10 +61,10 @@ export function ChangedFiles({ changes, running }: Properties) {
               class="changes-toggle"
               aria-expanded={open}
               aria-controls={id}
-              onClick={() => setChosen(!open)}
+              onClick={() => setOpen(!open)}
             >
               <Icon name={open ? 'chevron-down' : 'chevron-right'} />
-              <span class="changes-summary">{summary}</span>
+              <span class="changes-summary">{strings.filesChanged(changes.count)}</span>
               <Counts added={changes.added} removed={changes.removed} />
             </button>
             <span class="changes-actions">
@@ -94,11 +104,7 @@ export function ChangedFiles({ changes, running }: Properties) {
         </>
       )}
       {changes.meanwhileCount > 0 && <Meanwhile changes={changes} running={running} post={post} />}
-      <span class="hidden" role="status">
-        {hasOwn && strings.changesSpoken(changes.count, changes.added, changes.removed)}
-        {changes.meanwhileCount > 0 && ` ${strings.meanwhileSpoken(changes.meanwhileCount)}`}
-      </span>
-    </section>
+    </div>
   );
 }
 

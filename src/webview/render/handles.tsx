@@ -1,8 +1,9 @@
-// Lists background commands and subagents above the composer: state, last output and actions of each.
+// The list of background commands and subagents above the composer: state, last output and actions of each.
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { HandleView } from '../../protocol/page/handlesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
 import { memo } from '../memo.ts';
+import { shortCount, StripList } from '../panel/strip.tsx';
 import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
 import { agentOutput } from '../cards/agentOutput.ts';
@@ -17,8 +18,6 @@ export const HANDLE_ICONS: Record<HandleView['state'], IconName> = {
 };
 
 export const HandleList = memo(function HandleList({ handles }: { readonly handles: readonly HandleView[] }) {
-  const [open, setOpen] = useState(false);
-  const id = useId();
   if (handles.length === 0) return null;
   const agents = handles.filter(({ agent }) => agent !== undefined);
   const summary = strings.handlesSummary({
@@ -29,25 +28,30 @@ export const HandleList = memo(function HandleList({ handles }: { readonly handl
   });
   // The handle that ended last; its detail has the exit code.
   const newest = handles.findLast(({ state }) => state === 'failed' || state === 'stopped');
-  const waiting = handles.some(({ state }) => state === 'waiting');
+  const isWaiting = handles.some(({ state }) => state === 'waiting');
   return (
-    <section class={waiting ? 'handles handles-waiting' : 'handles'} aria-label={strings.handles}>
-      <button type="button" class="handles-head" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
-        <Icon name={open ? 'chevron-down' : 'chevron-right'} />
-        <Icon name="terminal" />
-        <span>{strings.handles}</span>
-        <span class="handles-count">{summary}</span>
-        {!open && newest !== undefined && (
-          <span class="handles-newest">{visibleText(`${newest.name}: ${newest.detail}`)}</span>
-        )}
-      </button>
-      <ul id={id} class="handles-items" hidden={!open}>
-        {open && handles.map((handle) => <Row key={handle.call} handle={handle} />)}
-      </ul>
-      <span class="hidden" role="status">
-        {summary}
-      </span>
-    </section>
+    <StripList
+      class={isWaiting ? 'handles level-warning' : 'handles'}
+      label={strings.handles}
+      icon="terminal"
+      count={shortCount(count(handles, 'running') + count(handles, 'waiting') || handles.length)}
+      summary={summary}
+      note={newest && visibleText(`${newest.name}: ${newest.detail}`)}
+      status={summary}
+    >
+      {() => (
+        <>
+          <p class="sheet-head">
+            {strings.handles} <span class="handles-count">{summary}</span>
+          </p>
+          <ul class="handles-items">
+            {handles.map((handle) => (
+              <Row key={handle.call} handle={handle} />
+            ))}
+          </ul>
+        </>
+      )}
+    </StripList>
   );
 });
 

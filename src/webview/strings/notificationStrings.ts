@@ -6,8 +6,6 @@ import { t } from './l10n.ts';
 export const notificationStrings = {
   pending: t('Pending notifications'),
   pendingCount: (count: number) => (count === 1 ? t('1 pending notification') : t('{0} pending notifications', count)),
-  /** On the folded drawer, before the first notification. */
-  pendingBrief: (count: number) => t('{0} pending', count),
   andMore: (count: number) => t('and {0} more', count),
   times: (count: number) => t('{0} times', count),
   deliverNow: t('Deliver now'),

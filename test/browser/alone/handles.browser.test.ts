@@ -38,12 +38,6 @@ function background(id: string, handle: string, command: string) {
   return { id, name: 'run_command', arguments: { command, background: true, handle } };
 }
 
-async function openList(): Promise<void> {
-  const head = list().locator('.handles-head');
-  await head.waitFor();
-  if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
-}
-
 test('a running command is moved to the background, listed, shown in a terminal, sent to the model and stopped', async () => {
   server.script(
     { calls: [{ id: 'a', name: 'run_command', arguments: { command: 'echo serving; sleep 1000' } }] },
@@ -58,7 +52,7 @@ test('a running command is moved to the background, listed, shown in a terminal,
   await workbench.settled();
   await card.getByRole('button', { name: /^Run echo serving/ }).click();
   await card.getByText(/The user moved it to the background/).waitFor();
-  await openList();
+  await workbench.openList('Background');
   await list()
     .getByText(/running for/)
     .waitFor();
@@ -93,7 +87,7 @@ test('a command that waits for input is answered in the terminal; the list is sh
   );
   await workbench.say('Set it up.');
   await workbench.settled();
-  await openList();
+  await workbench.openList('Background');
   await list()
     .getByText(/seems to wait for input at: Name\?/)
     .waitFor();
@@ -139,14 +133,14 @@ test('after the extension host is killed, a running, an ended and a waiting comm
   );
   await workbench.say('Start three.');
   await workbench.settled();
-  await openList();
+  await workbench.openList('Background');
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
   await workbench.killExtensionHost();
   await writeFile(join(workbench.folder, 'go'), '');
   await expect.poll(() => existsSync(join(workbench.folder, 'over'))).toBe(true);
   await workbench.reload();
   await workbench.openChat();
-  await openList();
+  await workbench.openList('Background');
   await list()
     .locator('.handle')
     .getByText(/ended with exit code 7/)

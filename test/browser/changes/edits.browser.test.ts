@@ -76,7 +76,7 @@ test('an edit is shown before and after it runs, with the to-do list and the fou
   expect(await shown.evaluate((element) => element === document.activeElement)).toBe(true);
   expect(await readFile(join(workbench.folder, 'src/menu.ts'), 'utf8')).toContain('matcha: 520');
 
-  const list = workbench.chat().getByRole('region', { name: 'To-do' });
+  const list = await workbench.openList('To-do');
   expect(await list.getByRole('listitem').allInnerTexts()).toEqual([
     expect.stringContaining('Read the menu'),
     expect.stringContaining('Raise the price of sencha'),
@@ -96,7 +96,7 @@ test('the path on the card opens the file at the change', async () => {
 test.runIf(isFull)('the to-do list and the diff are shown again after a reload', async () => {
   await workbench.reload();
   await workbench.openChat();
-  await workbench.chat().getByText('1 of 3 done').waitFor();
+  await (await workbench.openList('To-do')).getByText('1 of 3 done').waitFor();
   await expect
     .poll(() => lineTexts(workbench.card('Edit src/menu.ts'), '.diff-added'))
     .toEqual(['  sencha: 450,', '  matcha: 520,']);

@@ -66,6 +66,7 @@ test('files that another program wrote meanwhile are listed separately from thos
   await expect.poll(() => Date.now() - ctimeMs > 300, { interval: 50 }).toBe(true);
   await promisify(execFile)('sh', ['-c', 'echo go > pipe'], { cwd: workbench.folder });
   await workbench.settled();
+  await workbench.openList('Changed files');
   await bar().getByText('2 files changed', { exact: true }).waitFor();
   await bar().getByText('2 files changed meanwhile').waitFor();
   const apart = bar().locator('.changes-meanwhile .changes-base');

@@ -48,6 +48,7 @@ test('the bar lists the files a command changed, with counts, and stays in the n
   await workbench.openChat();
   const menu = "sed -i '1i export const house = 1;' src/menu.ts; echo 'export const end = 2;' >> src/menu.ts";
   await run('Tidy up the menu.', `${menu}; echo 'export const tip = 0.1;' > src/tip.ts; rm README.md`);
+  await workbench.openList('Changed files');
   await bar().getByText('3 files changed').waitFor();
   await expect
     .poll(() => bar().locator('.changes-base').allInnerTexts())

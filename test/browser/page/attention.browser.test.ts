@@ -46,9 +46,10 @@ test('the drawer lists pending notifications with dismiss, mute and deliver; the
   const before = await place();
   await alone.change({ type: 'head', head: { pending } });
   const drawer = page.getByRole('region', { name: 'Pending notifications' });
-  await drawer.getByText('3 pending').waitFor();
+  const button = drawer.getByRole('button', { name: 'Pending notifications 3' });
+  await button.waitFor();
   expect(await place()).toEqual(before);
-  await drawer.getByRole('button', { name: /3 pending/ }).click();
+  await button.click();
   await drawer.getByText('File changed · src/menu.ts').waitFor();
   expect(await drawer.locator('.drawer-detail').last().innerText()).toMatch(/Files · 5m ago · 2 times · ≈ 42 tokens/);
   expect(await place()).toEqual(before);

@@ -67,25 +67,31 @@ test('names, notifications, previews, outputs and lists are shown and harmless',
     },
     items,
   );
-  await page.evaluate(() => {
-    for (const one of document.querySelectorAll<HTMLElement>('button[aria-expanded="false"]')) one.click();
-  });
-  await alone.drawn();
-  expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
-  const schemes = await page
-    .locator('[href], [src]')
-    .evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? one.getAttribute('src') ?? ''));
-  expect(schemes.filter((to) => !/^(https?:|#|$)/.test(to))).toEqual([]);
-  expect(await page.locator('main script, main img, main iframe').count()).toBe(0);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
-  // Direction marks in names are escaped wherever a name is shown.
-  const turned = await page
-    .locator('button, summary, .changes-name, .attachment')
-    .evaluateAll((all) =>
-      all.map((one) => one.textContent).filter((text) => /[\u202a-\u202e\u2066-\u2069\u001b]/.test(text)),
-    );
-  expect(turned).toEqual([]);
-  await alone.pictures('hostile-lists', [300]);
+  const lists = page.locator('.strip-button');
+  expect(await lists.count()).toBe(4);
+  for (let index = 0; index < 4; index++) {
+    await lists.nth(index).press('Enter');
+    await page.evaluate(() => {
+      for (const one of document.querySelectorAll<HTMLElement>('button[aria-expanded="false"]:not(.strip-button)'))
+        one.click();
+    });
+    await alone.drawn();
+    expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
+    const schemes = await page
+      .locator('[href], [src]')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? one.getAttribute('src') ?? ''));
+    expect(schemes.filter((to) => !/^(https?:|#|$)/.test(to))).toEqual([]);
+    expect(await page.locator('main script, main img, main iframe').count()).toBe(0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    // Direction marks in names are escaped wherever a name is shown.
+    const turned = await page
+      .locator('button, summary, .changes-name, .attachment')
+      .evaluateAll((all) =>
+        all.map((one) => one.textContent).filter((text) => /[\u202a-\u202e\u2066-\u2069\u001b]/.test(text)),
+      );
+    expect(turned).toEqual([]);
+    await alone.pictures(`hostile-list${index}`, [300]);
+  }
 });
 
 const tool = {

@@ -2,6 +2,7 @@
 // by axe.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { type Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { type DiffHunk, type FileDiff } from '../../../src/protocol/page/diffView.ts';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
@@ -319,34 +320,38 @@ describe.runIf(runs(0, 1) === 1)('the page in the state', () => {
   test.each(Object.entries(STATES))('%s', { timeout: 120_000 }, async (name, { head = {}, items = [] }) => {
     const alone = await open();
     await alone.show({ title: 'Tea menu', ...head }, items);
-    await unfold(alone.page);
-    await alone.drawn();
-    await alone.pictures(`state-${name}`);
-    expect(await alone.violations()).toEqual([]);
-    for (const width of [250, 300, 600]) {
-      await alone.page.setViewportSize({ width, height: 700 });
-      expect(await alone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      // Whatever is listed above them, the composer and the footer are visible.
-      const { y = 0, height = 0 } = (await alone.page.locator('footer').boundingBox()) ?? {};
-      expect(y + height).toBeLessThanOrEqual(700);
-    }
+    await forEachList(alone.page, async (list) => {
+      await alone.drawn();
+      await alone.pictures(`state-${name}${list}`);
+      expect(await alone.violations()).toEqual([]);
+      for (const width of [250, 300, 600]) {
+        await alone.page.setViewportSize({ width, height: 700 });
+        expect(await alone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        // Whatever is listed above them, the composer and the footer are visible.
+        const { y = 0, height = 0 } = (await alone.page.locator('footer').boundingBox()) ?? {};
+        expect(y + height).toBeLessThanOrEqual(700);
+      }
+    });
   });
 
   test.each(Object.entries(STATES))('%s in German', async (name, { head = {}, items = [] }) => {
     const bundle = resolve(import.meta.dirname, '../../../media/l10n/bundle.l10n.de.json');
     const alone = await open({ bundle: JSON.parse(await readFile(bundle, 'utf8')) as Record<string, string> });
     await alone.show({ title: 'Teekarte', ...head }, items);
-    await unfold(alone.page);
     await alone.page.setViewportSize({ width: 300, height: 700 });
-    await alone.picture(`german-${name}`);
-    expect(await alone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(300);
+    await forEachList(alone.page, async (list) => {
+      await alone.picture(`german-${name}${list}`);
+      expect(await alone.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(300);
+    });
   });
 });
 
-/** Opens the lists above the composer. */
-async function unfold(page: Awaited<ReturnType<typeof open>>['page']): Promise<void> {
-  for (const selector of ['.changes-head > button', '.handles-head', '.todo-head']) {
-    const folded = page.locator(`${selector}[aria-expanded="false"]`);
-    if ((await folded.count()) > 0) await folded.first().click();
+/** Checks the page as it is, and with each list above the composer open. */
+async function forEachList(page: Page, check: (list: string) => Promise<void>): Promise<void> {
+  await check('');
+  const buttons = page.locator('.strip-button');
+  for (let index = 0; index < (await buttons.count()); index++) {
+    await buttons.nth(index).click();
+    await check(`-list${index}`);
   }
 }

@@ -69,10 +69,10 @@ test('a subagent that needs the user says so on its card and in the list, with a
   ]);
   const card = page.getByRole('region', { name: 'Start subagent tester' });
   expect(await card.innerText()).toMatch(/Waiting for you · 1,200 tokens\s+Run npm test\s+Open/);
+  await page.getByRole('button', { name: 'Background 3' }).click();
   const summary = page.locator('.handles-count');
   expect(await summary.innerText()).toBe('1 running · 1 may be waiting for input · 1 waiting for you');
   expect(await summary.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
-  await page.locator('.handles-head').click();
   await page.getByRole('button', { name: /^Waiting for you: tester/ }).click();
   expect(await page.getByRole('group', { name: /tester/ }).innerText()).toBe('I run them.\nRun npm test\n');
   expect(await page.locator('.handle', { hasText: 'tester' }).innerText()).toContain('Waiting for you · 1,200 tokens');

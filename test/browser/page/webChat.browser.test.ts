@@ -140,7 +140,7 @@ test.runIf(isFull)(
     const other = await world.attach('builder', {});
     const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
     await other.ask({ type: 'notify', ...notification, conversation });
-    await page.getByRole('button', { name: /1 pending/ }).click();
+    await page.getByRole('button', { name: 'Pending notifications 1' }).click();
     await page.locator('.drawer-open').click();
     await page.getByText('The task “build” failed.').first().waitFor();
     await picture(page, 'pending');
@@ -208,7 +208,7 @@ test.runIf(isFull)(
     world.chosen.settings = {};
     await say(page, 'What is this?');
     await page.getByText('A very small picture.', { exact: true }).waitFor();
-    await page.locator('.handles-head').click();
+    await page.getByRole('button', { name: /^Background/ }).click();
     await picture(page, 'commands');
     await page.getByRole('button', { name: /^Stop .*kettle/ }).click();
     await page.getByRole('button', { name: /^Stop .*kettle/ }).waitFor({ state: 'detached' });
