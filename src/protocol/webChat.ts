@@ -1,5 +1,6 @@
 // The options that the extension passes to the web chat's plugin in `init.options`.
 import * as z from 'zod';
+import { folderFactsSchema } from './page/folderView.ts';
 
 export const webChatOptionsSchema = z.object({
   /** The page must send it with every request. */
@@ -14,6 +15,8 @@ export const webChatOptionsSchema = z.object({
   version: z.string().max(100),
   hostVersion: z.string().max(100),
   model: z.object({ label: z.string(), detail: z.string(), contextWindow: z.number() }),
+  /** Absent: not known, so the page suggests nothing. */
+  folderFacts: folderFactsSchema.optional(),
 });
 export type WebChatOptions = z.infer<typeof webChatOptionsSchema>;
 

@@ -184,6 +184,8 @@ export interface ChatState {
   /** Changes of the agent that are not reviewed; null or absent if there are none. */
   readonly changes?: ChangesView | null;
   readonly obstacles: readonly Obstacle[];
+  /** What an empty chat suggests: for the Guide as it is, for a model a key of the translations. Absent: not known yet. */
+  readonly suggestions?: readonly string[];
   /** The conversation that started this subagent; null or absent for a conversation that is not a subagent. */
   readonly parent?: { readonly id: string; readonly title: string } | null;
   /** Null or absent: the conversation is not a fork, or the original was deleted. */

@@ -151,6 +151,7 @@ export function compose(
     workspace,
     tree: pluginsTree,
     model,
+    folderFacts: () => chatting.folder.facts,
     ...{ hub, chat },
     completions: completing.completions,
     offeredModels: models.offered,

@@ -349,6 +349,7 @@ export class PageSession implements Disposable {
         canSend: true,
         obstacles: [],
         others: conversations.others(this.#shown?.id),
+        folder: this.#deps.options.folderFacts,
       }),
     );
   }

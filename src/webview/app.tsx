@@ -18,6 +18,7 @@ import { HandleList } from './render/handles.tsx';
 import { Icon } from './render/icons.tsx';
 import { TodoList } from './render/todo.tsx';
 import type { PageState } from './state.ts';
+import { t } from './strings/l10n.ts';
 import { strings } from './strings/strings.ts';
 import { Transcript } from './transcript.tsx';
 
@@ -266,15 +267,16 @@ interface WelcomeProperties {
 
 function Welcome({ head, suggest, chooseModel }: WelcomeProperties) {
   const ofGuide = isGuide(head);
+  const suggestions = (head.suggestions ?? []).map((text) => (ofGuide ? text : t(text)));
   return (
     <div class="welcome">
       <div class="welcome-inner">
         <h2>{strings.helloTitle}</h2>
         <p>{strings.hello}</p>
         <p class="quiet">{strings.helloNotifications}</p>
-        <h3>{strings.tryThis}</h3>
+        {suggestions.length > 0 && <h3>{strings.tryThis}</h3>}
         <ul class="suggestions">
-          {(ofGuide ? strings.guideSuggestions : strings.suggestions).map((text) => (
+          {suggestions.map((text) => (
             <li key={text}>
               <button type="button" class="suggestion" onClick={() => suggest(text)}>
                 {text}

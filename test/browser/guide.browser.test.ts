@@ -70,7 +70,7 @@ test.runIf(isFull)(
       .replace(/[^a-z]/g, '')
       .padEnd(6, 'tea');
     const receipt = await readFile(file('src/receipt.ts'), 'utf8');
-    await writeFile(file('src/receipt.ts'), receipt.replace('order.table.', 'order.table?.'));
+    await writeFile(file('src/receipt.ts'), receipt.replace('Ordr', 'Order'));
     await writeFile(
       file(`src/${word}.ts`),
       [

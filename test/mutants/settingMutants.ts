@@ -3,6 +3,30 @@ import { type Mutant } from './mutate.ts';
 
 export const settingMutants: readonly Mutant[] = [
   {
+    name: 'tests are suggested without their program',
+    file: 'src/core/frontend/folderFacts.ts',
+    symbol: 'testCommand',
+    find: 'if (is && (await hasProgram(program))) return command;',
+    replace: 'if (is) return command;',
+    tests: ['test/unit/core/frontend/suggestions.test.ts'],
+  },
+  {
+    name: 'scripts are suggested without their packages',
+    file: 'src/core/frontend/folderFacts.ts',
+    symbol: 'readScripts',
+    find: "needs && !names.has('node_modules') ? undefined : found",
+    replace: 'found',
+    tests: ['test/unit/core/frontend/suggestions.test.ts'],
+  },
+  {
+    name: 'an untrusted folder gets suggestions that run commands',
+    file: 'src/core/frontend/suggestions.ts',
+    symbol: 'suggestionsFor',
+    find: "!folder.trusted || mode === 'plan'",
+    replace: "mode === 'plan'",
+    tests: ['test/unit/core/frontend/suggestions.test.ts'],
+  },
+  {
     name: 'the nesting of Markdown is not limited',
     file: 'src/webview/render/markdown/boundedLexer.ts',
     symbol: 'BoundedTokenizer.#nested',

@@ -100,10 +100,12 @@ export class Workbench {
   }
 
   /** Another window, on the same folder by default. */
-  async newWindow(options: WorkbenchOptions = {}): Promise<Page> {
+  async newWindow(options: WorkbenchOptions & { readonly folder?: string } = {}): Promise<Page> {
     const page = await this.#context.newPage();
     page.setDefaultTimeout(60_000);
-    await page.goto(this.#server.url(options.noFolder === true ? undefined : this.folder, this.#extension));
+    await page.goto(
+      this.#server.url(options.noFolder === true ? undefined : (options.folder ?? this.folder), this.#extension),
+    );
     await ready(page);
     return page;
   }

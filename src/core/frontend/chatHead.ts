@@ -1,5 +1,6 @@
 // The head of the chat: everything a page shows besides the transcript.
 import { type OtherConversation } from '../../protocol/page/conversationsView.ts';
+import { type FolderFacts } from '../../protocol/page/folderView.ts';
 import { type Level, worseLevel } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ChatHead, type HeldReason, type Obstacle } from '../../protocol/webview.ts';
@@ -9,6 +10,7 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { type Model } from '../ports/ports.ts';
 import { readMeter } from './meter.ts';
 import { viewPending } from './pendingView.ts';
+import { suggestionsFor } from './suggestions.ts';
 
 /** The number of notifications that the status bar lists. */
 const NEWEST = 5;
@@ -67,6 +69,8 @@ export function conversationHead(shown: {
   readonly others: readonly OtherConversation[];
   /** How many permanent approvals hold in the conversation; absent: not known. */
   readonly rules?: number;
+  /** Absent: suggestions are set elsewhere. */
+  readonly folder?: FolderFacts | undefined;
   /** The title of another conversation; empty: not known. */
   titleOf?(conversation: string): string;
 }): Partial<ChatHead> {
@@ -99,6 +103,7 @@ export function conversationHead(shown: {
     })),
     meter: live === undefined ? null : readMeter(live.log.state, model, settings),
     obstacles,
+    ...(shown.folder !== undefined && { suggestions: suggestionsFor(shown.folder, model, settings) }),
     parent: parent === undefined ? null : { id: parent, title: shown.titleOf?.(parent) ?? '' },
     todo: live?.log.state.todo.items ?? [],
   };

@@ -5,23 +5,25 @@ import { entriesIn, exitCodeIn, moreIn, type NotifiedEntry, userTextsIn } from '
 
 const LONGEST_EXCERPT = 1500;
 
+/** Names in capitals stand for the user's own: the Guide does not know what the folder has. */
 export const SUGGESTIONS = [
   ['tour', 'a short tour, two minutes'],
-  ['read README.md', 'I am notified when it changes'],
-  ['search "TODO" in src', ''],
+  ['read FILE', 'I am notified when it changes'],
+  ['search "TEXT" in FOLDER', ''],
   ['show the problems', 'what language servers report'],
-  ['fix the problems then run task check', 'with the editor’s own quick fixes'],
-  ['replace "old" with "new" in notes.txt', ''],
-  ['run npm test', 'I ask first'],
-  ['run npm run watch in the background', 'it keeps running while we talk'],
-  ['watch src/**/*.ts', 'to be notified of files I have not read'],
+  ['fix the problems', 'with the editor’s own quick fixes'],
+  ['replace "OLD" with "NEW" in FILE', ''],
+  ['run COMMAND', 'I ask first'],
+  ['run COMMAND in the background', 'it keeps running while we talk'],
+  ['run task NAME', 'a task of the editor'],
+  ['watch FOLDER', 'to be notified of files I have not read'],
   ['what happened', 'all notifications so far'],
 ] as const;
 
 export function introduce(): string {
   return [
     'I am the **Guide**: built in, offline, and no AI. I follow rules, with the same tools, approvals and notifications as a model, so you can see how Earshot works before you choose one.',
-    'I understand these, and several joined by “then”:',
+    'I understand these, and several joined by “then”. Put your own in place of the capitals:',
     SUGGESTIONS.map(([text, why]) => `- \`${text}\`${why === '' ? '' : ` — ${why}`}`).join('\n'),
     'Change a file I have read while a command runs, and I will show you the notification. For a real model run *Earshot: Choose Model*.',
   ].join('\n\n');

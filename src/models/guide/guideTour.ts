@@ -2,14 +2,13 @@
 import { countOf } from '../../base/text.ts';
 import { type Decision, type Goal, type Taken } from './guidePlan.ts';
 import { filesIn } from './guideReading.ts';
-import { SUGGESTIONS } from './guideSpeech.ts';
 
 const CHANGED = 'I have changed and saved it';
 const FOR_ME = 'Change it for me';
 const SKIP = 'Skip this';
 /** The file that the tour writes if the folder has no suitable file. */
 const NEW_FILE = 'earshot-tour.md';
-const FAVOURITES = [/^readme\.md$/i, /^[^/]+\.md$/i, /\.(?:ts|js|py|txt|json)$/i];
+const FAVOURITES = [/^readme\.md$/i, /^[^/]+\.md$/i, /\.(?:ts|js|py|rs|go|java|c|cpp|rb|php|txt|json|toml)$/i];
 
 export const tour: Goal = ([listed, ...after]) => {
   if (listed === undefined) {
@@ -83,7 +82,7 @@ function conclude(file: string, steps: readonly Taken[]): Decision {
     : claimed
       ? `I was not notified: \`${file}\` still has the text that I have read. When you save a change, it is listed above the message field, and the next result or request delivers it.`
       : 'Skipped. You can change a file I have read at any time: the next result or request delivers the notification.';
-  const next = SUGGESTIONS.slice(1, 6).map(([text]) => `- \`${text}\``);
+  const next = [`read ${file}`, 'show the problems', 'what happened'].map((text) => `- \`${text}\``);
   return {
     type: 'done',
     report: `${explained}\n\nThat was the tour. Go on with one of these, or choose a real model with *Earshot: Choose Model*:\n\n${next.join('\n')}`,

@@ -5,6 +5,7 @@ import { type Earshot } from '../../core/earshot.ts';
 import { ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../core/frontend/chatHead.ts';
 import { Frontends } from '../../core/frontend/frontends.ts';
+import { suggestionsFor } from '../../core/frontend/suggestions.ts';
 import { KeepAlive } from '../../core/keepAlive.ts';
 import { Library } from '../../core/library.ts';
 import { type Model } from '../../core/ports/ports.ts';
@@ -31,6 +32,7 @@ import { type WindowHub } from '../hub/windowHub.ts';
 import { countRules, forgetRules, showRules } from '../consent/alwaysRules.ts';
 import { AWAITS_APPROVAL, COMMANDS } from '../ids.ts';
 import { type StatusBar } from '../statusBar.ts';
+import { OpenFolder } from '../workspace/openFolder.ts';
 import { type composeHandles } from './handles.ts';
 import { type composeStorage } from './storage.ts';
 import { type Window } from './window.ts';
@@ -81,6 +83,22 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
     }),
   );
   held.add(permissions.onDidChange(() => chat.refresh()));
+  let suggested = '';
+  const suggest = () => {
+    const suggestions = suggestionsFor(folder.facts, model(), settings.current);
+    if (suggested === suggestions.join('\n')) return;
+    suggested = suggestions.join('\n');
+    frontend.setHead({ suggestions });
+  };
+  const folder: OpenFolder = held.add(
+    new OpenFolder({
+      workspace,
+      changed: () => suggest(),
+      report: report('the open folder could not be read'),
+    }),
+  );
+  // The model or the mode may have changed.
+  held.add(chat.onDidRefresh(suggest));
   const background = held.add(
     new HandlesController({
       ...deps,
@@ -104,7 +122,7 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   });
   /** Resolves once a conversation is shown. */
   const restore = () => chat.restore();
-  return { ...deps, earshot, chat, composing, background, controls, restore, keepAlive, views, permissions };
+  return { ...deps, earshot, chat, composing, background, controls, restore, keepAlive, views, permissions, folder };
 }
 
 /** The view with its page, which also shows the review of changes, and the commands on conversations. */
@@ -117,6 +135,7 @@ export function composeView(
     frontend,
     earshot,
     keepAlive: _,
+    folder: __,
     views,
     permissions,
     ...deps

@@ -11,6 +11,7 @@ import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
 import { type WindowListener } from '../../plugins/host/windowListener.ts';
 import { type PluginPorts, type WindowControls } from '../../plugins/pluginPorts.ts';
+import { type FolderFacts } from '../../protocol/page/folderView.ts';
 import { type Chat } from '../chat/chatController.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { type Completions } from '../completions/completions.ts';
@@ -32,6 +33,7 @@ interface PluginParts {
   readonly workspace: Workspace;
   readonly tree: Pick<PluginsTree, 'follow'>;
   model(): Model;
+  folderFacts(): FolderFacts | undefined;
   readonly hub: WindowHub;
   readonly chat: Pick<Chat, 'shown' | 'newChat' | 'forget'>;
   readonly completions: Pick<Completions, 'listPortable'>;
@@ -40,7 +42,7 @@ interface PluginParts {
 }
 
 export function composePlugins({ context, logger, settings, waiting, held, report }: Window, parts: PluginParts) {
-  const { earshot, frontends, keepAlive, handles, hub, tree, model, listener, workspace } = parts;
+  const { earshot, frontends, keepAlive, handles, hub, tree, model, folderFacts, listener, workspace } = parts;
   const { store, lock, views, listeners, snapshots } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   let loading: Promise<PluginsController> | undefined;
@@ -51,7 +53,9 @@ export function composePlugins({ context, logger, settings, waiting, held, repor
       const ports = { ...base, earshot, library, keepAlive, handles, frontends, store, lock, views, isAlive };
       const given = { ...ports, snapshots, controls: windowControls(parts), settings: () => settings.current };
       const listening = { ...listeners, snapshots, workspace };
-      const controller = held.add(new Controller({ context, listener, ports: given, waiting, model, listening }));
+      const controller = held.add(
+        new Controller({ context, listener, ports: given, waiting, model, folderFacts, listening }),
+      );
       tree.follow(controller);
       return controller;
     });

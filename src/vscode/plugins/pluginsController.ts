@@ -39,6 +39,7 @@ export interface PluginsControllerDeps {
   readonly ports: PluginPorts;
   readonly waiting: WaitingApprovals;
   readonly model: WebChatDeps['model'];
+  readonly folderFacts: WebChatDeps['folderFacts'];
   /** The window's socket; undefined without a folder, or if it cannot be opened. */
   readonly listener: Promise<WindowListener | undefined>;
   /** Further ports for outside agents. */
@@ -96,7 +97,7 @@ export class PluginsController implements PluginRows, Disposable {
     this.#held.add(this.#host.onDidChange(() => this.#changed.fire()));
     this.#webChat = new WebChatController({
       ...this.#common(),
-      ...{ context, isTrusted, shared: this.#shared, model: deps.model },
+      ...{ context, isTrusted, shared: this.#shared, model: deps.model, folderFacts: deps.folderFacts },
       folder: workspaceFolder,
     });
     this.#held.add(this.#webChat.host);

@@ -8,6 +8,7 @@ import { type Model } from '../../core/ports/ports.ts';
 import { realClock } from '../../node/realClock.ts';
 import { type ConfiguredProgram, ProgramConsent } from '../../plugins/host/consent.ts';
 import { PluginHost, type PluginHostDeps } from '../../plugins/host/pluginHost.ts';
+import { type FolderFacts } from '../../protocol/page/folderView.ts';
 import { WEB_CHAT, type WebChatOptions } from '../../protocol/webChat.ts';
 import { type Probed, probeWebChat, untilServed } from './webChatAddress.ts';
 
@@ -21,6 +22,8 @@ interface Addresses {
 export interface WebChatDeps extends Pick<PluginHostDeps, 'shared' | 'init' | 'openOutput' | 'isTrusted'> {
   readonly context: vscode.ExtensionContext;
   model(): Pick<Model, 'label' | 'detail' | 'contextWindow'>;
+  /** Undefined: not known yet. */
+  folderFacts(): FolderFacts | undefined;
   folder(): string | undefined;
 }
 
@@ -123,6 +126,7 @@ export class WebChatController {
   #program(port: number): ConfiguredProgram {
     const { context } = this.#deps;
     const { label, detail, contextWindow } = this.#deps.model();
+    const folderFacts = this.#deps.folderFacts();
     const options: WebChatOptions = {
       token: this.#token,
       port,
@@ -132,6 +136,7 @@ export class WebChatController {
       version: String((context.extension.packageJSON as { version?: unknown }).version),
       hostVersion: vscode.version,
       model: { label, detail, contextWindow },
+      ...(folderFacts !== undefined && { folderFacts }),
     };
     const program = vscode.Uri.joinPath(context.extensionUri, 'dist', 'webChat.js').fsPath;
     const command = [process.execPath, program];

@@ -262,24 +262,11 @@ export const strings = {
   restoreTitle: t('Restore files to their state before this turn'),
 
   helloTitle: t('Hello, I am Earshot.'),
-  hello: t('What would you like to do in this folder?'),
+  hello: t('What would you like to do?'),
   helloNotifications: t(
     'While I work, I am notified of what happens around me: your edits, failed builds, new errors. Notifications arrive with the next tool result or request, and you can see exactly what I received.',
   ),
   tryThis: t('Try one of these'),
-  suggestions: [
-    t('Explain what this project does'),
-    t('Run the tests and fix what fails'),
-    t('Find the problems in this folder and fix them'),
-  ],
-  /** Requests that the built-in Guide understands. */
-  guideSuggestions: [
-    'Take the tour',
-    'List the files',
-    'Read README.md',
-    'Run npm test',
-    'Fix the problems, then run task check',
-  ],
   guide: 'Guide',
   chooseModelHint: t('The Guide works by rules and uses no AI. For everything else, choose a model.'),
   chooseModelButton: t('Choose Model'),

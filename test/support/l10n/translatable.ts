@@ -10,6 +10,7 @@ const FOLDERS = ['webview', 'vscode'];
 const TABLES = [
   'protocol/kindLabels.ts',
   'core/conversation/failureActions.ts',
+  'core/frontend/suggestions.ts',
   'vscode/notifications/notificationTexts.ts',
   'vscode/mcp/serversView.ts',
 ];

@@ -6,7 +6,6 @@ import { type ModelPart } from '../../../../src/core/ports/ports.ts';
 import { createGuideModel } from '../../../../src/models/guide/guide.ts';
 import { textOf } from '../../../../src/models/guide/guidePlan.ts';
 import { SUGGESTIONS } from '../../../../src/models/guide/guideSpeech.ts';
-import { strings } from '../../../../src/webview/strings/strings.ts';
 
 const guide = createGuideModel({ wordMilliseconds: 0 });
 const block = (text: string) => ({ format: 'xml', text }) as const;
@@ -295,10 +294,6 @@ test.each([
   expect(spoken.calls).toEqual([]);
   expect(spoken.text).toContain(said);
   expect(spoken.text.includes('**File changed**: README.md changed')).toBe(notified !== undefined);
-});
-
-test.each(strings.guideSuggestions)('the suggestion of the empty chat is understood: %s', async (text) => {
-  expect((await answer(after(text))).calls).toHaveLength(1);
 });
 
 test('the tour in a folder without files writes one after approval, and continues with it', async () => {

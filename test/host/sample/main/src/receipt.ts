@@ -9,9 +9,9 @@ export function receipt(order: Order): string {
   ].join('\n');
 }
 
-// The deliberate type error: an order at the counter has no table.
-function place(order: Order): string {
-  return `table ${order.table.toFixed()}`;
+// The deliberate type error: the name of the type is misspelt.
+function place(order: Ordr): string {
+  return order.table === undefined ? 'counter' : `table ${order.table}`;
 }
 
 export function euros(cents: number): string {
