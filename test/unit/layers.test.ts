@@ -22,7 +22,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   base: { folders: ['base'], packages: [] },
   node: { folders: ['base', 'node'], packages: ['zod'], node: true },
   protocol: { folders: ['base', 'protocol'], packages: ['zod'] },
-  core: { folders: pure, packages: ['zod', 'diff', 'node-diff3', 'tokenx'] },
+  core: { folders: pure, packages: ['zod', 'diff', 'tokenx'] },
   models: { folders: [...pure, 'node', 'models'], packages: ['openai', 'zod'], node: true },
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },

@@ -8,11 +8,10 @@ const CHECKED_BYTES = 8192;
 /** Undefined if the bytes are not text, or too many to split. `joinLines` reverses it. */
 export function byteLines(bytes: Uint8Array): string[] | undefined {
   if (bytes.length > LONGEST) return undefined;
-  const little = bytes[0] === 0xff && bytes[1] === 0xfe;
-  const wide = little || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  const end = lineEndOf(bytes);
+  const wide = end.length > 1;
   if (!wide && bytes.subarray(0, CHECKED_BYTES).includes(0)) return undefined;
   const text = asCharacters(bytes);
-  const end = wide ? (little ? '\n\0' : '\0\n') : '\n';
   const lines: string[] = [];
   let start = 0;
   for (let at = text.indexOf(end); at !== -1; ) {
@@ -27,6 +26,12 @@ export function byteLines(bytes: Uint8Array): string[] | undefined {
   }
   if (start < text.length) lines.push(text.slice(start));
   return lines;
+}
+
+/** The characters at the end of each line: two for UTF-16 with a byte order mark. */
+export function lineEndOf(bytes: Uint8Array): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return '\n\0';
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? '\0\n' : '\n';
 }
 
 export function joinLines(lines: readonly string[]): Uint8Array {

@@ -25,10 +25,18 @@ const MOST_EDITS = 2000;
 export function differenceOf(old: Uint8Array | undefined, present: Uint8Array | undefined): Difference {
   const [oldLines, lines] = [byteLines(old ?? nothing), byteLines(present ?? nothing)];
   if (oldLines === undefined || lines === undefined) return { added: 0, removed: 0 };
-  const parts = diffArrays(oldLines, lines, {
+  const hunks = hunksBetween(oldLines, lines);
+  if (hunks === undefined) return { added: lines.length, removed: oldLines.length };
+  const count = (side: 'added' | 'removed') => hunks.reduce((sum, hunk) => sum + hunk[side].length, 0);
+  return { added: count('added'), removed: count('removed'), hunks };
+}
+
+/** Undefined if the two are too different. */
+export function hunksBetween(oldLines: readonly string[], lines: readonly string[]): readonly Hunk[] | undefined {
+  const parts = diffArrays([...oldLines], [...lines], {
     maxEditLength: mostEdits(oldLines.length + lines.length, MOST_EDITS),
   });
-  if (parts === undefined) return { added: lines.length, removed: oldLines.length };
+  if (parts === undefined) return undefined;
   const hunks: Hunk[] = [];
   let [oldAt, at] = [0, 0];
   let open: { oldStart: number; start: number; removed: string[]; added: string[] } | undefined;
@@ -45,8 +53,7 @@ export function differenceOf(old: Uint8Array | undefined, present: Uint8Array | 
     if (!removed) at += value.length;
   }
   if (open !== undefined) hunks.push(open);
-  const count = (side: 'added' | 'removed') => hunks.reduce((sum, hunk) => sum + hunk[side].length, 0);
-  return { added: count('added'), removed: count('removed'), hunks };
+  return hunks;
 }
 
 /** The present file with this hunk undone. */

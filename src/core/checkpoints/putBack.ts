@@ -62,6 +62,8 @@ export interface PutBack {
   readonly folder?: true;
   /** The editor has unsaved changes of the file, which stay; only the file on disk is restored. */
   readonly beneath?: true;
+  /** For a clash: the file without the agent's lines, for display; absent if they cannot be told apart. */
+  readonly without?: Uint8Array;
   /** Why it is impossible. */
   readonly reason?: string;
 }
@@ -79,7 +81,7 @@ export async function planPutBack(deps: PutBackDeps, path: string, steps: readon
   const { present, unsaved, kind, mode } = here.value;
   const seen = seenOf(path, here.value);
   const undone = undoSteps(present && { bytes: present, isLink: kind === 'link', mode }, bytes);
-  if (undone.type === 'clash') return { ...seen, outcome: 'clash' };
+  if (undone.type === 'clash') return { ...seen, outcome: 'clash', ...(undone.bytes && { without: undone.bytes }) };
   const target = undone.bytes;
   // A file with unsaved changes cannot be deleted.
   if (target === undefined && unsaved) return { ...seen, outcome: 'clash' };

@@ -203,7 +203,8 @@ export class Review {
     const plan = await planPutBack(this.#deps, path, steps);
     const isClean = plan.outcome !== 'clash' && plan.outcome !== 'impossible';
     const first = steps[0]?.before;
-    const base = isClean ? plan.target : first === undefined ? undefined : await this.#deps.snapshots.get(first);
+    const stored = async () => (first === undefined ? undefined : this.#deps.snapshots.get(first));
+    const base = isClean ? plan.target : (plan.without ?? (await stored()));
     return { plan, through: last.seq, ...(base !== undefined && { base }) };
   }
 

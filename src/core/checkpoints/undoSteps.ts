@@ -1,7 +1,7 @@
 // Computes a file without the agent's changes, with a three-way merge, so that later changes of others stay. Pure.
-import { diff3Merge } from 'node-diff3';
 import { type EntryKind } from '../../protocol/event.ts';
-import { byteLines, joinLines, sameBytes } from './byteLines.ts';
+import { sameBytes } from './byteLines.ts';
+import { withoutStep } from './withoutStep.ts';
 
 /** One step with its bytes; absent: there was no such file. The kinds are those of the event. */
 export interface StepBytes {
@@ -34,18 +34,19 @@ export type Undone =
       readonly mode?: number;
       readonly merged: boolean;
     }
-  /** Later changes of others cannot be separated from the agent's. */
-  | { readonly type: 'clash' };
+  /**
+   * Others have changed the very lines that the agent changed. `bytes`, if they can be computed, are the file without
+   * the agent's lines: only for display.
+   */
+  | { readonly type: 'clash'; readonly bytes?: Uint8Array };
 
-/** With more pairs of equal lines, finding the best match would take too long. */
-const MOST_PAIRS = 5_000_000;
-/** Limits the product of line counts, since the search compares each line of one side with those of the other. */
-const MOST_STEPS = 50_000_000;
+const nothing = new Uint8Array();
 
 /** `steps` in the order in which they happened; they are undone from the newest to the oldest. */
 export function undoSteps(present: Present | undefined, steps: readonly StepBytes[]): Undone {
   let state = present;
   let merged = false;
+  let clashes = false;
   let executable: boolean | undefined;
   let mode: number | undefined;
   for (const step of steps.toReversed()) {
@@ -63,13 +64,17 @@ export function undoSteps(present: Present | undefined, steps: readonly StepByte
     }
     // Somebody has already reverted the step.
     if (isSameFile(state, before)) continue;
-    if (state === undefined || before === undefined || after === undefined) return { type: 'clash' };
-    if (state.isLink || before.isLink || after.isLink) return { type: 'clash' };
-    const without = withoutStep(state.bytes, after.bytes, before.bytes);
+    if (state === undefined || after === undefined) return { type: 'clash' };
+    if (state.isLink || before?.isLink === true || after.isLink) return { type: 'clash' };
+    const without = withoutStep(state.bytes, after.bytes, before?.bytes ?? nothing);
     if (without === undefined) return { type: 'clash' };
-    state = { bytes: without, isLink: false };
+    // Of a file that the agent created, the lines of others stay; without such lines it did not exist.
+    const isGone = before === undefined && without.bytes.length === 0;
+    state = isGone ? undefined : { bytes: without.bytes, isLink: false };
+    clashes ||= without.clashes;
     merged = true;
   }
+  if (clashes) return { type: 'clash', ...(state && { bytes: state.bytes }) };
   if (state === undefined) return { type: 'clean', merged, isLink: false };
   const { bytes, isLink } = state;
   if (isLink) return { type: 'clean', merged, bytes, isLink };
@@ -84,43 +89,4 @@ function sideOf(bytes: Uint8Array | undefined, kind: EntryKind | undefined): Pre
 function isSameFile(one: Present | undefined, other: Present | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.isLink === other.isLink && sameBytes(one.bytes, other.bytes);
-}
-
-/** Others turned `after` into `present`: applies their changes to `before`. Undefined if they touch the same lines. */
-function withoutStep(present: Uint8Array, after: Uint8Array, before: Uint8Array): Uint8Array | undefined {
-  const all = [byteLines(present), byteLines(after), byteLines(before)];
-  if (all.includes(undefined)) return undefined;
-  const whole = all.map((lines) => lines ?? []);
-  // Equal lines at the beginning and end of all three need not be searched.
-  const head = commonLength(whole, (lines, index) => lines[index]);
-  const shorter = whole.map((lines) => lines.slice(head));
-  const tail = commonLength(shorter, (lines, index) => lines[lines.length - 1 - index]);
-  const [ours = [], base = [], theirs = []] = shorter.map((lines) => lines.slice(0, lines.length - tail));
-  if (base.length * Math.max(ours.length, theirs.length) > MOST_STEPS) return undefined;
-  if (pairs(ours, base) + pairs(theirs, base) > MOST_PAIRS) return undefined;
-  const [first = []] = whole;
-  const lines: string[] = first.slice(0, head);
-  for (const region of diff3Merge(ours, base, theirs, { excludeFalseConflicts: true })) {
-    if (region.ok === undefined) return undefined;
-    for (const line of region.ok) lines.push(line);
-  }
-  for (const line of first.slice(first.length - tail)) lines.push(line);
-  return joinLines(lines);
-}
-
-function commonLength(
-  all: readonly (readonly string[])[],
-  lineAt: (lines: readonly string[], index: number) => string | undefined,
-): number {
-  const [first = []] = all;
-  const most = Math.min(...all.map(({ length }) => length));
-  let length = 0;
-  while (length < most && all.every((lines) => lineAt(lines, length) === lineAt(first, length))) length += 1;
-  return length;
-}
-
-function pairs(one: readonly string[], other: readonly string[]): number {
-  const counts = new Map<string, number>();
-  for (const line of one) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return other.reduce((sum, line) => sum + (counts.get(line) ?? 0), 0);
 }
