@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
 import { withoutTrailing } from '../base/text.ts';
 import { USER_AGENT } from '../node/userAgent.ts';
-import { discard, readWhole, TooLargeError } from '../node/boundedBody.ts';
+import { readStart, readWhole, TooLargeError } from '../node/boundedBody.ts';
 import { endpointLabel } from './profile.ts';
 
 export interface ListedModel {
@@ -25,6 +25,8 @@ const listSchema = z.object({
 });
 
 const MOST_LIST_BYTES = 8 * 1024 * 1024;
+const MOST_REFUSAL_BYTES = 64 * 1024;
+const LONGEST_SENTENCE = 300;
 const LIST_MILLISECONDS = 15_000;
 const PROBE_MILLISECONDS = 1500;
 
@@ -45,8 +47,8 @@ export async function listModels(
     const headers = { 'user-agent': USER_AGENT, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
     const response = await globalThis.fetch(`${withoutTrailing(baseUrl, '/')}/models`, { headers, signal });
     if (!response.ok) {
-      await discard(response);
-      return refused(baseUrl, response.status, apiKey !== undefined);
+      const { text: body } = await readStart(response, MOST_REFUSAL_BYTES);
+      return refused(baseUrl, response.status, { said: sentenceIn(body, apiKey), withKey: apiKey !== undefined });
     }
     text = await readWhole(response, MOST_LIST_BYTES, 'its list of models');
   } catch (error) {
@@ -83,16 +85,57 @@ function tooLarge(baseUrl: string, { message }: TooLargeError): ReturnType<typeo
   );
 }
 
-function refused(baseUrl: string, status: number, withKey: boolean): ReturnType<typeof failed> {
-  if (status === 401 || status === 403) {
-    return withKey
-      ? failed('key_refused', `${baseUrl} refused the API key (${status}).`, 'Check the key and set it again.')
-      : failed('key_missing', `${baseUrl} wants an API key (${status}).`, 'Set it with Earshot: Set API Key.');
+/** The forms of error messages: OpenAI and most others, Mistral, FastAPI. */
+const refusalSchema = z.union([
+  z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
+  z.object({ error: z.string() }).transform(({ error }) => error),
+  z.object({ message: z.string() }).transform(({ message }) => message),
+  z.object({ detail: z.string() }).transform(({ detail }) => detail),
+]);
+
+/** The server's own sentence in one line, without the key, which some servers repeat. Empty if it sent none. */
+function sentenceIn(body: string, apiKey: string | undefined): string {
+  const parsed = refusalSchema.safeParse(parseJson(body));
+  // A page of a proxy says nothing that can be shown in a line.
+  const said = parsed.success ? parsed.data : /^\s*</.test(body) ? '' : body;
+  const hidden = apiKey === undefined || apiKey === '' ? said : said.replaceAll(apiKey, '…');
+  const line = hidden.replace(/\s+/g, ' ').trim();
+  return line.length > LONGEST_SENTENCE ? `${line.slice(0, LONGEST_SENTENCE)}…` : line;
+}
+
+function refused(
+  baseUrl: string,
+  status: number,
+  { said, withKey }: { readonly said: string; readonly withKey: boolean },
+): ReturnType<typeof failed> {
+  const why = said === '' ? `(${status})` : `(${status}: “${said}”)`;
+  switch (status) {
+    case 401:
+    case 403:
+      return withKey
+        ? failed('key_refused', `${baseUrl} refused the API key ${why}.`, 'Check the key and set it again.')
+        : failed('key_missing', `${baseUrl} wants an API key ${why}.`, 'Set it with Earshot: Set API Key.');
+    case 402:
+      return failed(
+        'no_quota',
+        `The account behind this key has no credit left at ${baseUrl} ${why}.`,
+        'Add credit there and try again, or choose another model.',
+      );
+    case 404:
+      return failed(
+        'no_list',
+        `${baseUrl} has no list of models ${why}.`,
+        'Check the address; it often ends in /v1. Or enter the model’s name.',
+      );
+    case 429:
+      return failed('rate_limited', `${baseUrl} asks to slow down ${why}.`, 'Wait a little, then try again.');
+    default:
+      return failed(
+        'refused',
+        `${baseUrl} does not list its models ${why}.`,
+        'Try again later, or enter a model’s name.',
+      );
   }
-  if (status === 404) {
-    return failed('no_list', `${baseUrl} has no list of models (404).`, 'Check the address; it often ends in /v1.');
-  }
-  return failed('refused', `${baseUrl} failed with status ${status}.`, 'Try again later.');
 }
 
 function causeOf(error: unknown): string {

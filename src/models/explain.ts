@@ -140,6 +140,8 @@ function byStatus(
         message: `${baseUrl} refused the API key (${said}).`,
         nextStep: 'Set it with Earshot: Set API Key, or as EARSHOT_API_KEY in the environment, then send again.',
       };
+    case 402:
+      return noQuota(baseUrl, said);
     case 403:
       return {
         code: 'forbidden',
@@ -154,11 +156,7 @@ function byStatus(
       };
     case 429:
       return code === 'insufficient_quota'
-        ? {
-            code: 'no_quota',
-            message: `The account behind this key has no quota left at ${baseUrl} (${said}).`,
-            nextStep: 'Check plan and billing there, or choose another model with Earshot: Choose Model.',
-          }
+        ? noQuota(baseUrl, said)
         : {
             code: 'rate_limited',
             message: `${baseUrl} asks to slow down (${said}).`,
@@ -171,6 +169,14 @@ function byStatus(
         nextStep: 'Send again, or choose another model with Earshot: Choose Model.',
       };
   }
+}
+
+function noQuota(baseUrl: string, said: string): Failure<ModelCode> {
+  return {
+    code: 'no_quota',
+    message: `The account behind this key has no quota left at ${baseUrl} (${said}).`,
+    nextStep: 'Check plan and billing there, or choose another model with Earshot: Choose Model.',
+  };
 }
 
 function explainStream({ kind, message }: StreamError, baseUrl: string): FailedPart {

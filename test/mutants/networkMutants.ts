@@ -4,6 +4,22 @@ import { type Mutant } from './mutate.ts';
 
 export const networkMutants: readonly Mutant[] = [
   {
+    name: 'the message of a refused list repeats the key',
+    file: 'src/models/endpoints.ts',
+    symbol: 'sentenceIn',
+    find: "said.replaceAll(apiKey, '…')",
+    replace: 'said',
+    tests: ['test/unit/models/endpoints.test.ts'],
+  },
+  {
+    name: 'missing credit is retried',
+    file: 'src/models/explain.ts',
+    symbol: 'byStatus',
+    find: 'return noQuota(baseUrl, said);\n    case 403:',
+    replace: "return { ...noQuota(baseUrl, said), code: 'refused' };\n    case 403:",
+    tests: ['test/unit/models/endpoints.test.ts'],
+  },
+  {
     name: 'the library’s own headers are sent to the endpoint',
     file: 'src/models/openai/openaiRequest.ts',
     symbol: 'sendOnlyAllowed',

@@ -6,10 +6,13 @@ import { type NoticeActionMessage } from '../../protocol/page/transcriptMessages
 const ACTIONS: Readonly<Partial<Record<FailureCode, NoticeActionMessage['type']>>> = {
   key_missing: 'set_api_key',
   key_refused: 'set_api_key',
+  forbidden: 'set_api_key',
   model_gone: 'choose_model',
   not_found: 'choose_model',
   no_quota: 'choose_model',
   no_permission: 'choose_model',
+  no_stream: 'choose_model',
+  answer_too_large: 'choose_model',
   context_overflow: 'choose_model',
 };
 

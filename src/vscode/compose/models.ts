@@ -19,7 +19,7 @@ export function composeModels({ context, logger, settings, held, report }: Windo
   const deps = { settings: current, keys, languageModels, report: report('a message could not be shown') };
   let offered: OfferedModels | undefined;
   const commands = {
-    [COMMANDS.chooseModel]: async () => (await import('../models/modelCommands.ts')).chooseModel(deps),
+    [COMMANDS.chooseModel]: async () => (await import('../models/modelPicker.ts')).chooseModel(deps),
     [COMMANDS.setApiKey]: async () => (await import('../models/modelCommands.ts')).setApiKey(deps),
   } satisfies Partial<CommandHandlers>;
   return {

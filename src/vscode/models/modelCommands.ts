@@ -1,62 +1,21 @@
-// The commands Choose Model and Set API Key: ask, test the connection, and show what is wrong.
+// Choosing at one endpoint, and the command Set API Key: ask, test the connection, and show what is wrong in the server's
+// own words, with buttons for the next step.
 import * as vscode from 'vscode';
-import { describeFailure } from '../../base/errors.ts';
-import { type FoundEndpoint, findLocalEndpoints, type ListedModel, listModels } from '../../models/endpoints.ts';
+import { describeFailure, type Failure, type Result } from '../../base/errors.ts';
+import { type ListedModel, listModels } from '../../models/endpoints.ts';
 import { endpointLabel } from '../../models/profile.ts';
+import { PROVIDERS } from '../../models/providers.ts';
 import { type Settings } from '../../protocol/settings.ts';
+import { COMMANDS } from '../ids.ts';
 import { updateSetting } from '../settings.ts';
-import { type LanguageModels, languageModelName } from './languageModels.ts';
+import { type LanguageModels } from './languageModels.ts';
 import { type ApiKeys } from './secrets.ts';
-
-/** Offered by name; any other address can be entered. */
-const PROVIDERS = [
-  { label: 'OpenAI', baseUrl: 'https://api.openai.com/v1' },
-  { label: 'OpenRouter', baseUrl: 'https://openrouter.ai/api/v1' },
-  { label: 'Mistral', baseUrl: 'https://api.mistral.ai/v1' },
-];
 
 export interface ModelCommandDeps {
   settings(): Settings;
   readonly keys: ApiKeys;
   readonly languageModels: LanguageModels;
   report(error: unknown): void;
-}
-
-interface Choice extends vscode.QuickPickItem {
-  readonly run?: () => Promise<void>;
-}
-
-export async function chooseModel(deps: ModelCommandDeps): Promise<void> {
-  const { baseUrl } = deps.settings();
-  const [local, ofVscode] = await withProgress(vscode.l10n.t('Looking for models…'), () =>
-    Promise.all([findLocalEndpoints(), listLanguageModels(deps)]),
-  );
-  const configured = baseUrl === '' || local.some((endpoint) => endpoint.baseUrl === baseUrl) ? [] : [baseUrl];
-  const choice = await vscode.window.showQuickPick<Choice>(
-    [
-      { label: 'Guide', description: vscode.l10n.t('offline, no AI'), run: () => saveModel('', '') },
-      ...languageModelChoices(ofVscode),
-      ...local.flatMap((endpoint) => modelChoices(endpoint)),
-      separator(vscode.l10n.t('Endpoints')),
-      ...configured.map((url) => endpointChoice(deps, endpointName(url), url)),
-      ...PROVIDERS.filter((one) => one.baseUrl !== baseUrl).map((one) => endpointChoice(deps, one.label, one.baseUrl)),
-      {
-        label: vscode.l10n.t('Other address…'),
-        description: vscode.l10n.t('any OpenAI-compatible endpoint'),
-        run: () => otherAddress(deps),
-      },
-    ],
-    {
-      title: vscode.l10n.t('Choose Model'),
-      placeHolder: vscode.l10n.t('Select the model that answers'),
-      matchOnDescription: true,
-    },
-  );
-  await choice?.run?.();
-}
-
-function separator(label: string): Choice {
-  return { label, kind: vscode.QuickPickItemKind.Separator };
 }
 
 /** A failure must not hide the other choices. */
@@ -69,38 +28,15 @@ export async function listLanguageModels({ languageModels, report }: ModelComman
   }
 }
 
-function languageModelChoices(models: readonly vscode.LanguageModelChat[]): Choice[] {
-  if (models.length === 0) return [];
-  const choices = models.map((model) => ({
-    label: model.name,
-    description: `${model.vendor}, ${vscode.l10n.t('{0} tokens', model.maxInputTokens.toLocaleString())}`,
-    run: () => saveModel('', languageModelName(model)),
-  }));
-  return [separator('VS Code'), ...choices];
-}
-
-function modelChoices({ baseUrl, label, models }: FoundEndpoint): Choice[] {
-  const choices = models.map((model) => ({
-    label: model.id,
-    description: vscode.l10n.t('{0} on this machine', label),
-    run: () => saveModel(baseUrl, model.id),
-  }));
-  return [separator(`${label} · ${baseUrl}`), ...choices];
-}
-
-function endpointChoice(deps: ModelCommandDeps, label: string, baseUrl: string): Choice {
-  return { label: `${label}…`, description: baseUrl, run: () => chooseAt(deps, baseUrl) };
-}
-
-function endpointName(baseUrl: string): string {
+export function endpointName(baseUrl: string): string {
   return endpointLabel(baseUrl) ?? new URL(baseUrl).host;
 }
 
-async function otherAddress(deps: ModelCommandDeps): Promise<void> {
+export async function otherAddress(deps: ModelCommandDeps, value = deps.settings().baseUrl): Promise<void> {
   const typed = await vscode.window.showInputBox({
     title: vscode.l10n.t('Endpoint Address'),
     prompt: vscode.l10n.t('Usually ends in /v1'),
-    value: deps.settings().baseUrl || 'http://127.0.0.1:11434/v1',
+    value: value || 'http://127.0.0.1:11434/v1',
     ignoreFocusOut: true,
     validateInput: (text) =>
       isAddress(text) ? undefined : vscode.l10n.t('Enter an address that begins with http:// or https://.'),
@@ -108,20 +44,54 @@ async function otherAddress(deps: ModelCommandDeps): Promise<void> {
   if (typed !== undefined) await chooseAt(deps, typed.trim());
 }
 
-function isAddress(text: string): boolean {
+export function isAddress(text: string): boolean {
   return URL.canParse(text.trim()) && /^https?:$/.test(new URL(text.trim()).protocol);
 }
 
-/** Lists the endpoint's models, and offers to set a key if it needs one. */
-async function chooseAt(deps: ModelCommandDeps, baseUrl: string): Promise<void> {
+/** Lists the endpoint's models to choose from. */
+export async function chooseAt(deps: ModelCommandDeps, baseUrl: string): Promise<void> {
   const listed = await listEndpointModels(deps, baseUrl);
-  if (listed.ok) return pickModel(baseUrl, listed.value);
-  const { code } = listed.failure;
-  const [setKey, enterName] = [vscode.l10n.t('Set API Key'), vscode.l10n.t('Enter Model Name')];
-  const action = code === 'key_missing' || code === 'key_refused' ? setKey : enterName;
-  const chosen = await vscode.window.showErrorMessage(describeFailure(listed.failure), action);
-  if (chosen === setKey && (await askForKey(deps, baseUrl))) await chooseAt(deps, baseUrl);
-  else if (chosen === enterName) await typeName(baseUrl);
+  await (listed.ok ? pickModel(deps, baseUrl, listed.value) : offerNextStep(deps, baseUrl, listed.failure));
+}
+
+type NextStep = 'setKey' | 'enterName' | 'changeAddress' | 'tryAgain' | 'chooseOther';
+
+/** The most helpful step first. */
+const NEXT_STEPS: Readonly<Partial<Record<Failure['code'], readonly NextStep[]>>> = {
+  key_missing: ['setKey', 'enterName'],
+  key_refused: ['setKey', 'enterName'],
+  no_quota: ['tryAgain', 'chooseOther'],
+  no_list: ['changeAddress', 'enterName'],
+  list_too_large: ['enterName', 'changeAddress'],
+  unreachable: ['tryAgain', 'changeAddress'],
+};
+
+export async function offerNextStep(deps: ModelCommandDeps, baseUrl: string, failure: Failure): Promise<void> {
+  const steps = NEXT_STEPS[failure.code] ?? ['tryAgain', 'enterName'];
+  await offerSteps(deps, baseUrl, steps, (...labels) =>
+    vscode.window.showErrorMessage(describeFailure(failure), ...labels),
+  );
+}
+
+async function offerSteps(
+  deps: ModelCommandDeps,
+  baseUrl: string,
+  steps: readonly NextStep[],
+  show: (...labels: readonly string[]) => Thenable<string | undefined>,
+): Promise<void> {
+  const all: Readonly<Record<NextStep, readonly [label: string, run: () => Promise<unknown>]>> = {
+    setKey: [vscode.l10n.t('Set API Key'), () => setKeyAndChoose(deps, baseUrl)],
+    enterName: [vscode.l10n.t('Enter Model Name'), () => typeName(baseUrl)],
+    changeAddress: [vscode.l10n.t('Change Address'), () => otherAddress(deps, baseUrl)],
+    tryAgain: [vscode.l10n.t('Try Again'), () => chooseAt(deps, baseUrl)],
+    chooseOther: [
+      vscode.l10n.t('Choose Another Model'),
+      async () => vscode.commands.executeCommand(COMMANDS.chooseModel),
+    ],
+  };
+  const offered = steps.map((step) => all[step]);
+  const chosen = await show(...offered.map(([label]) => label));
+  await offered.find(([label]) => label === chosen)?.[1]();
 }
 
 function listEndpointModels(deps: ModelCommandDeps, baseUrl: string) {
@@ -130,23 +100,34 @@ function listEndpointModels(deps: ModelCommandDeps, baseUrl: string) {
   });
 }
 
-async function pickModel(baseUrl: string, models: readonly ListedModel[]): Promise<void> {
+async function pickModel(deps: ModelCommandDeps, baseUrl: string, models: readonly ListedModel[]): Promise<void> {
   if (models.length === 0) {
-    await vscode.window.showWarningMessage(
-      vscode.l10n.t('{0} has no models. Load a model there, then choose again.', baseUrl),
+    const text = vscode.l10n.t('{0} has no models. Load a model there, then choose again.', baseUrl);
+    await offerSteps(deps, baseUrl, ['tryAgain', 'enterName'], (...labels) =>
+      vscode.window.showWarningMessage(text, ...labels),
     );
     return;
   }
+  const current = deps.settings();
   const chosen = await vscode.window.showQuickPick(
-    models.map(({ id, contextWindow }) => ({
-      label: id,
-      ...(contextWindow !== undefined && {
-        description: vscode.l10n.t('{0} tokens', contextWindow.toLocaleString()),
-      }),
-    })),
+    models.map((model) => {
+      const item = { label: model.id, ...tokensOf(model) };
+      return baseUrl === current.baseUrl && model.id === current.model ? markCurrent(item) : item;
+    }),
     { title: vscode.l10n.t('Models of {0}', endpointName(baseUrl)), placeHolder: vscode.l10n.t('Select a model') },
   );
   if (chosen !== undefined) await saveModel(baseUrl, chosen.label);
+}
+
+export function markCurrent<T extends vscode.QuickPickItem>(item: T): T {
+  const current = vscode.l10n.t('current model');
+  const description = item.description === undefined ? current : `${item.description} · ${current}`;
+  return { ...item, iconPath: new vscode.ThemeIcon('check'), description };
+}
+
+export function tokensOf({ contextWindow }: ListedModel): { readonly description?: string } {
+  if (contextWindow === undefined) return {};
+  return { description: vscode.l10n.t('{0} tokens', contextWindow.toLocaleString()) };
 }
 
 async function typeName(baseUrl: string): Promise<void> {
@@ -169,11 +150,16 @@ export async function setApiKey(deps: ModelCommandDeps): Promise<void> {
     PROVIDERS.map((one) => ({ ...one, description: one.baseUrl })),
     { title: vscode.l10n.t('Set API Key'), placeHolder: vscode.l10n.t('Select an endpoint') },
   );
-  if (provider !== undefined && (await askForKey(deps, provider.baseUrl))) await chooseAt(deps, provider.baseUrl);
+  if (provider !== undefined) await setKeyAndChoose(deps, provider.baseUrl);
 }
 
-/** Stores the key and tests it. Resolves to whether it works. */
-async function askForKey(deps: ModelCommandDeps, baseUrl: string): Promise<boolean> {
+async function setKeyAndChoose(deps: ModelCommandDeps, baseUrl: string): Promise<void> {
+  const listed = await askForKey(deps, baseUrl);
+  if (listed?.ok === true) await pickModel(deps, baseUrl, listed.value);
+}
+
+/** Stores the key and tests it with the list of models; undefined: the user has entered none. */
+async function askForKey(deps: ModelCommandDeps, baseUrl: string): Promise<Result<readonly ListedModel[]> | undefined> {
   const key = await vscode.window.showInputBox({
     title: vscode.l10n.t('API key for {0}', endpointName(baseUrl)),
     prompt: vscode.l10n.t(
@@ -183,7 +169,7 @@ async function askForKey(deps: ModelCommandDeps, baseUrl: string): Promise<boole
     password: true,
     ignoreFocusOut: true,
   });
-  if (key === undefined) return false;
+  if (key === undefined) return undefined;
   await deps.keys.set(baseUrl, key.trim());
   const listed = await listEndpointModels(deps, baseUrl);
   if (listed.ok) {
@@ -192,10 +178,8 @@ async function askForKey(deps: ModelCommandDeps, baseUrl: string): Promise<boole
     const text = vscode.l10n.t('Connected to {0}: {1} models.', endpointName(baseUrl), count);
     const shown = vscode.window.showInformationMessage(text);
     void Promise.resolve(shown).catch(deps.report);
-    return true;
-  }
-  await vscode.window.showErrorMessage(describeFailure(listed.failure));
-  return false;
+  } else await offerNextStep(deps, baseUrl, listed.failure);
+  return listed;
 }
 
 function withProgress<T>(title: string, action: () => Promise<T>): Promise<T> {

@@ -46,8 +46,8 @@ async function follow(page: Page, text: string): Promise<void> {
     } else if (await approve.first().isVisible()) {
       // This very button: the next call has another.
       const button = await approve.first().elementHandle();
-      await button?.click();
-      await button?.waitForElementState('hidden');
+      await button.click();
+      await button.waitForElementState('hidden');
     } else if (await end.isVisible()) return;
   }
 }

@@ -76,3 +76,45 @@ test('an address that does not answer is reported, and the chat keeps its model'
   await shownMessage('http://127.0.0.1:1/v1 cannot be reached');
   await workbench.chat().locator('footer').getByText('second-model').waitFor();
 });
+
+test('the list marks the current model among those of its endpoint, and finds providers by their names and models', async () => {
+  await workbench.startCommand('Earshot: Choose Model');
+  await row('first-model').waitFor();
+  expect(await row('second-model').innerText()).toContain('current model');
+  expect(await row('second-model').getAttribute('class')).toContain('focused');
+  await workbench.screenshot('models-current');
+  for (const [typed, found] of [
+    ['groq', 'Groq'],
+    ['claude', 'Anthropic'],
+    ['https://models.example/v1', 'Use https://models.example/v1'],
+  ] as const) {
+    await input().fill(typed);
+    await row(found).waitFor();
+    await row('first-model').waitFor({ state: 'detached' });
+  }
+  await input().press('Escape');
+});
+
+test('a list that the endpoint refuses is quoted in its own words, with a button for each next step', async () => {
+  const open = async () => {
+    await workbench.command('Notifications: Clear All Notifications');
+    await workbench.startCommand('Earshot: Choose Model');
+    await row('The models could not be listed').click();
+  };
+  server.refuseList({ status: 404, message: 'No such path on the tea server.' });
+  await open();
+  const missing = await shownMessage('No such path on the tea server.');
+  await missing.getByRole('button', { name: 'Enter Model Name' }).waitFor();
+  await workbench.screenshot('models-not-listed');
+  await missing.getByRole('button', { name: 'Change Address' }).click();
+  await input().press('Escape');
+
+  server.refuseList({ status: 402, message: 'Insufficient credits for tea.' });
+  await open();
+  const unpaid = await shownMessage('Insufficient credits for tea.');
+  await unpaid.getByRole('button', { name: 'Choose Another Model' }).waitFor();
+  server.refuseList(undefined);
+  await unpaid.getByRole('button', { name: 'Try Again' }).click();
+  await row('first-model').click();
+  await workbench.chat().locator('footer').getByText('first-model').waitFor();
+});

@@ -57,6 +57,8 @@ export interface ScriptedServer {
   refuseIf(rule: (body: Readonly<Record<string, unknown>>) => Refusal | undefined): void;
   /** Sets the models to list and the key that the list requires; other requests accept any key. */
   offer(models: readonly string[], key?: string): void;
+  /** Refuses to list models; undefined: lists them again. */
+  refuseList(refusal: Refusal | undefined): void;
   /** Lets the hanging answer continue to its end. */
   release(): void;
   stop(): Promise<void>;
@@ -70,6 +72,7 @@ export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<
   const waiting: { number: number; resolve(request: ReceivedRequest): void }[] = [];
   const hanging: (() => void)[] = [];
   let offered: { models: readonly string[]; key?: string } = { models: ['scripted'] };
+  let listRefusal: Refusal | undefined;
   let rule: (body: Readonly<Record<string, unknown>>) => Refusal | undefined = () => undefined;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -81,6 +84,7 @@ export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<
         body: Buffer.concat(chunks).toString('utf8'),
       };
       if (request.method === 'GET') {
+        if (listRefusal !== undefined) return refuse(response, listRefusal);
         const refused = offered.key !== undefined && request.headers.authorization !== `Bearer ${offered.key}`;
         response.writeHead(refused ? 401 : 200, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ data: offered.models.map((id) => ({ id })) }));
@@ -116,6 +120,9 @@ export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<
     },
     offer: (models, key) => {
       offered = { models, ...(key !== undefined && { key }) };
+    },
+    refuseList: (refusal) => {
+      listRefusal = refusal;
     },
     release: () => hanging.shift()?.(),
     stop: () =>

@@ -1,5 +1,5 @@
 // Requests to an endpoint other than model calls, and their failures.
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { failureAction } from '../../../src/core/conversation/failureActions.ts';
@@ -63,6 +63,57 @@ test.each([
     ok: false,
     failure: { code, nextStep: expect.stringContaining(step) as string },
   });
+});
+
+test.each([
+  [
+    401,
+    { error: { message: 'Incorrect API key provided: right-secret.' } },
+    'key_refused',
+    'Incorrect API key provided',
+  ],
+  [402, { error: { message: 'Insufficient credits. Add more.', code: 402 } }, 'no_quota', 'Insufficient credits.'],
+  [403, { error: 'Listing models is disabled' }, 'key_refused', 'Listing models is disabled'],
+  [404, { detail: 'Not Found here' }, 'no_list', 'Not Found here'],
+  [429, { message: 'Slow down, please' }, 'rate_limited', 'Slow down, please'],
+  [500, { error: { message: 'a\nb' } }, 'refused', 'a b'],
+])('a list that is refused with %d quotes the server, without the key', async (status, body, code, said) => {
+  const port = await serve(json(status, body));
+  const listed = await listModels(`http://127.0.0.1:${port}/v1`, 'right-secret');
+  expect(listed).toMatchObject({ ok: false, failure: { code, message: expect.stringContaining(said) as string } });
+  expect(JSON.stringify(listed)).not.toContain('right-secret');
+});
+
+test.each([
+  ['a page', (_: unknown, response: ServerResponse) => void response.writeHead(502).end('<html><p>Bad gateway</p>')],
+  [
+    'an endless text',
+    (_: unknown, response: ServerResponse) => void response.writeHead(500).end('x'.repeat(1_000_000)),
+  ],
+])('a refusal with %s is not quoted at length', async (_, listener) => {
+  const port = await serve(listener);
+  const listed = await listModels(`http://127.0.0.1:${port}/v1`, undefined);
+  expect(listed).toMatchObject({ ok: false, failure: { code: 'refused' } });
+  expect(JSON.stringify(listed).length).toBeLessThan(700);
+  expect(JSON.stringify(listed)).not.toContain('<html>');
+});
+
+test.each([
+  [402, 'no_quota', 'choose_model'],
+  [403, 'forbidden', 'set_api_key'],
+  [404, 'not_found', 'choose_model'],
+])('a request that is refused with %d quotes the server and has a button that helps', async (status, code, type) => {
+  const port = await serve(json(status, { error: { message: 'The sentence of the server.' } }));
+  const model = createOpenAiModel({ baseUrl: `http://127.0.0.1:${port}/v1`, model: 'm', apiKey: async () => 'k' });
+  const { signal } = new AbortController();
+  const parts = await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, signal));
+  const failed = parts.find((part) => part.type === 'failed');
+  expect(failed?.failure).toMatchObject({
+    code,
+    message: expect.stringContaining('The sentence of the server.') as string,
+  });
+  expect(failed?.retry).toBeUndefined();
+  expect(failed && failureAction(failed.failure).message).toEqual({ type });
 });
 
 test('an address without a server fails as unreachable', async () => {
