@@ -79,12 +79,14 @@ type ToolCode =
   | 'no_fixes'
   | 'no_line'
   | 'no_symbol'
+  | 'no_task'
   | 'no_text'
+  | 'no_tool'
   | 'slow'
   | 'too_deep';
 
 /** Whether a call still does what was approved. */
-type ApprovalCode = 'not_as_approved' | 'only_planned';
+type ApprovalCode = 'not_as_approved' | 'only_planned' | 'plan_mode' | 'rejected';
 
 /** Commands and tasks. */
 export type ProcessCode =

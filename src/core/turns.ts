@@ -76,6 +76,7 @@ export class Turns {
       const kept = live.log.append({
         type: 'user_text_queued',
         content,
+        ...(text.typed !== undefined && { typed: text.typed }),
         ...(attachments.length > 0 && { attachments: [...attachments] }),
       });
       live.activator?.userWrote();

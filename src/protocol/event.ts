@@ -1,12 +1,12 @@
 // The events of a conversation's log: every line of events.jsonl, version 1.
 import * as z from 'zod';
-import { type FailureCode } from '../base/failureCodes.ts';
 import { formFieldSchema } from './page/form.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/json/outsideJson.ts';
 import { describeIssue } from './describeIssue.ts';
 import { CARD_MEDIA_TYPES } from './page/cardMedia.ts';
 import { isPlainNotification, notificationSchema } from './notification.ts';
 import { shapeCheck } from './shape.ts';
+import { failureCodeSchema, failureSchema } from './tool.ts';
 
 export const EVENT_VERSION = 1;
 
@@ -101,12 +101,6 @@ export type Usage = z.infer<typeof usageSchema>;
 
 /** A text that a request contained, stored by its hash. */
 const namedTextSchema = z.strictObject({ name: z.string(), hash: z.string() });
-const failureSchema = z.strictObject({
-  // Any string is valid, since a log may have codes of other versions. Only compare it with codes that are known.
-  code: z.string() as z.ZodType<FailureCode>,
-  message: z.string(),
-  nextStep: z.string().optional(),
-});
 
 /** The fields of each event type, in addition to the envelope. */
 const bodies = {
@@ -128,6 +122,8 @@ const bodies = {
   turn_started: { source: z.enum(['user', 'system']) },
   chat_request: {
     content: z.string(),
+    /** What the user typed, if `content` is the text of a prompt file or a skill. */
+    typed: z.string().optional(),
     source: z.enum(['user', 'system']),
     /** The user chose *Deliver Now*. */
     forced: z.literal(true).optional(),
@@ -183,6 +179,7 @@ const bodies = {
     id: z.string(),
     content: z.string(),
     is_error: z.boolean(),
+    failure: failureCodeSchema.optional(),
     notifications: carriedSchema.optional(),
     seen: seenSchema.optional(),
     /** Changes that the call made. */
@@ -224,7 +221,11 @@ const bodies = {
     by: z.string(),
     program: programSchema.optional(),
   },
-  user_text_queued: { content: z.string(), attachments: z.array(attachmentSchema).optional() },
+  user_text_queued: {
+    content: z.string(),
+    typed: z.string().optional(),
+    attachments: z.array(attachmentSchema).optional(),
+  },
   /** Withdrawn by the user, or returned because the turn ended before it was delivered. */
   user_text_withdrawn: { ids: z.array(z.string()).min(1), reason: z.string() },
   notification_queued: { notification: notificationSchema },

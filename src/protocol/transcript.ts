@@ -1,4 +1,5 @@
 // The items of a conversation's transcript, as every front end shows them.
+import { type FailureCode } from '../base/failureCodes.ts';
 import { type FormField } from './page/form.ts';
 import { type BringBackMessage } from './page/changesView.ts';
 import { type CallPreview } from './page/diffView.ts';
@@ -86,6 +87,8 @@ export type TranscriptItem =
       readonly id: string;
       readonly source: 'user' | 'system';
       readonly text: string;
+      /** The text of the prompt file or skill that the user named: what the model got. */
+      readonly expanded?: string;
       /** Names of the attachments. */
       readonly attachments?: readonly string[];
       /** An automated request that the user caused by *Deliver Now*. */
@@ -111,6 +114,8 @@ export type TranscriptItem =
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly state: ToolState;
       readonly output: string;
+      /** What went wrong; `output` says it to the model. */
+      readonly failure?: FailureCode;
       readonly carried?: CarriedView;
       /** Changes of files, by hash; `read_diff` requests the difference. */
       readonly changes?: NonNullable<EventOf<'tool_call_response'>['changes']>;

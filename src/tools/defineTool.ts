@@ -1,6 +1,6 @@
 // Defines a tool from a zod shape of its arguments, which provides the JSON schema, the parser and the types.
 import * as z from 'zod';
-import { failed, succeeded } from '../base/errors.ts';
+import { describeFailure, type Failure, failed, succeeded } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
 import { type InspectedTask } from '../core/ports/tasks.ts';
 import { type ToolTraits } from '../core/ports/toolTraits.ts';
@@ -65,8 +65,10 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   };
 }
 
-export function refuse(content: string): ToolOutcome {
-  return { content, isError: true };
+/** A failure is described to the model with its next step, which is often a tool; people get it by its code. */
+export function refuse(reason: string | Failure): ToolOutcome {
+  if (typeof reason === 'string') return { content: reason, isError: true };
+  return { content: describeFailure(reason), isError: true, failure: reason.code };
 }
 
 export function answer(content: string): ToolOutcome {

@@ -1,6 +1,6 @@
 // The tools send_message, read_message and list_agents, for the exchange with other agents on the hub.
 import * as z from 'zod';
-import { describeFailure, type Failure } from '../base/errors.ts';
+import { type Failure } from '../base/errors.ts';
 import { type AgentHub } from '../core/ports/agentHub.ts';
 import { type Tool, type ToolOutcome } from '../core/ports/ports.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
@@ -90,5 +90,5 @@ function createListAgentsTool(hub: AgentHub): Tool {
 }
 
 function failedCall(failure: Failure): ToolOutcome {
-  return refuse(describeFailure(failure));
+  return refuse(failure);
 }

@@ -1,7 +1,7 @@
 // The tool read_notifications: returns notifications in full, delivered or not, newest first and in pages. Changes no
 // state.
 import * as z from 'zod';
-import { describeFailure, failed, type Result, succeeded } from '../base/errors.ts';
+import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type NotificationRecord, type NotificationState } from '../core/ports/notificationRecord.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
 import { printKind, READ_NOTIFICATIONS } from '../protocol/notification.ts';
@@ -46,7 +46,7 @@ export const readNotificationsTool = defineTool({
   arguments: shape,
   run: async (args, { notifications }) => {
     const page = await readPage(notifications, args);
-    return page.ok ? answer(page.value) : refuse(describeFailure(page.failure));
+    return page.ok ? answer(page.value) : refuse(page.failure);
   },
 });
 

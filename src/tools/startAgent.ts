@@ -1,6 +1,5 @@
 // The tool start_agent: starts a subagent, which runs as a handle of the conversation.
 import * as z from 'zod';
-import { describeFailure } from '../base/errors.ts';
 import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
 import { type SubagentStarter } from '../core/ports/processes.ts';
 import { describeHandleState } from '../core/tools/handleTexts.ts';
@@ -54,7 +53,7 @@ async function start(
   const { name } = reserved;
   try {
     const prepared = await agents.prepare({ parent, task, name, tools, model });
-    if (!prepared.ok) return refuse(describeFailure(prepared.failure));
+    if (!prepared.ok) return refuse(prepared.failure);
     if (signal.aborted) {
       prepared.value.dispose();
       return refuse('Cancelled by the user.');

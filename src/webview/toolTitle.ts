@@ -35,7 +35,7 @@ const KNOWN = new Map<string, Known>(
     ask_user: { icon: 'question', subject: 'question', verb: strings.verbs.ask },
     quick_fix: { icon: 'edit', subject: 'path', verb: strings.verbs.quickFix },
     send_message: { icon: 'bell', subject: 'content', verb: strings.verbs.sendMessage },
-    read_message: { icon: 'bell', subject: 'id', verb: strings.verbs.readMessage },
+    read_message: { icon: 'bell', subject: '', verb: strings.verbs.readMessage },
     list_agents: { icon: 'list-tree', subject: '', verb: strings.verbs.listAgents },
     read_notifications: { icon: 'bell', subject: '', verb: strings.verbs.readNotifications },
   } satisfies Record<string, Known>),

@@ -316,4 +316,20 @@ export const coreMutants: readonly Mutant[] = [
     replace: 'const isSame = true;',
     tests: ['test/unit/tools/commands/runTask.test.ts'],
   },
+  {
+    name: 'the card of a failed call has only the text for the model',
+    file: 'src/core/tools/run.ts',
+    symbol: 'runToEnd',
+    find: '...(outcome.failure !== undefined && { failure: outcome.failure }),',
+    replace: '',
+    tests: ['test/walk/consent/failuresForPeople.test.ts'],
+  },
+  {
+    name: 'a request shows the text of the prompt file instead of what was typed',
+    file: 'src/core/agent/userText.ts',
+    symbol: 'acceptText',
+    find: '...(content !== typed && { typed }),',
+    replace: '',
+    tests: ['test/walk/consent/failuresForPeople.test.ts'],
+  },
 ];

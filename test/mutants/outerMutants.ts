@@ -282,4 +282,12 @@ export const outerMutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/unit/producers/diagnostics/lateReports.test.ts'],
   },
+  {
+    name: 'the card of a read message is titled with its id',
+    file: 'src/webview/toolTitle.ts',
+    symbol: 'KNOWN',
+    find: "read_message: { icon: 'bell', subject: '',",
+    replace: "read_message: { icon: 'bell', subject: 'id',",
+    tests: ['test/unit/webview/toolTitle.test.ts'],
+  },
 ];

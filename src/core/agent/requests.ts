@@ -1,6 +1,5 @@
 // Appends a request and everything pending to the log: a message of the user, queued messages, or an automated request.
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
-import { type QueuedMessage } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { collect, seenIn } from './delivery.ts';
 import { sampleAt } from './sampling.ts';
@@ -27,6 +26,7 @@ export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promi
   const requested = log.append({
     type: 'chat_request',
     content,
+    ...(request.typed !== undefined && { typed: request.typed }),
     source: 'user',
     ...(attachments.length > 0 && { attachments: [...attachments] }),
     ...(request.schema !== undefined && { schema: { ...request.schema } }),
@@ -76,7 +76,10 @@ async function appendQueued(deps: TurnDeps): Promise<void> {
   const attachments = texts.flatMap((text) => text.attachments ?? []);
   await deps.log.append({
     type: 'chat_request',
-    content: contentOf(texts),
+    content: joined(texts.map(({ content }) => content)),
+    ...(texts.some(({ typed }) => typed !== undefined) && {
+      typed: joined(texts.map(({ content, typed = content }) => typed)),
+    }),
     source: 'user',
     ...(attachments.length > 0 && { attachments }),
     ...collect(deps.log, deps.ports, true),
@@ -93,6 +96,6 @@ async function appendAutomated(deps: TurnDeps, content: string, isForced = false
   });
 }
 
-function contentOf(texts: readonly QueuedMessage[]): string {
-  return texts.map((text) => text.content).join('\n\n');
+function joined(texts: readonly string[]): string {
+  return texts.join('\n\n');
 }

@@ -26,6 +26,8 @@ export interface RequestOptions extends MessageOptions {
 
 export interface AcceptedText {
   readonly content: string;
+  /** What the user typed, if that named a prompt file or a skill. */
+  readonly typed?: string;
   readonly attachments?: readonly Attachment[];
 }
 
@@ -65,7 +67,7 @@ export async function acceptText(
     return failed(code, `content: this prompt cannot be used: ${message}`, 'Write the request without it.');
   }
   const content = expanded.value;
-  return succeeded({ content, ...(attachments.length > 0 && { attachments }) });
+  return succeeded({ content, ...(content !== typed && { typed }), ...(attachments.length > 0 && { attachments }) });
 }
 
 async function acceptAttachment(ports: AcceptingPorts, given: GivenAttachment): Promise<Result<Attachment>> {

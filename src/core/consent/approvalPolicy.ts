@@ -1,5 +1,6 @@
 // The approval policy: decides by mode, trust, effect and touched files whether a call runs, needs approval, or is
 // refused.
+import { type FailureCode } from '../../base/failureCodes.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
@@ -24,7 +25,7 @@ interface Always {
 
 export type Verdict =
   | { readonly type: 'allowed'; readonly task?: InspectedTask | undefined }
-  | { readonly type: 'refused'; readonly reason: string }
+  | { readonly type: 'refused'; readonly reason: string; readonly code: FailureCode }
   /** `letIn`: paths outside the workspace that approval would open. `names`: protected and hidden paths inside it. */
   | {
       readonly type: 'ask';
@@ -59,9 +60,11 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   if (tool.inquires === true) return { type: 'allowed' };
   const effect = effectOf(tool, args);
   if (effect !== 'read') {
-    if (settings.mode === 'plan') return refused(`${name} was not run: in Plan mode only tools that read are there.`);
+    if (settings.mode === 'plan')
+      return refused('plan_mode', `${name} was not run: in Plan mode only tools that read are there.`);
     if (!workspace.trusted) {
       return refused(
+        'untrusted',
         `${name} was not run: the workspace is not trusted, so Earshot only reads. The user can trust it.`,
       );
     }
@@ -190,8 +193,8 @@ function alwaysForServer(name: string, { name: label, identity, tool, alone }: T
   return { rule: `mcp:${identity}:${tool}`, label: name, ...(alone !== true && { server }) };
 }
 
-function refused(reason: string): Verdict {
-  return { type: 'refused', reason };
+function refused(code: FailureCode, reason: string): Verdict {
+  return { type: 'refused', reason, code };
 }
 
 /** `args` as the tool's own `parse` let them through. */

@@ -1,6 +1,7 @@
 // Requests approval for a tool call from a front end until the answer is valid, and appends the answer to the log.
 import { type Event } from '../../base/emitter.ts';
 import { failed, type Result } from '../../base/errors.ts';
+import { type FailureCode } from '../../base/failureCodes.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type CallPreview } from '../../protocol/page/diffView.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
@@ -48,7 +49,7 @@ export type Permission =
       /** The task that was judged; the call runs exactly this one or none. */
       readonly task?: string | undefined;
     }
-  | { readonly type: 'refused'; readonly reason: string };
+  | { readonly type: 'refused'; readonly reason: string; readonly code: FailureCode };
 
 /** The `by` of calls that need no approval. */
 const POLICY = 'policy';
@@ -170,7 +171,8 @@ async function askFor(
     if ('type' in answer) return carryOut(deps, tool, call, answer);
     if (answer.action === 'reject') {
       await record(deps, request, answer);
-      return { type: 'refused', reason: `${describeRejecter(answer.by)}: ${reasonOf(answer)}` };
+      const reason = `${describeRejecter(answer.by)}: ${reasonOf(answer)}`;
+      return { type: 'refused', reason, code: 'rejected' };
     }
     const changed = answer.action === 'modify' ? parseChanged(tool, answer.arguments ?? {}) : undefined;
     if (changed?.ok === false) {

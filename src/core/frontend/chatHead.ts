@@ -96,11 +96,13 @@ export function conversationHead(shown: {
       entries: live === undefined || pending.count === 0 ? [] : viewPending(live.log, settings, model.contextWindow),
     },
     heldBack: live?.heldBack ?? null,
-    queued: (live?.log.state.pending.queuedMessages ?? []).map(({ id, content: text, attachments = [] }) => ({
-      id,
-      text,
-      attachments: attachments.map(attachmentName),
-    })),
+    queued: (live?.log.state.pending.queuedMessages ?? []).map(
+      ({ id, content, typed: text = content, attachments = [] }) => ({
+        id,
+        text,
+        attachments: attachments.map(attachmentName),
+      }),
+    ),
     meter: live === undefined ? null : readMeter(live.log.state, model, settings),
     obstacles,
     ...(shown.folder !== undefined && { suggestions: suggestionsFor(shown.folder, model, settings) }),

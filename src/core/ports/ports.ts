@@ -118,6 +118,8 @@ export interface ToolContext {
 export interface ToolOutcome {
   readonly content: string;
   readonly isError: boolean;
+  /** Says to people what went wrong; `content` says it to the model. */
+  readonly failure?: Failure['code'];
   /** Files whose bytes the model is shown by this result. */
   readonly seen?: readonly ShownFile[];
   /** Files that the call changed: their bytes before and after; absent: there was no such file. */
@@ -128,9 +130,7 @@ export interface ToolOutcome {
   readonly handles?: readonly ShownHandle[];
   /** Names of tools that the conversation is offered from now on. */
   readonly tools?: readonly string[];
-  /**
-   * Resources of MCP servers whose content the result shows, as `resourceName` names them: their changes are reported.
-   */
+  /** Resources of MCP servers that the result shows, as `resourceName` names them: their changes are reported. */
   readonly resources?: readonly string[];
   readonly media?: readonly ShownMedia[];
 }
@@ -254,6 +254,7 @@ export type PartialAnswer =
 export interface QueuedMessage {
   readonly id: string;
   readonly content: string;
+  readonly typed?: string;
   readonly at: string;
   readonly attachments?: readonly Attachment[];
 }

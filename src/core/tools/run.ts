@@ -1,6 +1,7 @@
 // Runs one tool call: validate → permit → execute → bound.
 import { type Event } from '../../base/emitter.ts';
 import { describeError, describeFailure, FailureError, succeeded } from '../../base/errors.ts';
+import { type FailureCode } from '../../base/failureCodes.ts';
 import { parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type Slots } from '../../base/slots.ts';
 import { wholeCharacters } from '../../base/text.ts';
@@ -111,6 +112,7 @@ async function runToEnd(
     id: request.id,
     content,
     is_error: outcome.isError,
+    ...(outcome.failure !== undefined && { failure: outcome.failure }),
     ...(seen.length > 0 && { seen }),
     ...(changes.length > 0 && { changes }),
     ...(meanwhile.length > 0 && { meanwhile }),
@@ -149,17 +151,23 @@ async function execute(
 ): Promise<ToolOutcome> {
   const tool = deps.registry.get(request.name);
   if (tool === undefined) {
-    return refusal(whyNoTool(deps.registry, request.name));
+    return refusal(whyNoTool(deps.registry, request.name), 'no_tool');
   }
-  if (request.arguments_text !== undefined) return refusal(whyUnreadable(request.name, request.arguments_text));
+  if (request.arguments_text !== undefined) {
+    return refusal(whyUnreadable(request.name, request.arguments_text), 'bad_arguments');
+  }
   const parsed = tool.parse(request.arguments);
-  if (!parsed.ok) return refusal(`${request.name} was not run: ${describeFailure(parsed.failure)}`);
+  if (!parsed.ok) {
+    return refusal(`${request.name} was not run: ${describeFailure(parsed.failure)}`, parsed.failure.code);
+  }
   const handles = deps.handles?.of(deps.log);
   const impossible = await tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
-  if (impossible !== undefined) return refusal(impossible);
+  if (impossible !== undefined) {
+    return refusal(impossible, tool.touches?.(parsed.value).task === undefined ? undefined : 'no_task');
+  }
   const { name, id } = request;
   const before = await runHooks(deps, beforeTool(name, id, parsed.value), signal);
-  if (before.refused !== undefined) return refusal(refusedByHook(name, before.refused));
+  if (before.refused !== undefined) return refusal(refusedByHook(name, before.refused), 'hook');
   const hidden = await readHidden(deps.workspace);
   const observing: { start?: ToolContext['observe'] } = {};
   const contextFor = (letIn: readonly string[], names: readonly string[]): ToolContext => ({
@@ -186,14 +194,14 @@ async function execute(
   // If others change the files between the approval and the run, the preview was outdated and the user is asked again.
   for (let again = false; ; again = true) {
     const permission = await permit(deps, tool, { ...asked, again }, signal);
-    if (permission.type === 'refused') return refusal(permission.reason);
+    if (permission.type === 'refused') return refusal(permission.reason, permission.code);
     if (signal.aborted) return refusal(CANCELLED);
     // The approval was for exactly this tool, which may have been removed or replaced while the approval was open.
-    if (deps.registry.get(request.name) !== tool) return refusal(whyNoTool(deps.registry, request.name));
+    if (deps.registry.get(request.name) !== tool) return refusal(whyNoTool(deps.registry, request.name), 'no_tool');
     const args = permission.arguments;
     // The hooks have checked the arguments that the model wrote, not those that a person edited.
     const changed = args === parsed.value ? undefined : await runHooks(deps, beforeTool(name, id, args), signal);
-    if (changed?.refused !== undefined) return refusal(refusedByHook(name, changed.refused));
+    if (changed?.refused !== undefined) return refusal(refusedByHook(name, changed.refused), 'hook');
     /** One entry for each time the call would have made other changes than were shown. */
     const refused: true[] = [];
     const { task } = permission;
@@ -285,8 +293,8 @@ function whyUnreadable(name: string, text: string): string {
     : `${name} was not run: its arguments are ${TOO_DEEP}. Call it again with flatter ones.`;
 }
 
-function refusal(content: string): ToolOutcome {
-  return { content, isError: true };
+function refusal(content: string, failure?: FailureCode): ToolOutcome {
+  return { content, isError: true, ...(failure !== undefined && { failure }) };
 }
 
 /** Keeps the beginning and the end, which usually matter most. */

@@ -1,5 +1,5 @@
 // Applies the edits of one file: each text must occur, and only once if the file differs from what the model has seen.
-import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { replaceTexts } from '../../core/files/replacements.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
@@ -24,7 +24,7 @@ async function editChecked(
   context: ToolContext,
 ): Promise<Result<ToolOutcome>> {
   const opened = await openExisting(path, context);
-  if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
+  if (!opened.ok) return succeeded(refuse(opened.failure));
   const { file, bytes, text, seen } = opened.value;
   if (text === undefined)
     return succeeded(refuse(`${printPath(file.path)} is not a text file (${bytes.length} bytes).`));

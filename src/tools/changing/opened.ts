@@ -1,5 +1,5 @@
 // Opens a file for a change: its current text, and what the model has seen of it.
-import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type FilePath, NOT_FOUND, STALE } from '../../core/ports/workspace.ts';
@@ -53,10 +53,11 @@ export async function openExisting(path: string, files: Files): Promise<Result<O
 
 /** A refusal that shows all new content counts as a read, so that the model can continue from it. */
 export function refuseUnseen(verdict: Extract<Verdict, { allowed: false }>, taken: Taken): ToolOutcome {
-  if (!verdict.shown) return refuse(verdict.reason);
+  const refused = refuse({ code: STALE, message: verdict.reason });
+  if (!verdict.shown) return refused;
   const part = taken.there ? partAfter(taken.seen, true) : undefined;
   const shown = { file: taken.file, ...(taken.there && { bytes: taken.bytes }), ...(part && { part }) };
-  return { ...refuse(verdict.reason), seen: [shown] };
+  return { ...refused, seen: [shown] };
 }
 
 /** Retries if a file changes between reading and writing it. */
@@ -64,6 +65,6 @@ export async function retryWhileStale(attempt: () => Promise<Result<ToolOutcome>
   for (let times = 1; ; times += 1) {
     const result = await attempt();
     if (result.ok) return result.value;
-    if (result.failure.code !== STALE || times === 3) return refuse(describeFailure(result.failure));
+    if (result.failure.code !== STALE || times === 3) return refuse(result.failure);
   }
 }

@@ -1,5 +1,5 @@
 // Applies a patch of several files. All changes are checked, as by the tools for single files, before any is made.
-import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
+import { type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type FilePatch, parsePatch } from '../../core/files/patch.ts';
 import { fitHunks } from '../../core/files/patchFit.ts';
@@ -21,7 +21,7 @@ interface Planned {
 
 export async function applyPatch(input: string, context: ToolContext): Promise<ToolOutcome> {
   const parsed = parsePatch(input);
-  if (!parsed.ok) return refuse(describeFailure(parsed.failure));
+  if (!parsed.ok) return refuse(parsed.failure);
   const paths = parsed.value.flatMap((patch) => [
     patch.path,
     ...(patch.type === 'update' && patch.to !== undefined ? [patch.to] : []),
@@ -53,7 +53,7 @@ async function patchChecked(patches: readonly FilePatch[], context: ToolContext)
 async function planFile(patch: FilePatch, context: ToolContext): Promise<Planned | ToolOutcome> {
   if (patch.type === 'add') return planAdd(patch, context);
   const opened = await openExisting(patch.path, context);
-  if (!opened.ok) return refuse(describeFailure(opened.failure));
+  if (!opened.ok) return refuse(opened.failure);
   if (patch.type === 'update') return planUpdate(patch, opened.value, context);
   const { file, bytes, text, seen } = opened.value;
   const verdict = judgeRemoval(printPath(file.path), seen, text);
@@ -70,7 +70,7 @@ async function planAdd(
   context: ToolContext,
 ): Promise<Planned | ToolOutcome> {
   const taken = await openForChange(patch.path, context);
-  if (!taken.ok) return refuse(describeFailure(taken.failure));
+  if (!taken.ok) return refuse(taken.failure);
   const { file, seen, there } = taken.value;
   if (there) return refuse('it exists already. Nothing was changed. Use “*** Update File: ”.');
   const verdict = judgeNew(printPath(file.path), seen);
@@ -105,7 +105,7 @@ async function planUpdate(
     return { edits: write, intended: [{ file, said, text: fit.text, part }], gone: [] };
   }
   const target = await context.workspace.resolve(patch.to);
-  if (!target.ok) return refuse(describeFailure(target.failure));
+  if (!target.ok) return refuse(target.failure);
   const said = [`Updated ${printPath(file.path)} and moved it to ${printPath(target.value.path)}.`, ...notes].join(
     '\n',
   );

@@ -1,5 +1,5 @@
 // Moves and deletes files, unless they have changed since the model read them.
-import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
+import { type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { judgeRemoval, partAfter } from '../../core/tools/staleGuard.ts';
@@ -17,9 +17,9 @@ export function deleteFile(path: string, context: ToolContext): Promise<ToolOutc
 
 async function attemptMove(path: string, to: string, context: ToolContext): Promise<Result<ToolOutcome>> {
   const opened = await openExisting(path, context);
-  if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
+  if (!opened.ok) return succeeded(refuse(opened.failure));
   const target = await context.workspace.resolve(to);
-  if (!target.ok) return succeeded(refuse(describeFailure(target.failure)));
+  if (!target.ok) return succeeded(refuse(target.failure));
   const { file, bytes, text, seen } = opened.value;
   if (target.value.path === file.path) return succeeded(refuse(`to: ${to} is where ${path} is already.`));
   const verdict = judgeRemoval(printPath(file.path), seen, text);
@@ -39,7 +39,7 @@ async function attemptMove(path: string, to: string, context: ToolContext): Prom
 
 async function attemptDelete(path: string, context: ToolContext): Promise<Result<ToolOutcome>> {
   const opened = await openExisting(path, context);
-  if (!opened.ok) return succeeded(refuse(describeFailure(opened.failure)));
+  if (!opened.ok) return succeeded(refuse(opened.failure));
   const { file, bytes, text, seen } = opened.value;
   const verdict = judgeRemoval(printPath(file.path), seen, text);
   if (!verdict.allowed) return succeeded(refuseUnseen(verdict, opened.value));

@@ -1,5 +1,5 @@
 // Writes a whole file; replaces a file only if the model has read all of its current content.
-import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { endingOf } from '../../core/files/difference.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
@@ -14,7 +14,7 @@ export function writeFile(path: string, content: string, context: ToolContext): 
 
 async function writeChecked(path: string, content: string, context: ToolContext): Promise<Result<ToolOutcome>> {
   const taken = await openForChange(path, context);
-  if (!taken.ok) return succeeded(refuse(describeFailure(taken.failure)));
+  if (!taken.ok) return succeeded(refuse(taken.failure));
   const present = taken.value;
   const { file, seen } = present;
   const verdict = present.there

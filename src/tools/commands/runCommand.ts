@@ -1,7 +1,6 @@
 // The tool run_command: runs a shell command in the workspace's first folder, in the foreground or as a handle.
 import { StringDecoder } from 'node:string_decoder';
 import * as z from 'zod';
-import { describeFailure } from '../../base/errors.ts';
 import { PlainTextStream } from '../../base/terminalText.ts';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
@@ -60,7 +59,7 @@ export const runCommandTool = defineTool({
     const request = { call, command, folder: folder.absolute, input: background === true || input === true };
     const earlier = name === undefined ? undefined : handles.get(name);
     const started = await handles.start({ ...request, ...(background === true && { name }) });
-    if (!started.ok) return refuse(describeFailure(started.failure));
+    if (!started.ok) return refuse(started.failure);
     context.observe(started.value.observed);
     if (background === true && name !== undefined) return describeStart(started.value, name, earlier);
     return runInForeground(started.value, handles, { command, seconds }, context);

@@ -47,9 +47,9 @@ export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; rea
     },
     run: async (wanted, { conversation, signal, progress, isApproved }) => {
       const task = await findTask(tasks, wanted);
-      if (typeof task === 'string') return refuse(task);
+      if (typeof task === 'string') return refuse({ code: 'no_task', message: task });
       const started = await tasks.run(task, { conversation, isApproved, onOutput: progress });
-      if (!started.ok) return refuse(describeFailure(started.failure));
+      if (!started.ok) return refuse(started.failure);
       const seconds = wanted.timeout_secs ?? DEFAULT_SECONDS;
       return describeTaskResult(await waitFor(clock, started.value, seconds, signal), started.value, task, seconds);
     },

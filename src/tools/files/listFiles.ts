@@ -19,7 +19,7 @@ export const listFilesTool = defineTool({
   run: async ({ path }, { workspace, signal }) => {
     if (workspace.folders.length === 0) return refuse('No folder is open in the editor.');
     const start = path === undefined ? undefined : await workspace.resolve(path);
-    if (start?.ok === false) return refuse(describeFailure(start.failure));
+    if (start?.ok === false) return refuse(start.failure);
     const roots = start === undefined ? workspace.folders : [start.value];
     const found = await walk(workspace, roots, signal);
     if (!found.ok) return refuse(found.reason);

@@ -1,6 +1,5 @@
 // The tool read_file: shows a text file, or a range of its lines, with unsaved changes.
 import * as z from 'zod';
-import { describeFailure } from '../../base/errors.ts';
 import { printPath } from '../../base/printPath.ts';
 import { countOf, wholeCharacters } from '../../base/text.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
@@ -23,9 +22,9 @@ export const readFileTool = defineTool({
   run: async ({ path, first_line: first = 1, last_line: last }, { workspace }) => {
     if (last !== undefined && last < first) return refuse(`last_line: ${last} is before first_line ${first}.`);
     const file = await workspace.resolve(path);
-    if (!file.ok) return refuse(describeFailure(file.failure));
+    if (!file.ok) return refuse(file.failure);
     const content = await workspace.read(file.value);
-    if (!content.ok) return refuse(describeFailure(content.failure));
+    if (!content.ok) return refuse(content.failure);
     const { bytes, unsaved } = content.value;
     const text = await workspace.decode(file.value, bytes);
     if (text === undefined) return refuse(`${printPath(file.value.path)} is not a text file (${bytes.length} bytes).`);

@@ -1,6 +1,5 @@
 // The tool diagnostics: lists the current problems of a file, a folder or the workspace, worst files first.
 import * as z from 'zod';
-import { describeFailure } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
 import { printProblem } from '../../core/notify/wording/problems.ts';
 import { type Tool } from '../../core/ports/ports.ts';
@@ -31,11 +30,11 @@ export function createDiagnosticsTool({ problems, reported }: DiagnosticsToolDep
     touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
     run: async ({ path, severity = 'info' }, { conversation, workspace, hides, signal }) => {
       const place = path === undefined ? undefined : await workspace.resolve(path);
-      if (place?.ok === false) return refuse(describeFailure(place.failure));
+      if (place?.ok === false) return refuse(place.failure);
       const isFile = place !== undefined && !(await workspace.list(place.value)).ok;
       if (isFile) {
         const there = await workspace.read(place.value);
-        if (!there.ok) return refuse(describeFailure(there.failure));
+        if (!there.ok) return refuse(there.failure);
         await reported.look(place.value, signal);
       }
       const found = (

@@ -1,6 +1,6 @@
 // The tool quick_fix: lists the editor's quick fixes for the problems of a file, or applies one.
 import * as z from 'zod';
-import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
+import { type Result, succeeded } from '../../base/errors.ts';
 import { type FixableProblem, type QuickFixes } from '../../core/ports/fixes.ts';
 import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
@@ -27,9 +27,9 @@ export function createQuickFixTool(fixes: QuickFixes): Tool {
     touches: ({ path }) => ({ paths: [path] }),
     run: async ({ path, line, title }, context) => {
       const file = await context.workspace.resolve(path);
-      if (!file.ok) return refuse(describeFailure(file.failure));
+      if (!file.ok) return refuse(file.failure);
       const found = await fixes.of(file.value, { line, signal: context.signal });
-      if (!found.ok) return refuse(describeFailure(found.failure));
+      if (!found.ok) return refuse(found.failure);
       const where = line === undefined ? file.value.path : `line ${line} of ${file.value.path}`;
       if (title === undefined) return answer(listFixes(where, found.value));
       const { retryWhileStale } = await import('../changing/opened.ts');
@@ -71,7 +71,7 @@ async function applyFix(
     return succeeded(refuse(`title: “${title}” is not offered. Nothing was changed.\n${listFixes(where, problems)}`));
   }
   const texts = await fix.texts();
-  if (!texts.ok) return succeeded(refuse(describeFailure(texts.failure)));
+  if (!texts.ok) return succeeded(refuse(texts.failure));
   return (await import('../changing/fix.ts')).applyFix(
     `Applied “${title}” for line ${problem.line}`,
     texts.value,

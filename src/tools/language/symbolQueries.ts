@@ -1,5 +1,5 @@
 // Answers symbol queries: checks arguments, finds the symbol's position and prints the results.
-import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { printWholePath } from '../../base/printPath.ts';
 import { countOf, wholeCharacters } from '../../base/text.ts';
 import { type Languages, type NamedSymbol, type SymbolPlace, type TextPosition } from '../../core/ports/languages.ts';
@@ -32,19 +32,19 @@ export async function askSymbols(
     return symbol === undefined ? missing('symbol', action) : findSymbols(languages, symbol, context);
   if (path === undefined) return missing('path', action);
   const file = await context.workspace.resolve(path);
-  if (!file.ok) return refuse(describeFailure(file.failure));
+  if (!file.ok) return refuse(file.failure);
   if (action === 'outline') return outline(languages, file.value, context);
   if (symbol === undefined) return missing('symbol', action);
   if (action === 'rename' && (line === undefined || name === undefined))
     return missing(line === undefined ? 'line' : 'new_name', action);
   const positions = await positionsOf(file.value, symbol, line, context);
-  if (!positions.ok) return refuse(describeFailure(positions.failure));
+  if (!positions.ok) return refuse(positions.failure);
   const [first] = positions.value;
   if (action === 'rename' && first !== undefined) return renameSymbol(languages, first, symbol, name ?? '', context);
   for (const at of positions.value) {
     const ask = action === 'definition' ? languages.definition : languages.references;
     const found = await ask(at, context.signal);
-    if (!found.ok) return refuse(describeFailure(found.failure));
+    if (!found.ok) return refuse(found.failure);
     if (found.value.length > 0) return showPlaces(action, symbol, found.value, context);
   }
   return answer(`The language server knows nothing of ${symbol} in ${printWholePath(file.value.path)}.`);
@@ -114,7 +114,7 @@ async function linesOf(file: FilePath | undefined, { workspace }: ToolContext): 
 
 async function outline(languages: Languages, file: FilePath, { signal }: ToolContext): Promise<ToolOutcome> {
   const found = await languages.outline(file, signal);
-  if (!found.ok) return refuse(describeFailure(found.failure));
+  if (!found.ok) return refuse(found.failure);
   if (found.value.length === 0) return answer(`No language server declares anything in ${printWholePath(file.path)}.`);
   const lines = found.value.map(({ depth, kind, name, line }) => `${'  '.repeat(depth)}${line}: ${kind} ${cut(name)}`);
   return answer(bounded(lines));
@@ -122,7 +122,7 @@ async function outline(languages: Languages, file: FilePath, { signal }: ToolCon
 
 async function findSymbols(languages: Languages, query: string, { signal, hides }: ToolContext): Promise<ToolOutcome> {
   const found = await languages.find(query, signal);
-  if (!found.ok) return refuse(describeFailure(found.failure));
+  if (!found.ok) return refuse(found.failure);
   const shown = found.value.filter(({ path }) => !hides(path));
   if (shown.length === 0) return answer(`No language server knows a name like ${query}.`);
   const print = ({ path, line, kind, name }: NamedSymbol) => `${printWholePath(path)}:${line}: ${kind} ${cut(name)}`;

@@ -1,7 +1,6 @@
 // The tool search: finds text in files of the workspace, unsaved changes included, and shows matches while it runs.
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import * as z from 'zod';
-import { describeFailure } from '../../base/errors.ts';
 import { type ShownFile } from '../../core/ports/fileViews.ts';
 import { type Tool, type ToolContext } from '../../core/ports/ports.ts';
 import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
@@ -51,7 +50,7 @@ export function createSearchTool(deps: SearchDeps): Tool {
     run: async (args, context) => {
       if (context.workspace.folders.length === 0) return refuse('No folder is open in the editor.');
       const start = args.path === undefined ? undefined : await context.workspace.resolve(args.path);
-      if (start?.ok === false) return refuse(describeFailure(start.failure));
+      if (start?.ok === false) return refuse(start.failure);
       const query: SearchQuery = {
         text: args.query,
         regex: args.regex ?? false,

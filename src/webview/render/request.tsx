@@ -1,4 +1,5 @@
 // Renders a request: the user's with its actions (edit, send again, copy, restore), or an automatic one with its reason.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { notificationStrings as ofNotifications } from '../strings/notificationStrings.ts';
 import type { RequestItem } from '../state.ts';
@@ -33,7 +34,7 @@ export function Request({ item }: { readonly item: RequestItem }) {
       {editing ? (
         <EditField item={item} close={() => setEditing(false)} />
       ) : automated ? (
-        <AutomaticText text={item.text} />
+        <ForModel>{item.text}</ForModel>
       ) : (
         item.text !== '' && (
           <div class="request-text" dir="auto">
@@ -41,6 +42,7 @@ export function Request({ item }: { readonly item: RequestItem }) {
           </div>
         )
       )}
+      {!editing && item.expanded !== undefined && <ForModel>{item.expanded}</ForModel>}
       {item.attachments !== undefined && (
         <ul class="request-attachments" aria-label={strings.attachmentList}>
           {item.attachments.map((name) => (
@@ -134,11 +136,11 @@ function EditField({ item, close }: { readonly item: RequestItem; readonly close
 }
 
 /** The text was written for the model, so it is folded and labelled as such. */
-function AutomaticText({ text }: { readonly text: string }) {
+export function ForModel({ children }: { readonly children: ComponentChildren }) {
   return (
     <details class="automatic">
       <summary>{ofNotifications.automaticText}</summary>
-      <div class="request-text">{text}</div>
+      <div class="request-text">{children}</div>
     </details>
   );
 }

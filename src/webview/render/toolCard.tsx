@@ -7,6 +7,7 @@ import { failureLine } from '../failureLine.ts';
 import { type Growing, wholeText } from '../growing.ts';
 import { readPartial } from '../partialJson.ts';
 import type { ToolItem } from '../state.ts';
+import { failureText } from '../strings/failureStrings.ts';
 import { strings } from '../strings/strings.ts';
 import { titlePath, toolIcon, toolTitle } from '../toolTitle.ts';
 import { transcriptStrings as ofTranscript } from '../strings/transcriptStrings.ts';
@@ -20,6 +21,7 @@ import { linkPaths } from './pathLinks.tsx';
 import { AgentLine, useHandle } from '../cards/agentLine.tsx';
 import { MediaList } from '../cards/media.tsx';
 import { AskedQuestion, Question } from './question.tsx';
+import { ForModel } from './request.tsx';
 import { ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
 
@@ -93,7 +95,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         {asks && item.question !== undefined && <Question key={item.question.id} question={item.question} />}
         {open && diffs.length > 0 && <Diffs files={diffs} call={item.id} />}
         {open && !waits && diffs.length === 0 && <Details item={item} />}
-        {open && showsOutput(item) && <Output text={item.output} ended={item.state !== 'running'} />}
+        {open && showsOutput(item) && <Result item={item} />}
         {open && item.media !== undefined && <MediaList media={item.media} />}
         {open && runsInForeground(item) && <RunningActions call={item.id} />}
       </div>
@@ -210,12 +212,25 @@ function opensItself(item: ToolItem): boolean {
 
 const LONGEST_ERROR = 200;
 
-function errorLine({ output }: ToolItem): string {
-  return visibleText(failureLine(wholeText(output)).slice(0, LONGEST_ERROR));
+function errorLine({ output, failure }: ToolItem): string {
+  return failureText(failure) ?? visibleText(failureLine(wholeText(output)).slice(0, LONGEST_ERROR));
 }
 
 /** Paths are links in outputs up to this length. */
 const LINKED = 20_000;
+
+/** The text of a known failure was written for the model, so it is folded and labelled as such. */
+function Result({ item }: { readonly item: ToolItem }) {
+  const failure = failureText(item.failure);
+  const output = <Output text={item.output} ended={item.state !== 'running'} />;
+  if (failure === undefined) return output;
+  return (
+    <>
+      <p>{failure}</p>
+      <ForModel>{output}</ForModel>
+    </>
+  );
+}
 
 /** Follows the end of the output until the reader scrolls up. */
 function Output({ text, ended }: { readonly text: Growing; readonly ended: boolean }) {

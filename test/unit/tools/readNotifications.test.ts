@@ -81,6 +81,7 @@ test('an invalid time and an unreadable log are refused with the reason', async 
   };
   expect(await readNotificationsTool.run({}, context as ToolContext)).toEqual({
     content: 'The log cannot be read. Try again.',
+    failure: 'storage',
     isError: true,
   });
 });

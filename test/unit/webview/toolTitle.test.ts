@@ -19,6 +19,7 @@ test.each([
   ['watch', { remove: ['src/**'] }, 'Stop watching src/**'],
   ['handle', { action: 'abort', name: 'build' }, 'Stop build'],
   ['load_skill', { name: 'release' }, 'Load skill release'],
+  ['read_message', { id: 'msg_01M7ABC' }, 'Read message'],
   ['ask_user', { question: 'Which `tea`?' }, 'Question: Which tea?'],
   ['apply_patch', { input: '*** Update File: a.ts\n*** Delete File: b.ts\n' }, 'Patch a.ts + 1'],
   ['kitchen__order', { tea: 'oolong' }, 'kitchen: order oolong'],

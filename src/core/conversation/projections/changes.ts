@@ -147,7 +147,7 @@ export class Changes {
     const turn = this.#turns.at(-1);
     if (turn === undefined || turn.request !== '') return;
     turn.request = event.event_id;
-    turn.title = shortTitle(event.source === 'user' ? event.content : 'Automated event');
+    turn.title = shortTitle(event.source === 'user' ? (event.typed ?? event.content) : 'Automated event');
     this.#byRequest.set(event.event_id, turn);
   }
 

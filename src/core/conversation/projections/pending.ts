@@ -93,10 +93,10 @@ export class Pending {
       case 'notification_withdrawn':
         return this.#remove(new Set(event.ids));
       case 'user_text_queued': {
-        const { event_id: id, content, timestamp: at, attachments } = event;
+        const { event_id: id, content, typed, timestamp: at, attachments } = event;
         this.#queuedMessages.set(id, {
           seq: event.seq,
-          message: { id, content, at, ...(attachments && { attachments }) },
+          message: { id, content, ...(typed !== undefined && { typed }), at, ...(attachments && { attachments }) },
         });
         return;
       }

@@ -80,11 +80,11 @@ export class Transcript {
   }
 
   #request(event: EventOf<'chat_request'>, pending: PendingLookup): TranscriptItem {
-    const { event_id: id, source, content: text, forced } = event;
+    const { event_id: id, source, forced } = event;
     const byAgent = this.#isSubagent && this.#items.size === 0;
     const names = attachmentNames(event.attachments);
     const how = { ...(forced && { forced }), ...(byAgent && { byAgent: true as const }) };
-    const item = { type: 'request', id, source, text, ...how, ...names } as const;
+    const item = { type: 'request', id, source, ...shownText(event), ...how, ...names } as const;
     return this.#set(this.#withCarried(item, event.notifications, pending));
   }
 
@@ -132,12 +132,13 @@ export class Transcript {
     const started = this.#running.get(event.id);
     this.#running.delete(event.id);
     if (tool === undefined) return [];
-    const { changes, media } = event;
+    const { changes, media, failure } = event;
     const done = {
       ...tool,
       state: endState(tool.state, event, this.#approved.delete(event.id)),
       output: event.content,
       ...(started !== undefined && { milliseconds: Math.max(0, Date.parse(event.timestamp) - started) }),
+      ...(failure !== undefined && { failure }),
       ...(changes !== undefined && { changes }),
       ...(media !== undefined && { media }),
     };
@@ -149,9 +150,12 @@ export class Transcript {
     return (notifications?.user_text ?? []).flatMap((id) => {
       const message = pending.queuedMessage(id);
       if (message === undefined) return [];
-      const { content: text, attachments } = message;
       return [
-        this.#set({ type: 'request', id, source: 'user', text, meanwhile: true, ...attachmentNames(attachments) }),
+        this.#set({
+          ...{ type: 'request', id, source: 'user', meanwhile: true },
+          ...shownText(message),
+          ...attachmentNames(message.attachments),
+        }),
       ];
     });
   }
@@ -267,6 +271,11 @@ function endState(before: ToolState, event: EventOf<'tool_call_response'>, appro
   if (event.is_error && event.content === CANCELLED && !approved) return 'not_run';
   if (event.content.startsWith(INTERRUPTED) && event.is_error) return 'interrupted';
   return event.is_error ? 'failed' : 'done';
+}
+
+/** What the user typed; the text of a prompt file or skill is shown separately. */
+function shownText({ content, typed }: { readonly content: string; readonly typed?: string | undefined }) {
+  return typed === undefined ? { text: content } : { text: typed, expanded: content };
 }
 
 function attachmentNames(attachments: readonly Attachment[] | undefined) {

@@ -1,0 +1,59 @@
+// Refused and failed calls: the model gets a text to act on, and the card a code that it says in words for people.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
+import { beginWalk, type WalkOptions } from '../../support/walk/walking.ts';
+
+async function failuresOf(calls: readonly (readonly [string, Record<string, unknown>])[], options: WalkOptions = {}) {
+  const answers: ScriptedAnswer[] = calls.map(([name, args], index) => ({
+    calls: [{ id: `c${index}`, name, arguments: args }],
+  }));
+  const walked = await beginWalk([...answers, { text: ['Done.'] }], options);
+  await writeFile(join(walked.headless.folder, 'a.txt'), 'one\n');
+  await walked.go();
+  return walked.log.state.transcript.items.flatMap((item) =>
+    item.type === 'tool' ? [`${item.name} ${item.state} ${item.failure ?? 'nothing'}`] : [],
+  );
+}
+
+const settings = { 'approvals.mode': 'all' };
+const edit = { path: 'a.txt', edits: [{ old_text: 'two', new_text: 'three' }] };
+
+test('a missing file, an unknown tool, invalid arguments and a text that is not in the file have their codes', async () => {
+  const failures = await failuresOf(
+    [
+      ['read_file', { path: 'none.txt' }],
+      ['read_files', {}],
+      ['read_file', { file: 'a.txt' }],
+      ['edit_file', edit],
+      ['write_file', { path: 'a.txt', content: 'two\n' }],
+    ],
+    { settings },
+  );
+  expect(failures).toEqual([
+    'read_file failed not_found',
+    'read_files failed no_tool',
+    'read_file failed bad_arguments',
+    'edit_file failed stale',
+    'write_file failed stale',
+  ]);
+});
+
+test('a call in an untrusted workspace and a call in Plan mode have their codes', async () => {
+  expect(await failuresOf([['edit_file', edit]], { trusted: false })).toEqual(['edit_file failed untrusted']);
+  expect(await failuresOf([['edit_file', edit]], { settings: { mode: 'plan' } })).toEqual([
+    'edit_file failed plan_mode',
+  ]);
+});
+
+test('the request of a prompt file shows what was typed, and keeps the text for the model', async () => {
+  const walked = await beginWalk([{ text: ['Done.'] }]);
+  const folder = join(walked.headless.folder, '.github/prompts');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'tea.prompt.md'), 'Brew tea, step by step.\n');
+  await walked.go('/tea green');
+  const [item] = walked.log.state.transcript.items;
+  expect(item).toMatchObject({ text: '/tea green', expanded: 'Brew tea, step by step.\n\ngreen' });
+  expect(walked.messages(0).at(-1)).toMatchObject({ content: 'Brew tea, step by step.\n\ngreen' });
+});
