@@ -103,9 +103,8 @@ export class Workbench {
   async newWindow(options: WorkbenchOptions & { readonly folder?: string } = {}): Promise<Page> {
     const page = await this.#context.newPage();
     page.setDefaultTimeout(60_000);
-    await page.goto(
-      this.#server.url(options.noFolder === true ? undefined : (options.folder ?? this.folder), this.#extension),
-    );
+    const folder = options.noFolder === true ? undefined : (options.folder ?? this.folder);
+    await page.goto(this.#server.url(folder, this.#extension));
     await ready(page);
     return page;
   }
@@ -117,8 +116,8 @@ export class Workbench {
 
   /** Prepares an empty chat without editors for the next test; does nothing that is not needed. */
   async reset(): Promise<void> {
-    const isNew = (await this.chat().locator('.welcome').isVisible()) && (await this.composer().inputValue()) === '';
-    if (!isNew) await this.command('Earshot: New Chat');
+    if (!(await this.chat().locator('.welcome').isVisible()) || (await this.composer().inputValue()) !== '')
+      await this.command('Earshot: New Chat');
     // Text typed before the page has changed would be lost with the old one.
     await this.chat().locator('.welcome').waitFor();
     if ((await this.#page.locator('.editor-group-container .tab').count()) > 0)
