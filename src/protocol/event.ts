@@ -23,10 +23,7 @@ export type SeenPart = z.infer<typeof seenPartSchema>;
 
 const seenSchema = z.array(z.strictObject({ path: z.string(), hash: z.string(), part: seenPartSchema.optional() }));
 
-/**
- * The kind of an entry that is not a plain file: a link (its bytes are the target) or an executable file. `executable`
- * is recorded only if the other side (before or after) is not executable.
- */
+/** An entry that is not a plain file. The bytes of a link are its target; `executable` is recorded if the sides differ. */
 const entryKindSchema = z.enum(['link', 'executable']);
 export type EntryKind = z.infer<typeof entryKindSchema>;
 

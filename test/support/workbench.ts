@@ -1,5 +1,5 @@
 // Opens the real workbench in a browser and operates it as a user would.
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Browser, type BrowserContext, type FrameLocator, type Locator, type Page } from 'playwright-core';
@@ -9,11 +9,10 @@ import { installVsix } from '../host/editor/installVsix.ts';
 import { installModelProvider } from '../host/editor/modelProvider.ts';
 import { createSample, restoreSample } from '../host/sample.ts';
 import { startVscodeServer, type VscodeServer, writeMachineSettings } from '../host/editor/serve.ts';
-import { needsPicture, pictureOf } from './pictures.ts';
+import { needsPicture, pictureOf, takePicture } from './pictures.ts';
 import { isFull } from './runs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const screenshots = join(root, '.build', 'screenshots');
 
 export interface WorkbenchOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -116,12 +115,13 @@ export class Workbench {
 
   /** Prepares an empty chat without editors for the next test; does nothing that is not needed. */
   async reset(): Promise<void> {
-    if (!(await this.chat().locator('.welcome').isVisible()) || (await this.composer().inputValue()) !== '')
-      await this.command('Earshot: New Chat');
+    const welcome = this.chat().locator('.welcome');
+    const isNew = (await welcome.isVisible()) && (await this.composer().inputValue()) === '';
+    if (!isNew) await this.command('Earshot: New Chat');
     // Text typed before the page has changed would be lost with the old one.
-    await this.chat().locator('.welcome').waitFor();
-    if ((await this.#page.locator('.editor-group-container .tab').count()) > 0)
-      await this.command('View: Close All Editors');
+    await welcome.waitFor();
+    const hasEditors = (await this.#page.locator('.editor-group-container .tab').count()) > 0;
+    if (hasEditors) await this.command('View: Close All Editors');
   }
 
   /** Ends everything that the tests of a file left running or open, so that it does not affect the next file. */
@@ -317,11 +317,6 @@ export class Workbench {
     const pages = this.#context.pages();
     for (const [index, page] of pages.entries()) await takePicture(index === 0 ? name : `${name}-${index + 1}`, page);
   }
-}
-
-async function takePicture(name: string, page: Page): Promise<void> {
-  await mkdir(screenshots, { recursive: true });
-  await page.screenshot({ path: join(screenshots, `${name.replace(/[^a-z0-9]+/gi, '-')}.png`) });
 }
 
 /** Polls until the condition holds. Also works outside a test, where vitest has no expect.poll. */
