@@ -186,4 +186,12 @@ export const fileMutants: readonly Mutant[] = [
     replace: 'unreviewed: 0 * changes.open.size',
     tests: ['test/walk/turns/resend.test.ts'],
   },
+  {
+    name: 'an exported answer has a heading for each cycle',
+    file: 'src/core/conversation/export.ts',
+    symbol: 'exportMarkdown',
+    find: 'if (part === speaker) continue;',
+    replace: '',
+    tests: ['test/unit/core/conversation/fork.test.ts'],
+  },
 ];

@@ -1,5 +1,5 @@
 // Exports a conversation as Markdown or JSON, with its key masked. Pure.
-import { fenceAround } from '../../base/text.ts';
+import { fenceAround, wholeCharacters } from '../../base/text.ts';
 import { type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { Projections } from './projections/project.ts';
 
@@ -14,11 +14,26 @@ export function exportJson({ id, events }: ExportedConversation): string {
   return `${masked(text, events)}\n`;
 }
 
+const SUMMARY_LENGTH = 100;
+const ANSWER = '## Earshot';
+
+/** For people: messages as text; calls with their results, reasoning and notifications are collapsed. */
 export function exportMarkdown({ id, events }: ExportedConversation): string {
   const title = titleOf(events) || 'Conversation';
-  const parts = [`# ${oneLine(title)}`, `Earshot, conversation ${id}, ${events[0]?.timestamp ?? 'empty'}.`];
+  const begun = events[0]?.timestamp.replace(/T(\d\d:\d\d).*/, ' $1 UTC') ?? 'empty';
+  const parts = [`# ${oneLine(title)}`, `Earshot, conversation ${id}, ${begun}.`];
   const skipped = new Set(events.flatMap(messagesShownElsewhere));
-  for (const event of events) if (!skipped.has(event.event_id)) for (const part of printEvent(event)) parts.push(part);
+  const results = new Map(events.flatMap((event) => (event.type === 'tool_call_response' ? [[event.id, event]] : [])));
+  let speaker = '';
+  for (const event of events) {
+    if (skipped.has(event.event_id)) continue;
+    for (const part of printEvent(event, results)) {
+      // The cycles of one turn are one answer.
+      if (part === speaker) continue;
+      if (part.startsWith('## ')) speaker = part === ANSWER ? part : '';
+      parts.push(part);
+    }
+  }
   return `${masked(parts.join('\n\n'), events)}\n`;
 }
 
@@ -30,7 +45,7 @@ function messagesShownElsewhere(event: LogEvent): readonly string[] {
   return event.notifications.text.includes('<user_message') ? [] : event.notifications.user_text;
 }
 
-function printEvent(event: LogEvent): string[] {
+function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_call_response'>>): string[] {
   switch (event.type) {
     case 'chat_request': {
       const who = event.source === 'user' ? 'You' : 'Automated event';
@@ -38,25 +53,27 @@ function printEvent(event: LogEvent): string[] {
     }
     case 'chat_response':
       return [
-        '## Earshot',
-        ...(event.reasoning === undefined ? [] : [quoted(event.reasoning)]),
+        ANSWER,
+        ...(event.reasoning === undefined ? [] : collapsed('Reasoning', [quoted(event.reasoning)])),
         ...(event.message === undefined ? [] : [event.message]),
         ...(event.truncated === true ? ['*(cut off here)*'] : []),
       ];
     case 'tool_call_request': {
       const text = event.arguments_text ?? JSON.stringify(event.arguments, null, 2);
-      return [`### Tool call: ${oneLine(event.name)}`, fenced(text, 'json')];
+      const result = results.get(event.id);
+      const outcome = result === undefined ? ' (no result)' : result.is_error ? ' (failed)' : '';
+      return collapsed(`${event.name}: ${firstText(event.arguments)}${outcome}`, [
+        fenced(text, 'json'),
+        ...(result === undefined ? [] : [`**${result.is_error ? 'Failed' : 'Result'}:**`, fenced(result.content)]),
+      ]);
     }
     case 'approval':
       return [
         `*${printAnswerer(event)}: ${event.action}${event.reason === undefined ? '' : `, “${oneLine(event.reason)}”`}*`,
       ];
     case 'tool_call_response':
-      return [
-        `#### ${event.is_error ? 'Failed' : 'Result'}`,
-        fenced(event.content),
-        ...printCarried(event.notifications),
-      ];
+      // The content is printed with the call.
+      return printCarried(event.notifications);
     case 'inquiry_request':
       return [
         '### Question',
@@ -82,14 +99,26 @@ function printEvent(event: LogEvent): string[] {
 
 function printCarried(notifications: Carried | undefined): string[] {
   if (notifications === undefined || notifications.text === '') return [];
-  return ['**Delivered to the model:**', fenced(notifications.text, 'xml')];
+  return collapsed('Notifications delivered to the model', [fenced(notifications.text, 'xml')]);
 }
 
-/** The fence is longer than any inside the text. */
+/** A block that viewers of Markdown show as its summary until it is opened. */
+function collapsed(summary: string, parts: readonly string[]): string[] {
+  const text = wholeCharacters(oneLine(summary), SUMMARY_LENGTH).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return [`<details>\n<summary>${text}</summary>`, ...parts, '</details>'];
+}
+
+/** The argument that says most about a call: the first that is text. */
+function firstText(args: unknown): string {
+  const values = typeof args === 'object' && args !== null ? Object.values(args) : [];
+  return values.find((value) => typeof value === 'string') ?? '';
+}
+
 function printAnswerer({ by, program }: EventOf<'approval' | 'inquiry_response'>): string {
   return program === undefined ? by : `${by} (process ${program.pid}: ${oneLine(program.command)})`;
 }
 
+/** The fence is longer than any inside the text. */
 function fenced(text: string, language = ''): string {
   const fence = fenceAround(text);
   return `${fence}${language}\n${text}\n${fence}`;

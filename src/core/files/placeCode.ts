@@ -11,7 +11,7 @@ export interface DeclaredSymbol {
 }
 
 /** Replaces the lines from `firstLine` up to, without, `endLine`; the text is without the last line break. */
-export interface LineReplacement {
+interface LineReplacement {
   readonly firstLine: number;
   readonly endLine: number;
   readonly text: string;

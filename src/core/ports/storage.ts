@@ -64,7 +64,7 @@ export interface FollowedLog extends ReadLog {
 }
 
 /** The conversation that started a subagent, and the name that it gave it. */
-export interface SubagentOf {
+interface SubagentOf {
   readonly parent: string;
   readonly name: string;
 }

@@ -69,8 +69,12 @@ test('exports show messages, calls and delivered notifications, and mask the key
   const markdown = exportMarkdown({ id: 'origin', events });
   expect(markdown).toContain('# Do it.');
   expect(markdown).toContain('## You\n\nDo it.');
-  expect(markdown).toContain('### Tool call: read_file\n\n```json\n{\n  "path": "a.ts"\n}\n```');
-  expect(markdown).toContain('**Delivered to the model:**\n\n```xml\n<block of n1>\n```');
+  expect(markdown).toContain(
+    '<details>\n<summary>read_file: a.ts</summary>\n\n```json\n{\n  "path": "a.ts"\n}\n```\n\n**Result:**\n\n```\nresult of ',
+  );
+  expect(markdown).toContain(
+    '<summary>Notifications delivered to the model</summary>\n\n```xml\n<block of n1>\n```\n\n</details>',
+  );
   expect(markdown).toContain('And the key is •••?');
   const json = exportJson({ id: 'origin', events });
   const parsed = JSON.parse(json) as { conversation: string; title: string; events: { seq: number }[] };
@@ -86,5 +90,18 @@ test('an exported code fence is longer than any fence in its content', () => {
     content: 'a\n````\nb',
     is_error: true,
   });
-  expect(exportMarkdown({ id: 'x', events: tricky })).toContain('#### Failed\n\n`````\na\n````\nb\n`````');
+  expect(exportMarkdown({ id: 'x', events: tricky })).toContain(
+    '**Failed:**\n\n`````\na\n````\nb\n`````\n\n</details>',
+  );
+});
+
+test('the cycles of one turn are exported below one heading, and a call without result says so', () => {
+  const said = (message: string) => ({ type: 'chat_response', message }) as const;
+  const turn = numbered(started, request('Go.'), said('One.'), call('a'), result('a'), said('Two.'), call('b'));
+  const markdown = exportMarkdown({ id: 'x', events: turn });
+  expect(markdown.match(/^## .*/gm)).toEqual(['## You', '## Earshot']);
+  expect(markdown.match(/<summary>.*/g)).toEqual([
+    '<summary>read_file: a.ts</summary>',
+    '<summary>read_file: a.ts (no result)</summary>',
+  ]);
 });
