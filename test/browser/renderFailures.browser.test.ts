@@ -54,13 +54,16 @@ test('an item that cannot be rendered says so, keeps its text, and does not affe
   await workbench.transcript().locator('strong', { hasText: 'Sweet.' }).waitFor();
 });
 
-const todo = (text: string) => ({
-  calls: [{ id: `todo-${text}`, name: 'todo', arguments: { items: [{ text, state: 'doing' }] } }],
+/** The button of the list shows `0/1` for one item: a text outside the items of the transcript. */
+const todo = (...texts: readonly string[]) => ({
+  calls: [
+    { id: `todo-${texts[0]}`, name: 'todo', arguments: { items: texts.map((text) => ({ text, state: 'open' })) } },
+  ],
 });
 
 test('a page that fails as a whole restarts with the conversation', async () => {
   await workbench.reset();
-  await poison('sour', 2);
+  await poison('0/1', 2);
   server.script(todo('sour'), { text: ['**Back.**'] });
   await workbench.say('Fail as a whole.');
   await workbench.transcript().locator('strong', { hasText: 'Back.' }).waitFor();
@@ -69,8 +72,8 @@ test('a page that fails as a whole restarts with the conversation', async () => 
 
 test('a page that fails repeatedly says so and restarts on request', async () => {
   await workbench.reset();
-  await poison('salty', 4);
-  server.script(todo('salty'), { text: ['**At last.**'] });
+  await poison('0/2', 4);
+  server.script(todo('salty', 'sweet'), { text: ['**At last.**'] });
   // The page may fail before the message is visible in its transcript, so the test does not wait for it.
   await workbench.composer().fill('Fail again and again.');
   await workbench.composer().press('Enter');

@@ -30,7 +30,8 @@ export function PendingDrawer({ pending, heldBack }: Pick<ChatHead, 'pending' | 
   const held = heldBack === null ? undefined : strings.heldBack[heldBack];
   return (
     <StripList
-      class={`drawer level-${pending.worst ?? 'info'}`}
+      name="drawer"
+      level={pending.worst ?? 'info'}
       label={strings.pending}
       icon="bell"
       count={shortCount(pending.count)}

@@ -1,7 +1,8 @@
 // The strip of small buttons above the composer: background commands, to-do, changes and pending notifications. One list
 // at a time opens above the strip; it takes its space from the transcript, so that the transcript's end stays visible.
 import { type ComponentChildren, createContext } from 'preact';
-import { useContext, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Level } from '../../protocol/notification.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon, type IconName } from '../render/icons.tsx';
 
@@ -24,7 +25,9 @@ export function Strip({ children }: { readonly children: ComponentChildren }) {
 
 interface Properties {
   /** Class of the section. */
-  readonly class: string;
+  readonly name: 'handles' | 'todo' | 'changes' | 'drawer';
+  /** Colours the icon. */
+  readonly level?: Level | undefined;
   /** Names the section and the button. */
   readonly label: string;
   readonly icon: IconName;
@@ -39,10 +42,11 @@ interface Properties {
 }
 
 /** A button of the strip, and its list. */
-export function StripList({ class: name, label, icon, count, summary, note, status, children }: Properties) {
+export function StripList({ name, level, label, icon, count, summary, note, status, children }: Properties) {
   const { open, setOpen } = useContext(OpenListContext);
   const { focusComposer } = useActions();
-  const id = useId();
+  // Ids of `useId` are not unique among lists that appear at different times.
+  const id = `list-${name}`;
   const section = useRef<HTMLElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const isOpen = open === id;
@@ -63,7 +67,12 @@ export function StripList({ class: name, label, icon, count, summary, note, stat
     button.current?.focus();
   };
   return (
-    <section class={name} aria-label={label} ref={section} onKeyDown={onKeyDown}>
+    <section
+      class={level === undefined ? name : `${name} level-${level}`}
+      aria-label={label}
+      ref={section}
+      onKeyDown={onKeyDown}
+    >
       <button
         type="button"
         ref={button}

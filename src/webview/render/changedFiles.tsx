@@ -23,7 +23,7 @@ export function ChangedFiles({ changes, running }: Properties) {
   ].join(' ');
   return (
     <StripList
-      class="changes"
+      name="changes"
       label={strings.changes}
       icon="diff"
       count={shortCount(count + meanwhileCount)}

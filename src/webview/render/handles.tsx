@@ -31,7 +31,8 @@ export const HandleList = memo(function HandleList({ handles }: { readonly handl
   const isWaiting = handles.some(({ state }) => state === 'waiting');
   return (
     <StripList
-      class={isWaiting ? 'handles level-warning' : 'handles'}
+      name="handles"
+      level={isWaiting ? 'warning' : undefined}
       label={strings.handles}
       icon="terminal"
       count={shortCount(count(handles, 'running') + count(handles, 'waiting') || handles.length)}

@@ -13,7 +13,7 @@ export const TodoList = memo(function TodoList({ items }: { readonly items: read
   const summary = strings.todoCount(done, items.length);
   return (
     <StripList
-      class="todo"
+      name="todo"
       label={strings.todo}
       icon="check"
       count={`${done}/${items.length}`}

@@ -161,6 +161,19 @@ test('from the keyboard a list is opened with Tab and Enter; Escape closes it an
   expect(await focused()).toBe(LISTS['Pending notifications'][0]);
 });
 
+test('a list that appears while another one is open stays closed', async () => {
+  const alone = await open();
+  const sheets = alone.page.locator('.sheet:visible');
+  await alone.show({ title: 'x', handles: full.handles ?? [] }, items);
+  await alone.page.getByRole('button', { name: LISTS.Background[0] }).click();
+  for (const head of [{ pending: full.pending }, { todo: full.todo }, { changes: full.changes }]) {
+    await alone.change({ type: 'head', head: head as Partial<ChatHead> });
+    await alone.drawn();
+    expect(await sheets.count()).toBe(1);
+    expect(await sheets.locator('.handle').count()).toBe(12);
+  }
+});
+
 test('when the open list becomes empty, it closes, the focus goes to the composer, and the list stays closed', async () => {
   const alone = await open();
   const { page } = alone;
