@@ -96,8 +96,8 @@ const refusalSchema = z.union([
 /** The server's own sentence in one line, without the key, which some servers repeat. Empty if it sent none. */
 function sentenceIn(body: string, apiKey: string | undefined): string {
   const parsed = refusalSchema.safeParse(parseJson(body));
-  // A page of a proxy says nothing that can be shown in a line.
-  const said = parsed.success ? parsed.data : /^\s*</.test(body) ? '' : body;
+  // A page of a proxy, or other JSON, says nothing that can be shown in a line.
+  const said = parsed.success ? parsed.data : /^\s*[<{[]/.test(body) ? '' : body;
   const hidden = apiKey === undefined || apiKey === '' ? said : said.replaceAll(apiKey, '…');
   const line = hidden.replace(/\s+/g, ' ').trim();
   return line.length > LONGEST_SENTENCE ? `${line.slice(0, LONGEST_SENTENCE)}…` : line;

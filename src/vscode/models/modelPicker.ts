@@ -1,4 +1,5 @@
-// The list of Choose Model: opens at once with what is known, and adds models as servers answer. Marks the current one.
+// The list of Choose Model: the models of the current endpoint, of VS Code and this machine, and providers. Marks the
+// current model.
 import * as vscode from 'vscode';
 import { type Result } from '../../base/errors.ts';
 import { type FoundEndpoint, findLocalEndpoints, type ListedModel, listModels } from '../../models/endpoints.ts';
@@ -17,17 +18,20 @@ import {
   tokensOf,
 } from './modelCommands.ts';
 
+/** Then the list is shown without the models of the current endpoint. */
+const CURRENT_MILLISECONDS = 5000;
+
 interface Choice extends vscode.QuickPickItem {
   /** Finds the entry again after the list has changed. */
   readonly id?: string;
   readonly run?: () => Promise<void>;
 }
 
-/** What the servers have answered so far. */
+/** What the servers have answered. */
 interface Answers {
   ofVscode: readonly vscode.LanguageModelChat[];
   local: readonly FoundEndpoint[];
-  /** Of the current endpoint; undefined: it has not answered yet. */
+  /** Of the current endpoint; undefined: there is none. */
   current: Result<readonly ListedModel[]> | undefined;
 }
 
@@ -48,32 +52,23 @@ export async function chooseModel(deps: ModelCommandDeps): Promise<void> {
     if (pick.value === '' && active !== undefined) pick.activeItems = [active];
   };
   let isOpen = true;
-  const add = async <K extends keyof Answers>(name: K, answer: Promise<Answers[K]>) => {
-    answers[name] = await answer;
-    if (isOpen) draw();
-  };
   const chosen = new Promise<Choice | undefined>((resolve) => {
     pick.onDidAccept(() => resolve(pick.selectedItems[0]));
     pick.onDidHide(() => resolve(undefined));
   });
-  pick.onDidChangeValue(draw);
-  draw();
   pick.show();
-  const asked = [
-    add('ofVscode', listLanguageModels(deps)),
-    add('local', findLocalEndpoints()),
-    ...(baseUrl === ''
-      ? []
-      : [
-          add(
-            'current',
-            deps.keys.get(baseUrl).then((key) => listModels(baseUrl, key)),
-          ),
-        ]),
-  ];
-  void Promise.all(asked)
-    .then(() => {
-      if (isOpen) pick.busy = false;
+  const current = async () =>
+    baseUrl === ''
+      ? undefined
+      : listModels(baseUrl, await deps.keys.get(baseUrl), AbortSignal.timeout(CURRENT_MILLISECONDS));
+  void Promise.all([listLanguageModels(deps), findLocalEndpoints(), current()])
+    .then(([ofVscode, local, ofEndpoint]) => {
+      if (!isOpen) return;
+      // All at once: an entry that moves while the user clicks would choose another model.
+      Object.assign(answers, { ofVscode, local, current: ofEndpoint } satisfies Answers);
+      pick.onDidChangeValue(draw);
+      draw();
+      pick.busy = false;
     })
     .catch(deps.report);
   const choice = await chosen;
