@@ -38,8 +38,6 @@ const NODE_OPTION =
   /^(?:-r|--require|--import|--(?:experimental-)?loader|-C|--conditions|--enable-source-maps|--no-(?:warnings|deprecation|experimental-\w[\w-]*)|--trace-[\w-]+|--max-old-space-size|--inspect[\w-]*|--experimental-(?:strip-types|transform-types|vm-modules)|--disable-warning|--stack-size)$/;
 const NODE_VALUE = /^(?:-r|--require|--import|--(?:experimental-)?loader|-C|--conditions)$/;
 const PYTHON_OPTION = /^-[uBIEsSOqvP]+$/;
-/** `name@1.2.3`, `name==1.2.3`. */
-const EXACT_VERSION = /.(?:@|==)v?\d+\.\d+(?:\.\d+)?[\w.+-]*$/;
 const MOST_STEPS = 8;
 
 /** Whether a variable of this name can make a program load or run other code. */
@@ -219,7 +217,7 @@ class Command {
     const local = runner === 'npx' && installed !== '' ? await pins.findUpwards(bins) : [];
     const isOutside = local.length === 0 && !(isPath && (await pins.isInside(resolve(this.#place.folder, path))));
     // A registry does not change the code of a published version.
-    if (isOutside && (isProgram || EXACT_VERSION.test(spec))) return;
+    if (isOutside && (isProgram || hasExactVersion(spec, runner))) return;
     pins.addUnpinned('package', spec);
     if (isOutside) return;
     pins.markInWorkspace();
@@ -288,4 +286,10 @@ function scriptsIn(text: string, mentioned: readonly string[]): string {
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
+}
+
+/** `name@1.2.3`, `name==1.2`. For npm, a version with fewer than three numbers is a range. */
+function hasExactVersion(spec: string, runner: string): boolean {
+  const version = spec.slice(Math.max(spec.lastIndexOf('@'), spec.lastIndexOf('==') + 1) + 1);
+  return version !== spec && /^v?\d[\w.+-]*$/.test(version) && version.split('.').length >= (runner === 'npx' ? 3 : 2);
 }

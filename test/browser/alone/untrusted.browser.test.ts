@@ -27,7 +27,8 @@ test('Earshot reads files, refuses to run commands with a reason, and runs them 
   const { page } = workbench;
   await workbench.openChat();
   const chat = workbench.chat();
-  await chat.getByText('This workspace is not trusted', { exact: false }).waitFor();
+  const notTrusted = chat.locator('.obstacle').getByText('This workspace is not trusted', { exact: false });
+  await notTrusted.waitFor();
   await workbench.say('read README.md then run echo unsafe');
   await workbench.settled();
   await workbench.card('Read README.md').getByText('Done', { exact: true }).waitFor();
@@ -38,7 +39,7 @@ test('Earshot reads files, refuses to run commands with a reason, and runs them 
 
   await chat.getByRole('button', { name: 'Manage trust' }).click();
   await page.getByRole('button', { name: 'Trust', exact: true }).first().click();
-  await expect.poll(() => chat.getByText('This workspace is not trusted', { exact: false }).count()).toBe(0);
+  await expect.poll(() => notTrusted.count()).toBe(0);
 });
 
 test('a task runs with the shell of the repository only after a dialog that shows it was approved', async () => {

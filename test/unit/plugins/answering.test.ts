@@ -71,7 +71,7 @@ async function leaveBehind(world: PluginWorld, { prefix, when, background }: Lef
     render: () => undefined,
     approve: async ({ call }) => {
       if (call.id === 'start') return { action: 'approve', by: 'user' };
-      await expect.poll(() => existsSync(report), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => existsSync(report)).toBe(true);
       return { action: 'reject', by: 'user' };
     },
   });
@@ -112,7 +112,7 @@ test('a process that was seen in a command belongs to it, although nothing conne
   const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
   const pid = Number(printed.toString());
   atTestEnd(async () => void process.kill(pid));
-  await expect.poll(() => processObserver.hasSeen(processInfo(pid)), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => processObserver.hasSeen(processInfo(pid))).toBe(true);
   const gone = once(shell, 'close');
   shell.stdout.destroy();
   shell.kill('SIGKILL');

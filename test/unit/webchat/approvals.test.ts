@@ -22,7 +22,7 @@ async function card(stream: PageStream, id: string, fits: (tool: Tool) => boolea
         change.type === 'item' && change.item.type === 'tool' && change.item.id === id ? [change.item] : [],
       ),
     );
-  await expect.poll(() => cards().some(fits), { interval: 5, timeout: 20_000 }).toBe(true);
+  await expect.poll(() => cards().some(fits), { interval: 5 }).toBe(true);
   return cards().findLast(fits) as Tool;
 }
 

@@ -255,7 +255,7 @@ describe('file notifications', function () {
     // The watcher may report files that were restored after the previous test only now.
     assert.match(
       delivered,
-      /Other files of the workspace meanwhile: \d changed, 5 created(, \d deleted)? \(.*src\/ 5.*\)/,
+      /Other files of the workspace meanwhile: \d changed, 5 created(, \d deleted)? \(.*src\/ [5-9].*\)/,
     );
     assert.doesNotMatch(delivered, /dist/);
     assert.doesNotMatch(await agent.turn(), /workspace meanwhile/);

@@ -41,6 +41,7 @@ async function inspect(
 test.each([
   { command: ['npx', '-y', '@scope/server@1.2.3', '.'], names: [], unpinned: [], own: true },
   { command: ['npx', '-y', '@scope/server'], names: [], unpinned: ['package @scope/server'], own: true },
+  { command: ['npx', '-y', 'server@1.2'], names: [], unpinned: ['package server@1.2'], own: true },
   { command: ['npx', '-y', 'server@latest'], names: [], unpinned: ['package server@latest'], own: true },
   { command: ['uvx', '--from', 'pkg==1.2.3', 'server'], names: [], unpinned: [], own: true },
   { command: ['uvx', 'server'], names: [], unpinned: ['package server'], own: true },

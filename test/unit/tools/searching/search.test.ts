@@ -188,7 +188,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
     expect(broken.isError).toBe(true);
     expect(broken.content).toMatch(/^It could not be searched: [^]*(unclosed group|Unterminated group)/i);
     const outside = await search({ query: 'text', path: '..' });
-    expect(outside).toEqual({ content: '.. is outside the workspace.', isError: true });
+    expect(outside).toEqual({ content: '.. is outside the workspace.', isError: true, failure: 'outside' });
   });
 
   test('cancelling ends the search at once and leaves no process', async () => {
