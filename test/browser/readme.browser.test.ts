@@ -48,7 +48,7 @@ test('the second request of the README reports the file that is changed while it
   await workbench.say(read);
   await workbench.card(/^Run /).getByRole('button', { name: 'Approve', exact: true }).click();
   await writeFile(file(path), `${await readFile(file(path), 'utf8')}\n// Changed by hand.\n`);
-  await workbench.chat().getByText('1 pending').waitFor();
+  await workbench.chat().getByRole('button', { name: 'Pending notifications 1' }).waitFor();
   await workbench.settled();
   const transcript = workbench.transcript();
   await transcript.getByText('I was notified meanwhile:').waitFor();

@@ -161,12 +161,16 @@ export class ReviewController implements Disposable {
       await vscode.window.showWarningMessage(describeFailure(opened.failure));
       return;
     }
-    const held = conversation === undefined ? undefined : keepAlive.hold(conversation, !isLive);
+    const held = isLive ? undefined : keepAlive.hold(conversation, true);
+    let outcome: Result<Reviewed> | undefined;
     try {
-      await restoreTo(await this.#restoring(conversation), request);
+      const { deps } = await this.#restoring(conversation);
+      await restoreTo({ deps, reportOutcome: async (result) => void (outcome = result) }, request);
     } finally {
       held?.dispose();
     }
+    // Only now, since the message stays until the user closes it.
+    if (outcome !== undefined) await this.#reportOutcome(outcome);
   }
 
   async #restoreDeps(conversation?: string): Promise<RestoreDeps> {
