@@ -1,5 +1,4 @@
 // One configured server, from its approval to its removal: connects, and reconnects with back-off after a loss.
-import { countOf } from '../base/text.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
@@ -245,7 +244,10 @@ export class McpServer implements Disposable {
       if (session.pid !== undefined) await memory.set(legacyKey, session.era === 'legacy');
       const tools = await session.listTools();
       // The server was stopped meanwhile.
-      if (signal.aborted) return await session.close();
+      if (signal.aborted) {
+        await session.close();
+        return;
+      }
       this.#session = session;
       this.#instructions = boundInstructions(session.instructions);
       this.#setTools(tools);
@@ -259,8 +261,7 @@ export class McpServer implements Disposable {
     if (this.#session !== session) return;
     this.#wasReady = true;
     this.#readySince = clock.monotonic();
-    const tools = countOf(this.#tools.length, 'tool');
-    this.host.log(this.name, `Connected: ${session.title}, revision ${session.version}, ${tools}.`);
+    this.host.log(this.name, `Connected: ${session.title}, revision ${session.version}, tools: ${this.#tools.length}.`);
     this.#become('ready');
     this.#emitter.fire({ type: 'ready' });
     void this.cancels.connected(session).catch((error: unknown) => this.noteFailure(error));

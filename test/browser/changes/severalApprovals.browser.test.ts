@@ -95,8 +95,9 @@ test('Approve All approves every call except those with a warning', async () => 
 
 test('the key approves the first call from the composer, but not one that has just appeared', async () => {
   server.script({ calls: [run('touch key-one'), run('touch key-two')], hang: true }, done);
+  const next = server.requests.length;
   await workbench.say('Go on.');
-  await server.request(0);
+  await server.request(next);
   await workbench.composer().focus();
   server.release();
   await approveIn('Run touch key-two').waitFor();
@@ -186,8 +187,9 @@ test('a task shows its command and the task before it on its card', async () => 
 test('with a hidden view, one message in words announces all approvals', async () => {
   const calls = [write('toast-one.txt'), call('delete_file', { path: 'README.md' }), run('echo toast')];
   server.script({ calls, hang: true }, done);
+  const next = server.requests.length;
   await workbench.say('Ask me while I look away.');
-  await server.request(0);
+  await server.request(next);
   await workbench.command('View: Toggle Secondary Side Bar Visibility');
   await workbench.composer().waitFor({ state: 'hidden' });
   server.release();
