@@ -31,10 +31,13 @@ test('a link to a key outside the workspace is read only after a question that s
   atTestEnd(() => rm(outside, { recursive: true, force: true }));
   await writeFile(join(outside, 'id_rsa'), 'the key');
   const world = await createWebChatWorld({
-    answers: [call('r', 'read_file', { path: 'notes.txt' }), { text: ['Done.'] }],
+    answers: [{ text: ['Hello.'] }, call('r', 'read_file', { path: 'notes.txt' }), { text: ['Done.'] }],
   });
   await symlink(join(outside, 'id_rsa'), join(world.headless.folder, 'notes.txt'));
   const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
+  // The page follows the conversation before the question is asked.
+  await post(world, PAGE, { type: 'send', text: 'Hi.' });
+  await stream.next((message) => JSON.stringify(message).includes('Hello.'));
   await post(world, PAGE, { type: 'send', text: 'Read the notes.' });
   const { approval } = await card(stream, 'r', ({ state }) => state === 'approval');
   expect(approval?.reason).toContain('notes.txt is outside the workspace');
