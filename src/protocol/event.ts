@@ -65,6 +65,8 @@ export const FORMATS = ['xml', 'developer', 'markdown', 'synthetic-tool'] as con
 const carriedSchema = z.strictObject({
   format: z.enum(FORMATS),
   text: z.string(),
+  /** The texts of `user_text` as sent, apart from the block. Absent in logs of earlier versions: `text` contains them. */
+  user: z.array(z.string()).optional(),
   through: z.int(),
   user_text: z.array(z.string()),
   shown: z.array(z.string()),
@@ -92,9 +94,26 @@ export type AnsweringProgram = z.infer<typeof programSchema>;
 const usageSchema = z.strictObject({
   input_tokens: z.int(),
   output_tokens: z.int(),
+  /** Of the input tokens: those read from the endpoint's cache, and those written to it. */
   cached_tokens: z.int().optional(),
+  written_tokens: z.int().optional(),
+  /** The price that the endpoint itself reports, in US dollars. */
+  cost: z.number().optional(),
 });
 export type Usage = z.infer<typeof usageSchema>;
+
+export const MODEL_APIS = ['chat', 'responses', 'messages'] as const;
+export type ModelApi = (typeof MODEL_APIS)[number];
+
+/** What one model call produced, in the form of its API. Only the adapter of that API reads `items`. */
+const originSchema = z.strictObject({
+  api: z.enum(MODEL_APIS),
+  /** The endpoint's base URL without its path, or the provider's id. */
+  provider: z.string(),
+  model: z.string(),
+  items: z.array(z.unknown()),
+});
+export type WireOrigin = z.infer<typeof originSchema>;
 
 /** A text that a request contained, stored by its hash. */
 const namedTextSchema = z.strictObject({ name: z.string(), hash: z.string() });
@@ -144,6 +163,8 @@ const bodies = {
     /** The conversation of the subagent that made the call; it is counted here too. */
     subagent: z.string().optional(),
     failure: failureSchema.optional(),
+    /** Set if the call succeeded and its API wants its own output back. */
+    origin: originSchema.optional(),
   },
   /** The configuration of requests from here on; written when it differs from the previous one. */
   config_used: {
@@ -188,6 +209,8 @@ const bodies = {
     tools: z.array(z.string()).optional(),
     /** Names (`resourceName`) of the resources of MCP servers that the call has read. */
     resources: z.array(z.string()).optional(),
+    /** Images that the model is shown; their bytes are snapshots. */
+    images: z.array(z.strictObject({ media_type: z.string(), hash: z.string(), name: z.string() })).optional(),
     /** Images and sound for the card; their bytes are snapshots. The model is not shown them. */
     media: z.array(z.strictObject({ media_type: z.enum(CARD_MEDIA_TYPES), hash: z.string() })).optional(),
   },
@@ -314,6 +337,7 @@ const shapes = new Map(
 const openData: { readonly [T in EventType]?: (event: EventOf<T>) => Readonly<Record<string, unknown>> } = {
   chat_request: ({ schema }) => ({ schema }),
   chat_response: ({ data }) => ({ data }),
+  model_call: ({ origin }) => ({ 'origin.items': origin?.items }),
   tool_call_request: ({ arguments: args }) => ({ arguments: args }),
   approval: ({ arguments: args }) => ({ arguments: args }),
   notification_queued: ({ notification }) => ({ 'notification.data': notification.data }),
