@@ -1,6 +1,7 @@
 // The hub: stores the messages that agents send to each other, then pushes them to subscribed sessions (WIRE B).
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
+import { Coalescer } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
@@ -13,7 +14,6 @@ import {
 } from '../protocol/hub.ts';
 import { Connection, type Transport } from './connection.ts';
 import { Directory } from './directory.ts';
-import { Coalescer } from './coalescer.ts';
 import { HealthWatchers } from './healthWatchers.ts';
 import { type HubContext, type HubIdentity } from './hubContext.ts';
 import { type HubLink, type HubSide } from './hubLink.ts';
@@ -83,7 +83,7 @@ export class Hub implements Disposable {
     if (unknown > SNAPSHOT_AFTER) this.#storeDirectory(directory, lengths);
     this.#last = last;
     this.#next = last + 1;
-    const updates = this.#held.add(new Coalescer(deps.clock, THREAD_INTERVAL, (key) => this.#pushThread(key)));
+    const updates = this.#held.add(new Coalescer<string>(deps.clock, THREAD_INTERVAL, (key) => this.#pushThread(key)));
     const healthWatchers = this.#held.add(new HealthWatchers(deps.clock, () => this.#link?.health(), deps.linkChanged));
     const writer = new HubWriter({
       files: deps.files,

@@ -1,5 +1,6 @@
 // Sends, reads and lists messages for an agent. Waits while the hub moves to another process.
 import * as z from 'zod';
+import { within } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type HubCode } from '../../base/failureCodes.ts';
@@ -128,34 +129,33 @@ export class HubMessages {
 
   async #call(method: string, params: object, signal?: AbortSignal): Promise<Result<unknown, HubCode>> {
     const { agent, clock } = this.#deps;
-    const waiting = Promise.withResolvers<'late'>();
-    const timer = clock.after(WAIT_FOR_HUB, () => waiting.resolve('late'));
-    const stop = () => waiting.resolve('late');
-    signal?.addEventListener('abort', stop, { once: true });
+    const over = new AbortController();
+    const answer = callUntilAnswered(agent, method, params, over.signal);
     try {
-      for (;;) {
-        const outcome = await Promise.race([waiting.promise, callOnce(agent, method, params)]);
-        if (outcome === 'late') return absent();
-        if (outcome !== 'lost') return outcome;
-      }
+      return (await within(clock, WAIT_FOR_HUB, answer, signal)) ?? absent();
     } finally {
-      timer.dispose();
-      signal?.removeEventListener('abort', stop);
+      over.abort();
     }
   }
 }
 
-/** `lost`: the connection ended before the answer came. */
-async function callOnce(agent: HubAgent, method: string, params: object): Promise<Result<unknown, HubCode> | 'lost'> {
-  await agent.connected();
-  if (agent.isDisposed) return absent();
-  try {
-    return succeeded(await agent.call(method, params));
-  } catch (error) {
-    if (error instanceof JsonRpcError) return failed('hub_refused', `The hub refused it: ${error.message}.`);
-    // The request fails shortly before the agent notices the end of its connection.
-    await agent.disconnected();
-    return 'lost';
+/** Sends the request again after the connection ended before the answer came, until `over`. */
+async function callUntilAnswered(
+  agent: HubAgent,
+  method: string,
+  params: object,
+  over: AbortSignal,
+): Promise<Result<unknown, HubCode>> {
+  for (;;) {
+    await agent.connected();
+    if (agent.isDisposed || over.aborted) return absent();
+    try {
+      return succeeded(await agent.call(method, params));
+    } catch (error) {
+      if (error instanceof JsonRpcError) return failed('hub_refused', `The hub refused it: ${error.message}.`);
+      // The request fails shortly before the agent notices the end of its connection.
+      await agent.disconnected();
+    }
   }
 }
 

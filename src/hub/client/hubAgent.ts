@@ -1,5 +1,6 @@
 // One agent on a hub: reconnects after a loss, keeps its session, and receives each of its messages once.
 import * as z from 'zod';
+import { BackOff } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
@@ -65,7 +66,7 @@ export class HubAgent implements Disposable {
   #early: ReceivedMessage[] | undefined;
   #waiting: (() => void)[] = [];
   #retry: Disposable | undefined;
-  #delay = RETRY_FIRST;
+  readonly #delay = new BackOff(RETRY_FIRST, RETRY_LONGEST);
   /** The last refusal that was reported. */
   #refusal = '';
   #disposed = false;
@@ -186,8 +187,7 @@ export class HubAgent implements Disposable {
 
   #again(): void {
     if (this.#disposed) return;
-    this.#retry = this.#deps.clock.after(this.#delay, () => this.#connect());
-    this.#delay = Math.min(2 * this.#delay, RETRY_LONGEST);
+    this.#retry = this.#deps.clock.after(this.#delay.next(), () => this.#connect());
   }
 
   async #tryToConnect(): Promise<void> {
@@ -211,7 +211,7 @@ export class HubAgent implements Disposable {
     }
     this.#connection = connection;
     this.#refusal = '';
-    this.#delay = RETRY_FIRST;
+    this.#delay.reset();
     this.#wake();
     this.#onState.fire(true);
     this.#background(
