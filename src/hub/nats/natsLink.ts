@@ -11,7 +11,8 @@ import { dirname, join } from 'node:path';
 import { aborted, BackOff, ignore, pause } from '../../base/async.ts';
 import { type KernelLock, type TryLock } from '../../node/kernelLock.ts';
 import { type LinkHealth } from '../../protocol/hub.ts';
-import { type HubLink, type HubSide, type RemoteAgent } from '../hubLink.ts';
+import { type ListedHubAgent } from '../../protocol/hubMethods.ts';
+import { type HubLink, type HubSide } from '../hubLink.ts';
 import { type StoredRecord } from '../hubWriter.ts';
 import { Claims } from './claims.ts';
 import { type JoinOptions } from './joinOptions.ts';
@@ -101,9 +102,9 @@ class NatsLink implements HubLink {
   }
 
   /** The agents at the last check; reading them schedules further checks. */
-  agents(): readonly RemoteAgent[] {
+  agents(): readonly ListedHubAgent[] {
     this.#session?.followPresence();
-    const agents: RemoteAgent[] = [];
+    const agents: ListedHubAgent[] = [];
     for (const [name, { machine, role, module, display, since }] of this.#claims.others) {
       const unread = this.#presence.unread(machine, name);
       agents.push({
