@@ -1,6 +1,7 @@
 // Appends the hub's records to their files. Records of a group share one write and one sync for each file, and are
 // applied in the order of arrival.
 import { join } from 'node:path';
+import { pause } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type AppendFile, type FileSystem } from '../node/files/fileSystem.ts';
@@ -141,7 +142,7 @@ export class HubWriter {
   /** False: what a failed write left could not be removed. It is tried again before the next write. */
   async #isRestored(name: string): Promise<boolean> {
     for (let attempt = 0; attempt < READ_BACK_ATTEMPTS && this.#unsure.has(name); attempt++) {
-      if (attempt > 0) await new Promise<void>((resolve) => this.#deps.clock.after(READ_BACK_INTERVAL, resolve));
+      if (attempt > 0) await pause(this.#deps.clock, READ_BACK_INTERVAL);
       await this.#fileFor(name).catch(() => undefined);
     }
     return !this.#unsure.has(name);

@@ -1,4 +1,5 @@
 // Watches exactly the files that live conversations have seen. Requests a comparison when a conversation sees a file.
+import { coalesce } from '../../base/async.ts';
 import { type SeenFiles } from '../../core/ports/ports.ts';
 import { type LiveConversations } from '../../core/ports/producers.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
@@ -24,7 +25,9 @@ export class FollowedFiles {
   #live: ReadonlySet<string> = new Set();
   /** Conversations that joined since the file was last compared, by path. */
   readonly #joined = new Map<string, readonly string[]>();
-  #turn: Promise<void> = Promise.resolve();
+  readonly #refresh = coalesce(async () => {
+    if (!this.#ended) await this.#refreshNow();
+  });
   #ended = false;
 
   constructor(deps: FollowedFilesDeps) {
@@ -48,9 +51,7 @@ export class FollowedFiles {
 
   /** Call after a file was seen, or a conversation was opened or closed. */
   refresh(): void {
-    this.#turn = this.#turn
-      .then(() => (this.#ended ? undefined : this.#refreshNow()))
-      .catch((error: unknown) => this.#deps.failed(error));
+    void this.#refresh().catch((error: unknown) => this.#deps.failed(error));
   }
 
   end(): void {
