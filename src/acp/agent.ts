@@ -231,6 +231,7 @@ export class AcpAgent implements Disposable {
         this.#queue(session, async () => [outputUpdate(call, output)]);
       },
       request: (method: string, params: object, signal: AbortSignal) => this.#request(method, params, signal),
+      report: (what: string, error: unknown) => this.#deps.logger.error(what, error),
     };
     const effectOf = (tool: string) => made.folder?.effectOf(tool);
     const listener: FolderListener = {

@@ -85,8 +85,8 @@ type ToolCode =
   | 'slow'
   | 'too_deep';
 
-/** Whether a call still does what was approved. */
-type ApprovalCode = 'not_as_approved' | 'only_planned' | 'plan_mode' | 'rejected';
+/** Answers to approvals, and whether a call still does what was approved. */
+type ApprovalCode = 'already_answered' | 'not_as_approved' | 'only_planned' | 'plan_mode' | 'rejected';
 
 /** Commands and tasks. */
 export type ProcessCode =

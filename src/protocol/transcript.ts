@@ -1,4 +1,5 @@
 // The items of a conversation's transcript, as every front end shows them.
+import * as z from 'zod';
 import { type FailureCode } from '../base/failureCodes.ts';
 import { type FormField } from './page/form.ts';
 import { type BringBackMessage } from './page/changesView.ts';
@@ -44,10 +45,11 @@ export type ToolState =
 export const ALWAYS_SCOPES = ['conversation', 'folder'] as const;
 
 /** `server`: it covers all tools of the MCP server. */
-export interface AlwaysAnswer {
-  readonly scope: (typeof ALWAYS_SCOPES)[number];
-  readonly server?: true | undefined;
-}
+export const alwaysAnswerSchema = z.strictObject({
+  scope: z.enum(ALWAYS_SCOPES),
+  server: z.literal(true).optional(),
+});
+export type AlwaysAnswer = Readonly<z.infer<typeof alwaysAnswerSchema>>;
 
 /** The information that the user needs to answer, in addition to the call itself. */
 export interface ApprovalView {
@@ -65,6 +67,8 @@ export interface ApprovalView {
   readonly preview?: CallPreview;
   /** What the call would run, if it is a task of the editor. */
   readonly task?: TaskView;
+  /** Another number whenever something of this has changed; an approval of an earlier one is refused. */
+  readonly revision?: number;
 }
 
 /** A question to the user, on the card of the call that asks it. */

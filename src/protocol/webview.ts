@@ -15,7 +15,7 @@ import { type HandleView, handlesMessages } from './page/handlesView.ts';
 import { type Level } from './notification.ts';
 import { type PendingEntry, pendingMessages } from './page/pendingView.ts';
 import { type TodoItem } from './todo.ts';
-import { ALWAYS_SCOPES, type TranscriptItem } from './transcript.ts';
+import { alwaysAnswerSchema, type TranscriptItem } from './transcript.ts';
 import { transcriptMessages } from './page/transcriptMessages.ts';
 
 /** Messages from the page. The host sends nothing before `ready`. */
@@ -60,7 +60,9 @@ export const fromPageSchema = z.discriminatedUnion('type', [
     action: z.enum(['approve', 'reject', 'modify']),
     reason: z.string().max(10_000).optional(),
     /** With `approve`: similar calls need no approval from now on. */
-    always: z.strictObject({ scope: z.enum(ALWAYS_SCOPES), server: z.literal(true).optional() }).optional(),
+    always: alwaysAnswerSchema.optional(),
+    /** The `revision` of the card that was answered. */
+    revision: z.number().optional(),
     /** With `modify`: the arguments to run instead. */
     arguments: z.record(z.string(), z.unknown()).optional(),
   }),

@@ -217,10 +217,10 @@ export const TIMED_OUT = 'timeout';
 
 export interface ApprovalAnswer {
   readonly action: 'approve' | 'reject' | 'modify';
-  readonly arguments?: Readonly<Record<string, unknown>>;
-  readonly reason?: string;
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  readonly reason?: string | undefined;
   /** Similar calls, or all calls of the tool's server, need no approval from now on. Only with `approve`. */
-  readonly always?: AlwaysAnswer;
+  readonly always?: AlwaysAnswer | undefined;
   /** Who answered: `user`, `plugin:<name>`, `timeout`. Never a notification. */
   readonly by: string;
   /** The plugin's process. */
@@ -284,15 +284,26 @@ export interface QueuedMessage {
   readonly attachments?: readonly Attachment[];
 }
 
-/** Shows a turn to a person, or to a program in their place, and answers its questions. */
-export interface Frontend {
-  render(conversation: string, partial: PartialAnswer): void;
+/** Asks the user, through every front end that shows the conversation. */
+export interface UserRequests {
   /** Resolves with the first answer; rejects only when the signal is aborted. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** An open approval has changed. Ignored if it is no longer open. */
   approvalChanged(request: ApprovalRequest): void;
   /** Asks a question; resolves and rejects as `approve` does. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
+  /** The number of open requests of a conversation. */
+  countOf(conversation: string): number;
+  readonly onDidChange: Event<{
+    readonly type: 'opened' | 'changed' | 'closed';
+    readonly open: { readonly conversation: string };
+  }>;
+}
+
+/** Shows a turn to a person, or to a program in their place. */
+export interface Frontend {
+  readonly requests: UserRequests;
+  render(conversation: string, partial: PartialAnswer): void;
   /** Queued messages that no request will carry. Resolves to whether the front end has stored them durably. */
   returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
 }

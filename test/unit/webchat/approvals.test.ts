@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
+import { type ToPage } from '../../../src/protocol/webview.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { openStream, type PageStream, post } from '../../support/webchat/pageStream.ts';
 import { checkView, oneTaskTool } from '../../support/tools/oneTask.ts';
@@ -14,14 +15,15 @@ const PAGE = 'page-0001';
 
 type Tool = Extract<TranscriptItem, { type: 'tool' }>;
 
+const itemsOf = (message: ToPage): readonly TranscriptItem[] => {
+  if (message.type === 'snapshot') return message.state.items;
+  return message.type === 'delta' ? message.changes.flatMap((one) => (one.type === 'item' ? [one.item] : [])) : [];
+};
+
 /** The last state of a call's card that fits. */
 async function card(stream: PageStream, id: string, fits: (tool: Tool) => boolean): Promise<Tool> {
   const cards = () =>
-    stream.received.flatMap((message) =>
-      (message.type === 'delta' ? message.changes : []).flatMap((change) =>
-        change.type === 'item' && change.item.type === 'tool' && change.item.id === id ? [change.item] : [],
-      ),
-    );
+    stream.received.flatMap(itemsOf).filter((item): item is Tool => item.type === 'tool' && item.id === id);
   await expect.poll(() => cards().some(fits), { interval: 5 }).toBe(true);
   return cards().findLast(fits) as Tool;
 }
@@ -31,13 +33,10 @@ test('a link to a key outside the workspace is read only after a question that s
   atTestEnd(() => rm(outside, { recursive: true, force: true }));
   await writeFile(join(outside, 'id_rsa'), 'the key');
   const world = await createWebChatWorld({
-    answers: [{ text: ['Hello.'] }, call('r', 'read_file', { path: 'notes.txt' }), { text: ['Done.'] }],
+    answers: [call('r', 'read_file', { path: 'notes.txt' }), { text: ['Done.'] }],
   });
   await symlink(join(outside, 'id_rsa'), join(world.headless.folder, 'notes.txt'));
   const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
-  // The page follows the conversation before the question is asked.
-  await post(world, PAGE, { type: 'send', text: 'Hi.' });
-  await stream.next((message) => JSON.stringify(message).includes('Hello.'));
   await post(world, PAGE, { type: 'send', text: 'Read the notes.' });
   const { approval } = await card(stream, 'r', ({ state }) => state === 'approval');
   expect(approval?.reason).toContain('notes.txt is outside the workspace');

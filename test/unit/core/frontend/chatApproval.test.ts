@@ -1,7 +1,9 @@
 // Approvals, questions and retries on the chat page, which are not in the log.
 import { expect, test } from 'vitest';
+import { Requests } from '../../../../src/core/client/requests.ts';
 import { ChatFrontend } from '../../../../src/core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../../../src/core/frontend/chatHead.ts';
+import { type ApprovalAnswer } from '../../../../src/core/ports/ports.ts';
 import { type TranscriptItem } from '../../../../src/protocol/transcript.ts';
 import { type Change, type ToPage } from '../../../../src/protocol/webview.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
@@ -10,7 +12,8 @@ const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', det
 
 function begin() {
   const clock = createManualClock();
-  const frontend = new ChatFrontend(clock, head, (error) => expect(error).toBeUndefined());
+  const requests = new Requests((error) => expect(error).toBeUndefined());
+  const frontend = new ChatFrontend(clock, head, requests);
   const posted: ToPage[] = [];
   frontend.attach((message) => posted.push(message));
   const tool: TranscriptItem = {
@@ -27,7 +30,10 @@ function begin() {
     const last = posted.at(-1);
     return last?.type === 'delta' ? last.changes : [];
   };
-  return { frontend, changes };
+  const answer = (action: ApprovalAnswer['action'], more: Partial<ApprovalAnswer> = {}) =>
+    requests.answer({ type: 'approval', conversation: 'c', id: 'a', answer: { action, by: 'user', ...more } });
+  const reply = (text: string) => requests.answer({ type: 'question', id: 'q', answer: { answer: text, by: 'user' } });
+  return { frontend, requests, answer, reply, changes };
 }
 
 test('a retry shows a notice with its delay, which is removed when the request is sent', () => {
@@ -46,46 +52,46 @@ test('a retry shows a notice with its delay, which is removed when the request i
 });
 
 test('an open approval shows its reason, the scope of *always*, and the problem of the last answer', async () => {
-  const { frontend, changes } = begin();
+  const { frontend, requests, answer, changes } = begin();
   const call = { id: 'a', name: 'run_command', arguments: { command: 'x' } };
   const { signal } = new AbortController();
   const asked = { conversation: 'c', call, reason: 'it is outside.', always: 'x' };
-  const answer = frontend.approve(asked, signal);
+  const asking = requests.approve(asked, signal);
   expect(changes()).toMatchObject([
     { item: { state: 'approval', approval: { reason: 'it is outside.', always: 'x' } } },
   ]);
-  frontend.answerApproval('a', { action: 'modify', arguments: {}, by: 'user' });
-  expect(await answer).toEqual({ action: 'modify', arguments: {}, by: 'user' });
-  const again = frontend.approve({ ...asked, problem: 'command: missing' }, signal);
+  answer('modify', { arguments: {} });
+  expect(await asking).toEqual({ action: 'modify', arguments: {}, by: 'user' });
+  const again = requests.approve({ ...asked, problem: 'command: missing' }, signal);
   expect(changes().at(-1)).toMatchObject({ item: { approval: { problem: 'command: missing' } } });
-  frontend.answerApproval('a', { action: 'approve', by: 'user' });
+  answer('approve');
   await again;
   expect(changes().at(-1)).toMatchObject({ item: { state: 'running' } });
   frontend.dispose();
 });
 
 test('a question can be answered once while it is open in this window; otherwise it is only shown', async () => {
-  const { frontend, changes } = begin();
+  const { frontend, requests, reply, changes } = begin();
   const question = { id: 'q', text: 'Which?', several: false, options: ['x', 'y'] };
   const tool = { type: 'tool', id: 'a', name: 'ask_user', arguments: {}, state: 'running', output: '' } as const;
   frontend.show('c', [{ ...tool, question }]);
-  expect(frontend.answerQuestion('q', { answer: 'x', by: 'user' })).toBe(false);
+  expect(reply('x').ok).toBe(false);
   const { signal } = new AbortController();
   const asked = { conversation: 'c', id: 'q', call: 'a', text: 'Which?', options: ['x', 'y'] };
-  const answer = frontend.ask({ ...asked, problem: 'answer: wrong' }, signal);
+  const answer = requests.ask({ ...asked, problem: 'answer: wrong' }, signal);
   expect(changes()).toMatchObject([
     { item: { state: 'question', question: { options: ['x', 'y'], problem: 'answer: wrong' } } },
   ]);
-  expect(frontend.openRequests).toMatchObject([{ type: 'question', conversation: 'c' }]);
-  expect(frontend.answerQuestion('q', { answer: 'y', by: 'user' })).toBe(true);
-  expect(frontend.answerQuestion('q', { answer: 'x', by: 'user' })).toBe(false);
+  expect(requests.all).toMatchObject([{ type: 'question', conversation: 'c' }]);
+  expect(reply('y').ok).toBe(true);
+  expect(reply('x').ok).toBe(false);
   expect(await answer).toEqual({ answer: 'y', by: 'user' });
   expect(changes().at(-1)).toMatchObject({ item: { state: 'running' } });
 
   const stopped = new AbortController();
-  const given = frontend.ask(asked, stopped.signal);
+  const given = requests.ask(asked, stopped.signal);
   stopped.abort();
   await expect(given).rejects.toThrow('cancelled');
-  expect(frontend.openRequests).toEqual([]);
+  expect(requests.all).toEqual([]);
   frontend.dispose();
 });
