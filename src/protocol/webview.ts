@@ -22,6 +22,8 @@ import { transcriptMessages } from './page/transcriptMessages.ts';
 export const fromPageSchema = z.discriminatedUnion('type', [
   /** Also sent after a gap in the numbering. The host answers with a snapshot. */
   z.strictObject({ type: z.literal('ready') }),
+  /** Whether the page has the keyboard focus, of which VS Code does not tell extensions. */
+  z.strictObject({ type: z.literal('focused'), focused: z.boolean() }),
   /** The unsent text, shortly after each change. The conversation is null for a new chat. */
   z.strictObject({
     type: z.literal('draft'),

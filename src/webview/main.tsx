@@ -30,6 +30,10 @@ function isToPage(data: unknown): data is ToPage {
 }
 
 const api = acquireVsCodeApi();
+const postFocus = (focused: boolean) => api.postMessage({ type: 'focused', focused });
+window.addEventListener('focus', () => postFocus(true));
+window.addEventListener('blur', () => postFocus(false));
+postFocus(document.hasFocus());
 startPage({
   post: (message) => api.postMessage(message),
   listen: (receive) =>

@@ -42,7 +42,7 @@ interface Manifest {
     commands: { command: string; title: string; category: string }[];
     configuration: { title: string; order: number; properties: Record<string, Property> }[];
     views: Record<string, { id: string }[]>;
-    menus: Record<string, { command: string }[]>;
+    menus: Record<string, { command: string; when: string; group: string }[]>;
   };
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
 }
@@ -78,6 +78,15 @@ test('menus contain only commands that exist', () => {
       .flat()
       .filter(({ command }) => !known.has(command)),
   ).toEqual([]);
+});
+
+test('the menu of the chat has groups of at most four commands', () => {
+  const inMenu = (menus['view/title'] ?? []).filter(
+    ({ when, group }) => when.includes(CHAT_VIEW) && !group.startsWith('navigation'),
+  );
+  const groups = Map.groupBy(inMenu, ({ group }) => group.split('@', 1)[0]);
+  expect(groups.size).toBeGreaterThan(4);
+  expect([...groups].filter(([, items]) => items.length > 4)).toEqual([]);
 });
 
 test('package.json has every setting of the code, with the same default, and no other', () => {
