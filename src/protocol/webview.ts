@@ -9,6 +9,7 @@ import {
   conversationsMessages,
   type OtherConversation,
   type ForkOrigin,
+  type PromptsMessage,
 } from './page/conversationsView.ts';
 import { type FileDiff } from './page/diffView.ts';
 import { type HandleView, handlesMessages } from './page/handlesView.ts';
@@ -226,6 +227,7 @@ export type ToPage =
   /** Shows the list of conversations in the panel. */
   | { readonly type: 'show_conversations' }
   | ConversationsMessage
+  | PromptsMessage
   | CompletionsMessage
   /** Plays a short sound. */
   | { readonly type: 'sound' }

@@ -174,6 +174,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
           asked={openCalls(state, 'question').length > 0}
           onSent={() => setSent(sent + 1)}
           recall={() => earlierRequests(state)}
+          prompts={state.prompts}
           sendKey={head.controls.sendKey}
           completions={state.completions}
           field={field}

@@ -15,6 +15,7 @@ const TO_PAGE: Readonly<Record<ToPage['type'], true>> = {
   approve_first: true,
   show_conversations: true,
   conversations: true,
+  prompts: true,
   completions: true,
   context: true,
   sound: true,

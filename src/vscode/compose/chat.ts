@@ -166,6 +166,7 @@ export function composeView(
     frontend,
     actions,
     activities: chat.activities,
+    shown: () => chat.shown,
     open: (id) => chat.open(id),
   });
   const transcript = held.add(

@@ -147,3 +147,40 @@ test('Escape in a card stops the turn, but never loses text or closes more than 
   await alone.drawn();
   expect(stops()).toBe(0);
 });
+
+test('Up continues with the messages of other conversations, also if they arrive after the key', async () => {
+  const alone = await open();
+  await alone.show({ title: 'x' }, [request('1', 'mine')]);
+  const composer = composerOf(alone);
+  await composer.focus();
+  await composer.press('ArrowUp');
+  expect(await composer.inputValue()).toBe('mine');
+  await alone.waitFor('list_prompts');
+  await alone.send({ type: 'prompts', texts: ['theirs', 'mine', 'older'] });
+  await alone.drawn();
+  const seen: string[] = [];
+  for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowDown', 'ArrowDown']) {
+    await composer.press(key);
+    seen.push(await composer.inputValue());
+  }
+  expect(seen).toEqual(['theirs', 'older', 'older', 'theirs', 'mine', '']);
+  // In a new chat there is nothing before the answer.
+  await alone.show({ conversation: null, title: '' });
+  await alone.send({ type: 'prompts', texts: [] });
+  await alone.drawn();
+  await composer.press('ArrowUp');
+  await alone.waitFor('list_prompts');
+  expect(await composer.inputValue()).toBe('');
+  await alone.send({ type: 'prompts', texts: ['theirs'] });
+  await expect.poll(() => composer.inputValue()).toBe('theirs');
+  // What was typed meanwhile stays.
+  await composer.fill('');
+  await alone.send({ type: 'prompts', texts: [] });
+  await alone.drawn();
+  await composer.press('ArrowUp');
+  await alone.waitFor('list_prompts');
+  await composer.fill('typed');
+  await alone.send({ type: 'prompts', texts: ['late'] });
+  await alone.drawn();
+  expect(await composer.inputValue()).toBe('typed');
+});
