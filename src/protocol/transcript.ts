@@ -85,6 +85,13 @@ export interface QuestionView {
 
 export type ToolMedia = NonNullable<EventOf<'tool_call_response'>['media']>[number];
 
+/** An image that the user attached; `read_media` requests the bytes. */
+export interface SentImage {
+  readonly name: string;
+  readonly hash: string;
+  readonly media_type: string;
+}
+
 export type TranscriptItem =
   | {
       readonly type: 'request';
@@ -93,8 +100,9 @@ export type TranscriptItem =
       readonly text: string;
       /** The text of the prompt file or skill that the user named: what the model got. */
       readonly expanded?: string;
-      /** Names of the attachments. */
+      /** Names of the attachments that are not images. */
       readonly attachments?: readonly string[];
+      readonly images?: readonly SentImage[];
       /** An automated request that the user caused by *Deliver Now*. */
       readonly forced?: true;
       /** Written by the agent that started this subagent. */

@@ -168,6 +168,7 @@ export function composeView(
     frontend,
     actions,
     activities: chat.activities,
+    shown: () => chat.shown,
     open: (id) => chat.open(id),
   });
   const transcript = held.add(

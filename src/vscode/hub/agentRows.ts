@@ -77,7 +77,10 @@ export async function readAgents(agent: UserAgent, wanted: string | null, live: 
   };
 }
 
-/** The user first, then conversations of this window with their subagents, then connected agents, then the rest. */
+/**
+ * The user first, then conversations of this window with their subagents, then connected agents, then the rest, the
+ * last seen first.
+ */
 function viewAgents(agents: readonly ListedHubAgent[], me: string, live: LiveAgents): AgentView[] {
   const here = live();
   const names = new Map([...here].map(([name, { conversation }]) => [conversation, name]));
@@ -100,7 +103,11 @@ function viewAgents(agents: readonly ListedHubAgent[], me: string, live: LiveAge
     };
   });
   const rank = ({ kind, live: isLive }: AgentView) => (kind === 'me' ? 0 : kind === 'here' ? 1 : isLive ? 2 : 3);
-  const sorted = views.toSorted((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name));
+  const byAge = (one: AgentView, other: AgentView) =>
+    rank(one) === 3 ? Date.parse(other.lastSeen) - Date.parse(one.lastSeen) : 0;
+  const sorted = views.toSorted(
+    (one, other) => rank(one) - rank(other) || byAge(one, other) || one.name.localeCompare(other.name),
+  );
   const rows = sorted.map((view, index) => {
     const parent = here.get(view.name)?.parent;
     const isSubagent = view.subagent !== undefined && parent !== undefined;
