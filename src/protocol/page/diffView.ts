@@ -1,4 +1,5 @@
 // Differences of files, as the card of a tool call shows them.
+import { type FailureCode } from '../../base/failureCodes.ts';
 
 export interface DiffHunk {
   /** Numbers of the first line, before and after the change. */
@@ -30,6 +31,8 @@ export interface CallPreview {
   readonly files: readonly FileDiff[];
   /** Number of omitted files. */
   readonly more?: number;
-  /** Why the call would change nothing. */
+  /** Why the call would change nothing, in the words for the model. */
   readonly refusal?: string;
+  /** The same for people. */
+  readonly failure?: FailureCode;
 }
