@@ -119,7 +119,7 @@ export function Changes({ files }: { readonly files: readonly FileDiff[] }) {
 }
 
 /** An id of a message says nothing to people. */
-const MESSAGE_ID = /^msg_[0-9A-Z]{26}$/;
+const MESSAGE_ID = /^msg_\w*$/;
 
 function printValue(key: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? argumentStrings.yes : argumentStrings.no;
