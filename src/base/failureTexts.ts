@@ -132,6 +132,6 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
 };
 
 /** Undefined for codes of other versions, which a log may have. */
-export function failureText(code: FailureCode): string | undefined {
-  return Object.hasOwn(FAILURE_TEXTS, code) ? FAILURE_TEXTS[code] : undefined;
+export function failureText(code: FailureCode | undefined): string | undefined {
+  return code !== undefined && Object.hasOwn(FAILURE_TEXTS, code) ? FAILURE_TEXTS[code] : undefined;
 }

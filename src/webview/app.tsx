@@ -12,7 +12,7 @@ import { PlanBar } from './panel/planBar.tsx';
 import { Strip } from './panel/strip.tsx';
 import { TitleBar } from './panel/titleBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
-import { WantedProvider } from './render/primary.ts';
+import { WantedProvider } from './cards/primary.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
 import { HandlesProvider } from './cards/agentLine.tsx';
 import { HandleList } from './render/handles.tsx';

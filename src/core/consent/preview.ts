@@ -1,6 +1,7 @@
 // Previews the file changes of a call: runs it on a workspace that records changes instead of making them.
 import { failed } from '../../base/errors.ts';
 import { type FailureCode } from '../../base/failureCodes.ts';
+import { failureText } from '../../base/failureTexts.ts';
 import { type CallPreview, type FileDiff } from '../../protocol/page/diffView.ts';
 import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
 import { diffOfCall, joinMoves, OF_APPROVAL } from '../files/callDiff.ts';
@@ -81,7 +82,8 @@ export function heldToPlan(
 
 /** The diffs, in the form in which the card shows them after the call. */
 export function previewOf({ edits, refusal, failure }: PlannedCall, snapshots: Snapshots): CallPreview {
-  if (refusal !== undefined) return { files: [], refusal, ...(failure !== undefined && { failure }) };
+  const text = failureText(failure);
+  if (refusal !== undefined) return { files: [], refusal, ...(text !== undefined && { failure: text }) };
   const changed = changesOf(edits);
   const hashed = [...changed].map(([path, { before, after }]) => ({
     path,

@@ -15,8 +15,8 @@ import {
   type Supervision,
 } from '../ports/processes.ts';
 import { CommandHandle } from './handle.ts';
-import { freeHandleName, whyNoHandleName } from './handleNames.ts';
-import { describeHandleState, withdrawStates } from './handleTexts.ts';
+import { freeHandleName, whyNotFree } from './handleNames.ts';
+import { withdrawStates } from './handleTexts.ts';
 import { lostCommand } from './lostCommand.ts';
 
 export interface HandlesDeps {
@@ -164,15 +164,7 @@ class Conversation implements ConversationHandles, Disposable {
   }
 
   whyNot(name: string): Failure | undefined {
-    const invalid = whyNoHandleName(name);
-    if (invalid !== undefined) return { code: 'bad_arguments', message: `handle: ${invalid}` };
-    const known = this.#named.get(name);
-    const taken = (message: string, nextStep: string) => ({ code: 'name_taken', message, nextStep }) as const;
-    if (this.#reserved.has(name))
-      return taken(`handle: another call just starts a handle “${name}”.`, 'Choose another name.');
-    if (known === undefined || known.hasEnded) return undefined;
-    const message = `handle: there is a handle “${name}” already, ${describeHandleState(known)}.`;
-    return taken(message, 'Choose another name, or abort it first.');
+    return whyNotFree(name, { isReserved: this.#reserved.has(name), known: this.#named.get(name) });
   }
 
   async start(request: HandleRequest): Promise<Result<Handle>> {

@@ -1,5 +1,4 @@
 // Differences of files, as the card of a tool call shows them.
-import { type FailureCode } from '../../base/failureCodes.ts';
 
 export interface DiffHunk {
   /** Numbers of the first line, before and after the change. */
@@ -33,6 +32,6 @@ export interface CallPreview {
   readonly more?: number;
   /** Why the call would change nothing, in the words for the model. */
   readonly refusal?: string;
-  /** The same for people. */
-  readonly failure?: FailureCode;
+  /** The same for people, as the key of its translation. */
+  readonly failure?: string;
 }

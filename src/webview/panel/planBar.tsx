@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ChatHead } from '../../protocol/webview.ts';
 import { useActions } from '../render/actions.ts';
-import { useLastButton } from '../render/primary.ts';
+import { useLastButton } from '../cards/primary.ts';
 import { panelStrings as strings } from '../strings/panelStrings.ts';
 
 interface Properties {

@@ -5,13 +5,13 @@ import { MenuButton } from '../panel/menu.tsx';
 import type { FromPage } from '../../protocol/webview.ts';
 import type { ToolItem } from '../state.ts';
 import { approvalStrings } from '../strings/approvalStrings.ts';
-import { failureText } from '../strings/failureStrings.ts';
+import { t } from '../strings/l10n.ts';
 import { strings } from '../strings/strings.ts';
 import { isKnownTool, toolLabel, toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
 import { Icon } from './icons.tsx';
 import { Modify } from './modify.tsx';
-import { useRequestButton } from './primary.ts';
+import { useRequestButton } from '../cards/primary.ts';
 import { focusFirstRequest, takeFocusWhenIdle } from './takeFocus.ts';
 import { Changes, ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
@@ -98,7 +98,9 @@ function Preview({ item }: { readonly item: ToolItem }) {
   return (
     <>
       {refusal !== undefined && (
-        <p class="approval-problem">{strings.previewRefused(failureText(failure) ?? visibleText(refusal))}</p>
+        <p class="approval-problem">
+          {strings.previewRefused(failure === undefined ? visibleText(refusal) : t(failure))}
+        </p>
       )}
       {files.length > 0 ? <Changes files={files} /> : <ToolArguments name={item.name} values={item.arguments} />}
       {more > 0 && <p class="quiet">{strings.previewMore(more)}</p>}

@@ -5,7 +5,7 @@ import type { FromPage } from '../../protocol/webview.ts';
 import { shortCount, StripList } from '../panel/strip.tsx';
 import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
-import { useLastButton } from './primary.ts';
+import { useLastButton } from '../cards/primary.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
 

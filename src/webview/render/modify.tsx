@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ToolItem } from '../state.ts';
 import { strings } from '../strings/strings.ts';
 import { commandOf } from '../toolTitle.ts';
-import { useRequestButton } from './primary.ts';
+import { useRequestButton } from '../cards/primary.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

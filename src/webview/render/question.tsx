@@ -7,7 +7,7 @@ import { FilledForm, FormFields } from '../cards/form.tsx';
 import { Icon } from './icons.tsx';
 import { Markdown } from './markdown/markdown.tsx';
 import { createMarkdownStream } from './markdown/markdownStream.ts';
-import { useRequestButton } from './primary.ts';
+import { useRequestButton } from '../cards/primary.ts';
 import { focusFirstRequest, takeFocusWhenIdle } from './takeFocus.ts';
 import { visibleText } from './visibleText.ts';
 

@@ -9,7 +9,7 @@ import { useActions } from './actions.ts';
 import { Carried } from './carried.tsx';
 import { CopyButton } from './copyButton.tsx';
 import { Icon, type IconName } from './icons.tsx';
-import { useButtonAfterRequests } from './primary.ts';
+import { useButtonAfterRequests } from '../cards/primary.ts';
 import { visibleText } from './visibleText.ts';
 
 export function Request({ item }: { readonly item: RequestItem }) {

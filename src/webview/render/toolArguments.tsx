@@ -7,6 +7,7 @@ import { strings } from '../strings/strings.ts';
 import { commandOf, isKnownTool, toolLabel } from '../toolTitle.ts';
 import { Diffs } from './diff/diff.tsx';
 import { linkPath } from './pathLinks.tsx';
+import { TodoItems, todoItemsIn } from './todo.tsx';
 import { visibleText } from './visibleText.ts';
 
 const LONGEST_ON_ONE_LINE = 60;
@@ -27,6 +28,8 @@ interface Properties {
 export function ToolArguments({ name, values, writing = false }: Properties) {
   const diff = argumentDiff(name, writing ? newestEdits(values) : values);
   if (diff !== undefined) return writing ? <Diffs files={newestLines(diff)} whole /> : <Changes files={diff} />;
+  const todo = name === 'todo' ? todoItemsIn(values) : undefined;
+  if (todo !== undefined) return <TodoItems items={todo} />;
   const command = commandOf(name, values);
   const rest = Object.entries(values).filter(([key]) => command === undefined || key !== 'command');
   const hasHidden = hasHiddenCharacters([command ?? '', ...rest], 0);

@@ -7,7 +7,7 @@ import { failureLine } from '../failureLine.ts';
 import { type Growing, wholeText } from '../growing.ts';
 import { readGrowing } from '../partialJson.ts';
 import type { ToolItem } from '../state.ts';
-import { failureText } from '../strings/failureStrings.ts';
+import { t } from '../strings/l10n.ts';
 import { strings } from '../strings/strings.ts';
 import { titlePath, toolIcon, toolTitle } from '../toolTitle.ts';
 import { transcriptStrings as ofTranscript } from '../strings/transcriptStrings.ts';
@@ -218,7 +218,8 @@ function opensItself(item: ToolItem): boolean {
 const LONGEST_ERROR = 200;
 
 function errorLine({ output, failure }: ToolItem): string {
-  return failureText(failure) ?? visibleText(failureLine(wholeText(output)).slice(0, LONGEST_ERROR));
+  if (failure !== undefined) return t(failure);
+  return visibleText(failureLine(wholeText(output)).slice(0, LONGEST_ERROR));
 }
 
 /** The answer of a question, on its folded card. */
@@ -233,12 +234,12 @@ const LINKED = 20_000;
 
 /** The text of a known failure was written for the model, so it is folded and labelled as such. */
 function Result({ item }: { readonly item: ToolItem }) {
-  const failure = failureText(item.failure);
+  const { failure } = item;
   const output = <Output text={item.output} ended={item.state !== 'running'} />;
   if (failure === undefined) return output;
   return (
     <>
-      <p>{failure}</p>
+      <p>{t(failure)}</p>
       <ForModel>{output}</ForModel>
     </>
   );
