@@ -1,6 +1,5 @@
 // The items of a conversation's transcript, as every front end shows them.
 import * as z from 'zod';
-import { type FailureCode } from '../base/failureCodes.ts';
 import { type FormField } from './page/form.ts';
 import { type BringBackMessage } from './page/changesView.ts';
 import { type CallPreview } from './page/diffView.ts';
@@ -126,8 +125,8 @@ export type TranscriptItem =
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly state: ToolState;
       readonly output: string;
-      /** What went wrong; `output` says it to the model. */
-      readonly failure?: FailureCode;
+      /** What went wrong, for people, as the key of its translation; `output` says it to the model. */
+      readonly failure?: string;
       readonly carried?: CarriedView;
       /** Changes of files, by hash; `read_diff` requests the difference. */
       readonly changes?: NonNullable<EventOf<'tool_call_response'>['changes']>;

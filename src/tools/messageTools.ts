@@ -37,7 +37,7 @@ function createSendMessageTool(hub: AgentHub): Tool {
     },
     run: async ({ content, to = [], files: named = [], reply_to: replyTo }, { conversation, signal, workspace }) => {
       if (to.length === 0 && named.length === 0 && replyTo === undefined) {
-        return refuse('to, files or reply_to: one of them is needed, otherwise nobody is notified.');
+        return refuse('bad_arguments', 'to, files or reply_to: one of them is needed, otherwise nobody is notified.');
       }
       const agent = hub.agentOf(conversation);
       if (!agent.ok) return refuse(agent.failure);

@@ -197,7 +197,7 @@ export interface Tool<Arguments = unknown> {
   /** The task that a call would run now; an approval is for exactly that. Undefined: it cannot be found out. */
   inspect?(args: Arguments): Promise<InspectedTask | undefined>;
   /** Why a call cannot succeed; checked before approval is requested. */
-  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): string | undefined | Promise<string | undefined>;
+  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): Failure | undefined | Promise<Failure | undefined>;
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
 

@@ -93,6 +93,7 @@ export function Composer(properties: Properties) {
   const empty = draft.trim() === '' && attachments.length === 0;
   const tooLong = draft.length > LIMIT;
   const awaitsApproval = approvals.length > 0;
+  const buttonClass = awaitsApproval || properties.asked ? ' is-second' : '';
   const hint = hintFor({
     canSend,
     tooLong,
@@ -239,10 +240,22 @@ export function Composer(properties: Properties) {
         {running && <ComposerButton kind="stop" icon="debug-stop" onClick={() => actions.post({ type: 'stop' })} />}
         {running ? (
           !empty && (
-            <ComposerButton kind="queue" icon="send" disabled={!canSend || tooLong} onClick={() => submit('send')} />
+            <ComposerButton
+              kind="queue"
+              icon="send"
+              class={buttonClass}
+              disabled={!canSend || tooLong}
+              onClick={() => submit('send')}
+            />
           )
         ) : (
-          <ComposerButton kind="send" icon="send" disabled={empty || !canSend} onClick={() => submit('send')} />
+          <ComposerButton
+            kind="send"
+            icon="send"
+            class={buttonClass}
+            disabled={empty || !canSend}
+            onClick={() => submit('send')}
+          />
         )}
       </div>
     </div>
@@ -285,13 +298,21 @@ interface ButtonProperties {
   readonly kind: 'send' | 'queue' | 'interrupt' | 'stop';
   readonly icon: 'send' | 'zap' | 'debug-stop';
   readonly disabled?: boolean;
+  readonly class?: string;
   readonly onClick: () => void;
 }
 
-function ComposerButton({ kind, icon, disabled = false, onClick }: ButtonProperties) {
+function ComposerButton({ kind, icon, disabled = false, class: more = '', onClick }: ButtonProperties) {
   const { label, title } = strings.composerButtons[kind];
   return (
-    <button type="button" class={`send ${kind}`} title={title} aria-label={label} disabled={disabled} onClick={onClick}>
+    <button
+      type="button"
+      class={`send ${kind}${more}`}
+      title={title}
+      aria-label={label}
+      disabled={disabled}
+      onClick={onClick}
+    >
       <Icon name={icon} />
     </button>
   );

@@ -10,6 +10,7 @@ import { SentImages } from '../cards/media.tsx';
 import { Carried } from './carried.tsx';
 import { CopyButton } from './copyButton.tsx';
 import { Icon, type IconName } from './icons.tsx';
+import { useButtonAfterRequests } from '../cards/primary.ts';
 import { visibleText } from './visibleText.ts';
 
 export function Request({ item }: { readonly item: RequestItem }) {
@@ -97,6 +98,7 @@ function Action({ icon, label, run }: { readonly icon: IconName; readonly label:
 function EditField({ item, close }: { readonly item: RequestItem; readonly close: () => void }) {
   const { post } = useActions();
   const field = useRef<HTMLTextAreaElement>(null);
+  const main = useButtonAfterRequests();
   const [text, setText] = useState(item.text);
   useEffect(() => field.current?.focus(), []);
   const send = () => {
@@ -126,7 +128,7 @@ function EditField({ item, close }: { readonly item: RequestItem; readonly close
         onKeyDown={onKeyDown}
       />
       <div class="approval-buttons">
-        <button type="button" class="primary" title={transcriptStrings.resendTitle} onClick={send}>
+        <button type="button" class={main} title={transcriptStrings.resendTitle} onClick={send}>
           {transcriptStrings.resend}
         </button>
         <button type="button" class="secondary" onClick={close}>

@@ -3,6 +3,7 @@ import { wholeCharacters } from '../../../base/text.ts';
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Level, worseLevel } from '../../../protocol/notification.ts';
 import { type CarriedView, type ToolState, type TranscriptItem } from '../../../protocol/transcript.ts';
+import { failureText } from '../../../base/failureTexts.ts';
 import { attachmentName, imagesIn } from '../attachments.ts';
 import { failureAction } from '../failureActions.ts';
 import { labelNotification } from '../notificationLabel.ts';
@@ -132,7 +133,8 @@ export class Transcript {
     const started = this.#running.get(event.id);
     this.#running.delete(event.id);
     if (tool === undefined) return [];
-    const { changes, media, failure } = event;
+    const { changes, media } = event;
+    const failure = failureText(event.failure);
     const done = {
       ...tool,
       state: endState(tool.state, event, this.#approved.delete(event.id)),
