@@ -54,6 +54,8 @@ export class Messages {
         return;
       case 'compaction':
         return this.#compact(event);
+      case 'results_dropped':
+        return this.#dropResults(event.through);
       default:
         return;
     }
@@ -84,7 +86,10 @@ export class Messages {
     const { content, attachments } = event;
     // Queued messages that became the request itself are in `user_text` too.
     const images = imagesIn([...(attachments ?? []), ...carriedAttachments(event, textOf)]);
-    const message = { role: 'user', content: withAttachments(content, attachments) } as const;
+    const text = withAttachments(content, attachments);
+    // Here and not in the system prompt, which must stay the same for turns with and without a schema.
+    const asked = event.schema === undefined ? text : `${text}\n\n${schemaInstruction(event.schema)}`;
+    const message = { role: 'user', content: asked, ...additionsOf(event) } as const;
     this.#add(event.seq, withBlock({ ...message, ...(images.length > 0 && { images }) }, event));
   }
 
@@ -103,7 +108,8 @@ export class Messages {
     if (carries) this.#fillLostResults();
     if (isAwaited) {
       const failed = event.is_error && { failed: true as const };
-      this.#add(event.seq, withBlock({ role: 'tool', call, content, ...failed, ...images }, event));
+      const result = { role: 'tool', call, content, ...failed, ...images, ...additionsOf(event) } as const;
+      this.#add(event.seq, withBlock(result, event));
     } else if (carries) {
       this.#add(event.seq, withBlock({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
@@ -148,9 +154,59 @@ export class Messages {
     let kept = first === -1 ? this.#messages.length : first;
     // A result cannot be sent without its call.
     while (this.#messages[kept]?.role === 'tool') kept += 1;
-    this.#messages = [{ role: 'user', content: event.summary }, ...this.#messages.slice(kept)];
+    const summary = { role: 'user', content: event.summary, ...additionsOf(event) } as const;
+    this.#messages = [summary, ...this.#messages.slice(kept).map(withoutPrefix)];
     this.#seqs = [event.through, ...this.#seqs.slice(kept)];
   }
+
+  #dropResults(through: number): void {
+    this.#messages = this.#messages.map((message, index) => {
+      const isOld = (this.#seqs[index] ?? 0) <= through;
+      return withoutPrefix(isOld && message.role === 'tool' ? withoutResult(message) : message);
+    });
+  }
+}
+
+/** Shorter results stay: replacing them would free nothing. In characters. */
+const SHORT_RESULT = 300;
+
+export function isLongResult(message: ModelMessage): boolean {
+  return message.role === 'tool' && message.content.length > SHORT_RESULT;
+}
+
+type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
+
+/** Notifications and messages of the user that came with the result stay. */
+function withoutResult(message: ToolMessage): ToolMessage {
+  if (!isLongResult(message)) return message;
+  const content = `(This result of ${message.content.length} characters was removed to make room. Call the tool again if you need it.)`;
+  const { resultImages: _, ...others } = message;
+  return { ...others, content };
+}
+
+/** What an API returned is bound to the messages before it, and found tools become part of the new prefix. */
+function withoutPrefix(message: ModelMessage): ModelMessage {
+  if (message.role === 'assistant') {
+    const { origin: _, ...neutral } = message;
+    return neutral;
+  }
+  const { found: _, ...others } = message;
+  return others;
+}
+
+/** Later instructions are read like messages of the user. */
+function additionsOf({
+  instructions = [],
+  found = [],
+}: Pick<EventOf<'chat_request'>, 'instructions' | 'found'>): Pick<ToolMessage, 'queued' | 'found'> {
+  return {
+    ...(instructions.length > 0 && { queued: instructions.map(({ text }) => text) }),
+    ...(found.length > 0 && { found: found.map(({ name }) => name) }),
+  };
+}
+
+export function schemaInstruction(schema: Readonly<Record<string, unknown>>): string {
+  return `Your final answer must be JSON that fits this JSON Schema, and nothing else: ${JSON.stringify(schema)}`;
 }
 
 function extended(before: AssistantMessage, content: string, call: ToolCall | undefined): AssistantMessage {
