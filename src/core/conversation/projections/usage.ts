@@ -141,7 +141,7 @@ export class UsageTotal {
   #carried({ notifications: carried, instructions }: EventOf<'chat_request' | 'tool_call_response'>): void {
     for (const { text } of instructions ?? []) this.#input.add(text);
     if (carried === undefined) return;
-    this.#input.add(carried.text);
+    for (const text of [carried.text, ...(carried.user ?? [])]) this.#input.add(text);
     this.#notifications.add(carried.text);
   }
 
@@ -175,8 +175,9 @@ function add(a: Tokens, b: Tokens): Tokens {
 }
 
 function messageText(message: ModelMessage): string {
-  if (message.role !== 'assistant')
+  if (message.role !== 'assistant') {
     return [message.content, message.block?.text ?? '', ...(message.queued ?? [])].join('\n');
+  }
   return [message.content, ...message.calls.map((call) => `${call.name} ${call.arguments}`)].join('\n');
 }
 
