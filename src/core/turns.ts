@@ -11,9 +11,8 @@ import { type AcceptedText } from './agent/userText.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
 import { type Live } from './live.ts';
 import { type QueuedMessage } from './ports/ports.ts';
-import { InstructionsInForce } from './prompt/prompting.ts';
+import { PromptState } from './prompt/promptState.ts';
 import { Refusals } from './prompt/refusals.ts';
-import { UsedConfigs } from './prompt/usedConfigs.ts';
 import { type ToolRegistry } from './tools/registry.ts';
 import { type Services } from './tools/services.ts';
 import { ofConversation } from './tools/subagentLimits.ts';
@@ -30,8 +29,7 @@ export type MessageOutcome = 'started' | 'queued';
 
 export class Turns {
   readonly #deps: TurnsDeps;
-  readonly #used = new UsedConfigs();
-  readonly #instructions = new WeakMap<Live, InstructionsInForce>();
+  readonly #prompts = new WeakMap<Live, PromptState>();
   readonly #refusals: Refusals;
 
   constructor(deps: TurnsDeps) {
@@ -205,10 +203,10 @@ export class Turns {
     const { ports } = this.#deps;
     const { log, edits, captures } = live;
     const { registry, model } = ofConversation(this.#deps, log);
-    const sampling = { used: this.#used, producers: this.#deps.producers };
-    const instructions = this.#instructions.get(live) ?? new InstructionsInForce();
-    this.#instructions.set(live, instructions);
-    const shared = { sampling, instructions, refusals: this.#refusals, ...(captures && { captures }) };
+    const sampling = { producers: this.#deps.producers };
+    const prompt = this.#prompts.get(live) ?? new PromptState();
+    this.#prompts.set(live, prompt);
+    const shared = { sampling, prompt, refusals: this.#refusals, ...(captures && { captures }) };
     return { log, registry, edits, ports: { ...ports, model }, ...shared };
   }
 

@@ -111,9 +111,7 @@ async function beginTry(deps: TurnDeps, control: TurnControl, prompting: Prompti
   for (let wanted = control.take(); wanted !== undefined; wanted = control.take()) {
     if (!(await appendInterruption(deps, wanted))) control.stop();
   }
-  // Only now, because the messages before this call report the changes of the configuration.
-  const config = prompting.offerTools();
-  await deps.sampling?.used.use(deps.log, config);
+  await prompting.freeze();
   return control.enter('answering');
 }
 

@@ -1,6 +1,7 @@
 // Appends a request and everything pending to the log: a message of the user, queued messages, or an automated request.
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
 import { Prompting } from '../prompt/prompting.ts';
+import { appendCarrier } from './carriers.ts';
 import { collect, seenIn } from './delivery.ts';
 import { sampleAt } from './sampling.ts';
 import { type Interruption } from './turnControl.ts';
@@ -23,7 +24,7 @@ export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promi
   const started = log.append({ type: 'turn_started', source: 'user' });
   const { notifications, seen = [] } = collect(deps.log, deps.ports);
   const shown = [...seen, ...seenIn(attachments, ports.snapshots)];
-  const requested = log.append({
+  const requested = appendCarrier(deps, {
     type: 'chat_request',
     content,
     ...(request.typed !== undefined && { typed: request.typed }),
@@ -74,7 +75,7 @@ export async function appendInterruption(
 async function appendQueued(deps: TurnDeps): Promise<void> {
   const { queuedMessages: texts } = deps.log.state.pending;
   const attachments = texts.flatMap((text) => text.attachments ?? []);
-  await deps.log.append({
+  await appendCarrier(deps, {
     type: 'chat_request',
     content: joined(texts.map(({ content }) => content)),
     ...(texts.some(({ typed }) => typed !== undefined) && {
@@ -87,7 +88,7 @@ async function appendQueued(deps: TurnDeps): Promise<void> {
 }
 
 async function appendAutomated(deps: TurnDeps, content: string, isForced = false): Promise<void> {
-  await deps.log.append({
+  await appendCarrier(deps, {
     type: 'chat_request',
     content,
     source: 'system',

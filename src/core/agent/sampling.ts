@@ -2,8 +2,7 @@
 import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
 import { type Ports } from '../ports/ports.ts';
-import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
-import { bodyOf } from '../prompt/instructions.ts';
+import { type DeliveryPoint, type RequestConfig, type Sample } from '../ports/producers.ts';
 import { type Prompting } from '../prompt/prompting.ts';
 import { type Sampling, type TurnDeps } from './turnDeps.ts';
 
@@ -20,9 +19,10 @@ export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: Deliv
   const late = Promise.withResolvers<undefined>();
   const timer = ports.clock.after(SAMPLED_WITHIN, () => late.resolve(undefined));
   try {
-    const samples = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
-    if (samples === undefined) ports.logger.warn('State that is not watched could not be compared in time.');
-    for (const sample of samples ?? []) await applySample(deps, sample);
+    const read = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
+    if (read === undefined) return ports.logger.warn('State that is not watched could not be compared in time.');
+    for (const sample of read.samples) await applySample(deps, sample);
+    await prompting.compare(read.config);
   } finally {
     timer.dispose();
   }
@@ -33,31 +33,24 @@ async function readSamples(
   sampling: Sampling,
   prompting: Prompting,
   type: DeliveryPoint['type'],
-): Promise<readonly Sample[]> {
+): Promise<{ readonly samples: readonly Sample[]; readonly config: RequestConfig }> {
   await Promise.all([prompting.refresh(), ports.toolsReady?.()]);
   const { state } = log;
+  const config = prompting.config();
   const point: DeliveryPoint = {
     conversation: log.id,
     type,
     carries: !state.pending.isEmpty,
     state: state.sampled,
-    used: sampling.used.of(log),
-    config: prompting.config(),
-    instruction: async (hash) => {
-      const bytes = await ports.snapshots.get(hash);
-      return bytes && `${bodyOf(new TextDecoder().decode(bytes))}\n`;
-    },
-    skill: async (hash) => {
-      const bytes = await ports.snapshots.get(hash);
-      return bytes && new TextDecoder().decode(bytes);
-    },
+    used: state.sampled.used,
+    config,
     contextTokens: state.usage.contextTokens(
       () => state.messages.all,
       () => prompting.overhead,
     ),
     contextWindow: ports.model().contextWindow,
   };
-  return sampling.producers.sample(point);
+  return { samples: await sampling.producers.sample(point), config };
 }
 
 /** Queues the notification of a sample, and withdraws the one it replaces. */

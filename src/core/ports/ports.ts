@@ -56,7 +56,7 @@ export type ModelRequest = {
   readonly messages: readonly ModelMessage[];
   /** The same tools in the same order for the whole conversation, because endpoints cache them. */
   readonly tools: readonly ToolDescription[];
-  /** Tools that were found later, in the order of finding; a result names those that it found. */
+  /** Tools that came later, in their order; a message names those that came with it (`ModelMessage.found`). */
   readonly found?: readonly ToolDescription[];
   /** The only tools that may be called now; absent: all. `none`: the answer must be text. */
   readonly allowed?: readonly string[] | 'none';
@@ -345,6 +345,11 @@ export interface Producer {
 }
 
 /** Everything that is shared by all conversations of a window. */
+export interface Surroundings {
+  readonly system: string;
+  readonly branch?: string | undefined;
+}
+
 export interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -385,6 +390,8 @@ export interface Ports {
   readonly onDidChangeFiles?: Event<void>;
   /** The program that runs command lines; absent: not known, so that no line is certain. */
   shell?(): string;
+  /** The operating system, and the branch that is checked out, for the system prompt. Absent: not known. */
+  surroundings?(): Promise<Surroundings>;
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;

@@ -133,7 +133,7 @@ function asObject(text: string): string {
 }
 
 export function toWireTools(request: ModelRequest) {
-  return request.tools.map(({ name, description, parameters }) => ({
+  return [...request.tools, ...(request.found ?? [])].map(({ name, description, parameters }) => ({
     type: 'function' as const,
     function: { name, description, parameters: { ...parameters } },
   }));

@@ -1,10 +1,11 @@
 // Projects token usage: the endpoint's counts, plus an estimate since the last one, scaled by the error of earlier
 // estimates.
-import { type Carried, type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
+import { type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
 import { type ModelMessage } from '../../ports/modelMessages.ts';
 import { type Prices } from '../../ports/modelMessages.ts';
 import { withAttachments } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
+import { schemaInstruction } from './messages.ts';
 
 /** Bounds of the ratio, so that one unusual count does not distort the estimate. */
 const LEAST_RATIO = 0.5;
@@ -112,11 +113,12 @@ export class UsageTotal {
         return;
       case 'chat_request':
         this.#input.add(withAttachments(event.content, event.attachments));
-        this.#carried(event.notifications);
+        if (event.schema !== undefined) this.#input.add(schemaInstruction(event.schema));
+        this.#carried(event);
         return;
       case 'tool_call_response':
         this.#input.add(event.content);
-        this.#carried(event.notifications);
+        this.#carried(event);
         return;
       case 'chat_response':
         this.#output.add(event.message ?? '');
@@ -125,6 +127,7 @@ export class UsageTotal {
         this.#output.add(event.arguments_text ?? JSON.stringify(event.arguments));
         return;
       case 'compaction':
+      case 'results_dropped':
         this.#counted = undefined;
         this.#estimated = undefined;
         return;
@@ -135,7 +138,8 @@ export class UsageTotal {
     }
   }
 
-  #carried(carried: Carried | undefined): void {
+  #carried({ notifications: carried, instructions }: EventOf<'chat_request' | 'tool_call_response'>): void {
+    for (const { text } of instructions ?? []) this.#input.add(text);
     if (carried === undefined) return;
     for (const text of [carried.text, ...(carried.user ?? [])]) this.#input.add(text);
     this.#notifications.add(carried.text);

@@ -1,0 +1,88 @@
+// Projects the prefix of a conversation's requests: what was logged of it, and what carriers have added to it since.
+import { type EventOf, type LogEvent, type Prefix } from '../../../protocol/event.ts';
+
+type Additions = Pick<EventOf<'chat_request'>, 'instructions' | 'found'>;
+
+export class PrefixParts {
+  #frozen: Prefix | undefined;
+  #onDemand = false;
+  readonly #found = new Map<string, string>();
+  /** Found before the last compaction: the next prefix has them. */
+  readonly #earlier = new Set<string>();
+  /** The number of texts that were sent of each instruction file since the last compaction. */
+  readonly #sent = new Map<string, number>();
+  #sentCharacters = 0;
+
+  /** Undefined before the first request and after a compaction: then the next request makes a new one. */
+  get frozen(): Prefix | undefined {
+    return this.#frozen;
+  }
+
+  /** The prefix has none of the MCP servers' tools, because they were too many: they must be found. */
+  get onDemand(): boolean {
+    return this.#onDemand;
+  }
+
+  /** The hash of each description, by name, in the order of finding. */
+  get found(): ReadonlyMap<string, string> {
+    return this.#found;
+  }
+
+  get earlier(): ReadonlySet<string> {
+    return this.#earlier;
+  }
+
+  /** How often the text of this instruction file was sent after the prefix. */
+  timesSent(name: string): number {
+    return this.#sent.get(name) ?? 0;
+  }
+
+  get sentCharacters(): number {
+    return this.#sentCharacters;
+  }
+
+  fold(event: LogEvent): void {
+    switch (event.type) {
+      case 'config_used':
+        if (event.prefix !== undefined) this.#freeze(event, event.prefix);
+        return;
+      case 'compaction':
+        this.#sent.clear();
+        this.#sentCharacters = 0;
+        this.#add(event);
+        return this.#end();
+      case 'results_dropped':
+        return this.#end();
+      case 'chat_request':
+        return this.#add(event);
+      case 'tool_call_response':
+        for (const name of event.tools ?? []) this.#earlier.add(name);
+        return this.#add(event);
+      default:
+        return;
+    }
+  }
+
+  /** A second prefix without a compaction replaces one whose snapshots are gone. It has the tools found so far. */
+  #freeze({ servers = [] }: EventOf<'config_used'>, prefix: Prefix): void {
+    this.#frozen = prefix;
+    const names = new Set(prefix.names);
+    for (const name of names) this.#found.delete(name);
+    const ofServers = servers.flatMap(({ tools }) => Object.keys(tools));
+    this.#onDemand = ofServers.length > 0 && !ofServers.some((name) => names.has(name) && !this.#earlier.has(name));
+  }
+
+  #end(): void {
+    for (const name of this.#found.keys()) this.#earlier.add(name);
+    this.#found.clear();
+    this.#frozen = undefined;
+  }
+
+  #add({ instructions = [], found = [] }: Additions): void {
+    for (const { name, hash } of found) if (!this.#found.has(name)) this.#found.set(name, hash);
+    for (const { name, text } of instructions) {
+      this.#sent.set(name, this.timesSent(name) + 1);
+      this.#sentCharacters += text.length;
+    }
+  }
+}
