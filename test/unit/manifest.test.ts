@@ -10,6 +10,7 @@ import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
 import { fileTools } from '../../src/tools/files/fileTools.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { watchTool } from '../../src/tools/watch.ts';
+import { settingsPage, withKinds } from '../../src/vscode/contributions/docsPages.ts';
 import { contributedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';
 import { settingsSafetyPage } from '../../src/vscode/contributions/settingsSafety.ts';
 import { kindProperties, levelProperties, toolProperties } from '../../src/vscode/contributions/settingProperties.ts';
@@ -64,6 +65,8 @@ test('package.json and its texts are what `npm run contributions` writes', () =>
 
 test('docs/settings-safety.md is what `npm run contributions` writes', () => {
   expect(read('docs/settings-safety.md')).toBe(settingsSafetyPage());
+  expect(read('docs/settings.md')).toBe(settingsPage());
+  expect(read('docs/notifications.md')).toBe(withKinds(read('docs/notifications.md')));
 });
 
 test('package.json has every registered command and no other', () => {
