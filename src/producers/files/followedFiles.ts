@@ -2,6 +2,7 @@
 import { coalesce } from '../../base/async.ts';
 import { type SeenFiles } from '../../core/ports/ports.ts';
 import { type LiveConversations } from '../../core/ports/producers.ts';
+import { type FileTouch } from '../../core/ports/sources.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type WatchedPaths } from './diskWatch.ts';
 
@@ -38,8 +39,10 @@ export class FollowedFiles {
     return this.#views.has(path);
   }
 
-  inFolder(folder: string): string[] {
-    return [...this.#views.keys()].filter((path) => path.startsWith(`${folder}/`));
+  /** The files that a touch concerns: a watcher reports a deleted or created folder without the files in it. */
+  concerned(path: string, type: FileTouch['type']): readonly string[] {
+    if (this.has(path)) return [path];
+    return type === 'changed' ? [] : [...this.#views.keys()].filter((inside) => inside.startsWith(`${path}/`));
   }
 
   /** Conversations for which the file was not observed until now. Each is returned once. */
