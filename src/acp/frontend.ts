@@ -25,7 +25,7 @@ export interface ClientDeps {
   /** More output of a running call. */
   output(session: string, call: string, text: string): void;
   /** Abort the signal if the answer is not needed any more. */
-  request(method: string, params: object, signal: AbortSignal): Promise<unknown>;
+  request(session: string, method: string, params: object, signal: AbortSignal): Promise<unknown>;
   report(what: string, error: unknown): void;
 }
 
@@ -112,11 +112,8 @@ export class ClientFrontend implements AttachedFrontend {
       ...always.map(({ optionId, name: label }) => ({ optionId, name: label, kind: 'allow_always' })),
       { optionId: OPTIONS.reject, name: 'Reject', kind: 'reject_once' },
     ];
-    const answered = await this.#request(
-      'session/request_permission',
-      { sessionId: conversation, toolCall, options },
-      signal,
-    );
+    const params = { sessionId: conversation, toolCall, options };
+    const answered = await this.#request(conversation, 'session/request_permission', params, signal);
     const { outcome, optionId } = permissionAnswerSchema.safeParse(answered).data?.outcome ?? { outcome: 'cancelled' };
     if (outcome === 'selected' && optionId === OPTIONS.once) return { action: 'approve', by: BY };
     const chosen = always.find((option) => outcome === 'selected' && option.optionId === optionId);
@@ -126,18 +123,18 @@ export class ClientFrontend implements AttachedFrontend {
 
   /** A client without support for forms refuses the request, which counts as an empty or cancelled answer. */
   async #inquire(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    const answered = await this.#request('elicitation/create', describeInquiry(request), signal);
+    const answered = await this.#request(request.conversation, 'elicitation/create', describeInquiry(request), signal);
     return { answer: readInquiryAnswer(request, answered), by: BY };
   }
 
   /** Undefined: the client refused, or is gone. Rejects only if the signal is aborted. */
-  async #request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+  async #request(session: string, method: string, params: object, signal: AbortSignal): Promise<unknown> {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const abort = () => reject(new Error('aborted'));
     signal.addEventListener('abort', abort, { once: true });
     try {
       signal.throwIfAborted();
-      const answer = this.#client.request(method, params, signal).catch(() => undefined);
+      const answer = this.#client.request(session, method, params, signal).catch(() => undefined);
       return await Promise.race([answer, aborted]);
     } finally {
       signal.removeEventListener('abort', abort);

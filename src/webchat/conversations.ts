@@ -141,7 +141,8 @@ export class Conversations {
     const state: OtherState = this.#others.get(conversation) ?? { running: false };
     this.#others.set(conversation, state);
     if (data.type === 'turn_started') state.running = true;
-    else if (data.type === 'title_set') this.#titles.set(conversation, String(data['title'] ?? ''));
+    else if (data.type === 'title_set' && typeof data['title'] === 'string')
+      this.#titles.set(conversation, data['title']);
     else if (data.type === 'turn_ended') {
       state.running = false;
       const isShown = this.#followed.has(conversation);

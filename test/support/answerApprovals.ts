@@ -8,6 +8,9 @@ export function answerApprovals(
   requests: RequestsClient,
   decide: (request: ApprovalRequest) => ApprovalAnswer['action'] | Promise<ApprovalAnswer['action']>,
 ): void {
+  const fail = (error: unknown) => {
+    throw error;
+  };
   const answer = async (open: OpenRequest) => {
     if (open.type !== 'approval') return;
     const { conversation, id, request } = open;
@@ -17,8 +20,8 @@ export function answerApprovals(
     });
   };
   const listening = requests.onDidChange(({ type, open }) => {
-    if (type === 'opened') void answer(open);
+    if (type === 'opened') answer(open).catch(fail);
   });
   atTestEnd(async () => listening.dispose());
-  for (const open of requests.all) void answer(open);
+  for (const open of requests.all) answer(open).catch(fail);
 }

@@ -124,7 +124,10 @@ export class Requests extends RequestList implements RequestsClient, UserRequest
   /** Resolves the open requests, by key. */
   readonly #resolvers = new Map<string, (answer: ApprovalAnswer | InquiryAnswer) => void>();
   /** Requests that are closed, by key, oldest first. `by`: who answered, or `cancelled`. */
-  readonly #closed = new Map<string, { readonly open: Pick<OpenRequest, 'conversation' | 'id'>; readonly by: string }>();
+  readonly #closed = new Map<
+    string,
+    { readonly open: Pick<OpenRequest, 'conversation' | 'id'>; readonly by: string }
+  >();
   #revision = 0;
 
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
@@ -151,7 +154,10 @@ export class Requests extends RequestList implements RequestsClient, UserRequest
     const resolve = this.#resolvers.get(key);
     if (resolve === undefined) {
       const by = this.#closed.get(key)?.by;
-      return failed('already_answered', by === undefined ? 'This request is not open.' : `It was already answered by ${by}.`);
+      return failed(
+        'already_answered',
+        by === undefined ? 'This request is not open.' : `It was already answered by ${by}.`,
+      );
     }
     if (given.type === 'approval' && given.answer.action === 'approve' && given.revision !== undefined) {
       const shown = this.approval(given.conversation, given.id)?.revision;

@@ -1,13 +1,7 @@
 // Combines several front ends into one: renders to all. What the user is asked is in one register, which they all show.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { Requests } from '../client/requests.ts';
-import {
-  type Clock,
-  type Frontend,
-  type Logger,
-  type PartialAnswer,
-  type QueuedMessage,
-} from '../ports/ports.ts';
+import { type Clock, type Frontend, type Logger, type PartialAnswer, type QueuedMessage } from '../ports/ports.ts';
 
 /** After this time, the next front end is offered the queued messages. */
 const LONGEST_RETURN = 10_000;

@@ -203,11 +203,7 @@ export interface Tool<Arguments = unknown> {
 
 export interface ApprovalRequest extends ApprovalView {
   readonly conversation: string;
-  readonly call: {
-    readonly id: string;
-    readonly name: string;
-    readonly arguments: Readonly<Record<string, unknown>>;
-  };
+  readonly call: { readonly id: string; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
 }
 
 /** The `by` of a plugin's answer begins with this. */
@@ -215,16 +211,18 @@ export const PLUGIN_PREFIX = 'plugin:';
 /** The `by` of the automatic answer that is given when nobody answers in time. */
 export const TIMED_OUT = 'timeout';
 
-export interface ApprovalAnswer {
+interface Answer {
+  /** Who answered: `user`, `plugin:<name>`, `timeout`. Never a notification. */
+  readonly by: string;
+  readonly program?: AnsweringProgram;
+}
+
+export interface ApprovalAnswer extends Answer {
   readonly action: 'approve' | 'reject' | 'modify';
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
   readonly reason?: string | undefined;
   /** Similar calls, or all calls of the tool's server, need no approval from now on. Only with `approve`. */
   readonly always?: AlwaysAnswer | undefined;
-  /** Who answered: `user`, `plugin:<name>`, `timeout`. Never a notification. */
-  readonly by: string;
-  /** The plugin's process. */
-  readonly program?: AnsweringProgram;
 }
 
 export interface Question {
@@ -246,13 +244,9 @@ export interface InquiryRequest extends Question {
   readonly problem?: string;
 }
 
-export interface InquiryAnswer {
+export interface InquiryAnswer extends Answer {
   /** A list where several may be chosen. Text other than the options is allowed; empty: no answer is given. */
   readonly answer: string | readonly string[];
-  /** Who answered: `user`, `plugin:<name>`. Never a notification. */
-  readonly by: string;
-  /** The plugin's process. */
-  readonly program?: AnsweringProgram;
 }
 
 /** What front ends render while it happens, before or instead of an event in the log. */
@@ -286,18 +280,14 @@ export interface QueuedMessage {
 
 /** Asks the user, through every front end that shows the conversation. */
 export interface UserRequests {
-  /** Resolves with the first answer; rejects only when the signal is aborted. */
+  /** `approve` and `ask` resolve with the first answer; they reject only when the signal is aborted. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** An open approval has changed. Ignored if it is no longer open. */
   approvalChanged(request: ApprovalRequest): void;
-  /** Asks a question; resolves and rejects as `approve` does. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
-  /** The number of open requests of a conversation. */
   countOf(conversation: string): number;
-  readonly onDidChange: Event<{
-    readonly type: 'opened' | 'changed' | 'closed';
-    readonly open: { readonly conversation: string };
-  }>;
+  /** Fires when one was `opened`, `changed` or `closed`. */
+  readonly onDidChange: Event<{ readonly type: string; readonly open: { readonly conversation: string } }>;
 }
 
 /** Shows a turn to a person, or to a program in their place. */

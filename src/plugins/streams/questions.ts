@@ -174,7 +174,13 @@ export class Questions implements Disposable {
       return logged;
     }
     const { id, call, text, options, several, fields } = request;
-    const shown = { id, question: text, ...(options && { options }), ...(several && { several }), ...(fields && { fields }) };
+    const shown = {
+      id,
+      question: text,
+      ...(options && { options }),
+      ...(several && { several }),
+      ...(fields && { fields }),
+    };
     const event = call === undefined ? undefined : turn?.inquiry(call)?.request;
     const { v: _, ...logged } = event ?? { v: 1, seq: 0, type: 'inquiry_request', ...shown };
     return logged;

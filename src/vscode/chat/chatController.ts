@@ -255,12 +255,9 @@ export class Chat implements ShownChat, Disposable {
   #answer(given: RequestAnswer): void {
     const answered = this.#deps.requests.answer(given);
     if (answered.ok) return;
-    this.notice(
-      'warning',
-      answered.failure.code === 'not_as_approved'
-        ? vscode.l10n.t('What this call would do has changed since it was shown. Review it again.')
-        : vscode.l10n.t('This request was already answered.'),
-    );
+    const changed = vscode.l10n.t('What this call would do has changed since it was shown. Review it again.');
+    const isChanged = answered.failure.code === 'not_as_approved';
+    this.notice('warning', isChanged ? changed : vscode.l10n.t('This request was already answered.'));
   }
 
   #live(): LiveConversation | undefined {

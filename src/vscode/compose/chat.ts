@@ -65,7 +65,19 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
   const { requests } = parts.frontends.all;
-  const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend, requests, hub };
+  const deps = {
+    clock: realClock,
+    ids: realIds,
+    logger,
+    store,
+    lock,
+    snapshots,
+    workspace,
+    handles,
+    frontend,
+    requests,
+    hub,
+  };
   const composing = new Composing({ ...deps, draftsOf, t: vscode.l10n.t });
   const keepAlive = held.add(new KeepAlive({ ...deps, earshot, supervision }));
   const chat = held.add(
@@ -215,9 +227,7 @@ export function composeView(
   held.add(
     chat.onDidRefresh(() => {
       const before = awaits;
-      awaits = requests.all.some(
-        ({ type, conversation }) => type === 'approval' && conversation === chat.shown,
-      );
+      awaits = requests.all.some(({ type, conversation }) => type === 'approval' && conversation === chat.shown);
       if (awaits !== before) void vscode.commands.executeCommand('setContext', AWAITS_APPROVAL, awaits);
     }),
   );

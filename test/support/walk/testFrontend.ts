@@ -69,7 +69,13 @@ class AnsweredRequests extends Requests {
     this.#frontend.asked.push(request);
     const answer = (answered: ApprovalAnswer) =>
       void this.answer({ type: 'approval', conversation, id: call.id, answer: answered });
-    return Promise.race([given, this.#frontend.answer(request, signal).then(answer).then(() => given)]);
+    return Promise.race([
+      given,
+      this.#frontend
+        .answer(request, signal)
+        .then(answer)
+        .then(() => given),
+    ]);
   }
 
   override approvalChanged(request: ApprovalRequest): void {
@@ -81,7 +87,14 @@ class AnsweredRequests extends Requests {
   override ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
     const given = super.ask(request, signal);
     this.#frontend.questions.push(request);
-    const answer = (answered: InquiryAnswer) => void this.answer({ type: 'question', id: request.id, answer: answered });
-    return Promise.race([given, this.#frontend.answerQuestion(request, signal).then(answer).then(() => given)]);
+    const answer = (answered: InquiryAnswer) =>
+      void this.answer({ type: 'question', id: request.id, answer: answered });
+    return Promise.race([
+      given,
+      this.#frontend
+        .answerQuestion(request, signal)
+        .then(answer)
+        .then(() => given),
+    ]);
   }
 }

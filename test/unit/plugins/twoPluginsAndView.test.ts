@@ -50,7 +50,8 @@ async function begin(options: PluginWorldOptions = {}) {
       .map((line) => (JSON.parse(line) as { by: string }).by);
   /** Answers in the view; returns whether the answer was accepted. */
   const answer = (callId: string, action: 'approve' | 'reject' = 'approve') =>
-    world.frontends.requests.answer({ type: 'approval', conversation: id, id: callId, answer: { action, by: 'user' } }).ok;
+    world.frontends.requests.answer({ type: 'approval', conversation: id, id: callId, answer: { action, by: 'user' } })
+      .ok;
   return { world, answer, id, one, two, asked, respond, approvals };
 }
 

@@ -55,7 +55,12 @@ test('the client drives a conversation of the window: the user is asked once for
     {
       params: {
         toolCall: { toolCallId: 'w', kind: 'edit' },
-        options: [{ kind: 'allow_once' }, { kind: 'reject_once' }],
+        options: [
+          { kind: 'allow_once' },
+          { kind: 'allow_always', name: 'Always allow in this session: write_file' },
+          { kind: 'allow_always', name: 'Always allow in this folder: write_file' },
+          { kind: 'reject_once' },
+        ],
       },
     },
   ]);

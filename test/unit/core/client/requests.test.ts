@@ -101,7 +101,9 @@ test('an aborted request closes without an answer, also if it was aborted before
     ['opened', 'a', undefined],
     ['closed', 'a', undefined],
   ]);
-  expect(requests.answer(approve('a'))).toMatchObject({ failure: { message: 'It was already answered by cancelled.' } });
+  expect(requests.answer(approve('a'))).toMatchObject({
+    failure: { message: 'It was already answered by cancelled.' },
+  });
 });
 
 test('a front end that answers at once, and one that fails, leave the others with the right order of changes', async () => {
@@ -132,7 +134,9 @@ test('property: a follower that joins at any moment shows exactly what is open, 
       for (const { do: what, id: call } of steps) {
         if (what === 'ask' && requests.approval('c', call) === undefined) {
           stops.set(call, new AbortController());
-          asked.push(requests.approve(approval(call), (stops.get(call) as AbortController).signal).catch(() => undefined));
+          asked.push(
+            requests.approve(approval(call), (stops.get(call) as AbortController).signal).catch(() => undefined),
+          );
         } else if (what === 'change') requests.approvalChanged({ ...approval(call), problem: 'changed' });
         else if (what === 'answer') requests.answer(approve(call));
         else if (what === 'abort') stops.get(call)?.abort();

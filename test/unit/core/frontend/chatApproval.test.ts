@@ -6,6 +6,7 @@ import { emptyChatHead } from '../../../../src/core/frontend/chatHead.ts';
 import { type ApprovalAnswer } from '../../../../src/core/ports/ports.ts';
 import { type TranscriptItem } from '../../../../src/protocol/transcript.ts';
 import { type Change, type ToPage } from '../../../../src/protocol/webview.ts';
+import { initialState, reduce } from '../../../../src/webview/state.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 
 const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', detail: 'd' });
@@ -94,4 +95,39 @@ test('a question can be answered once while it is open in this window; otherwise
   await expect(given).rejects.toThrow('cancelled');
   expect(requests.all).toEqual([]);
   frontend.dispose();
+});
+
+test('whichever comes first, page, card or request: the page shows the open approval, and once', () => {
+  const steps = ['show', 'card', 'ask', 'attach'] as const;
+  const orders = steps.flatMap((one) =>
+    steps.flatMap((two) => steps.flatMap((three) => steps.map((four) => [one, two, three, four] as const))),
+  );
+  for (const order of orders.filter((one) => new Set(one).size === steps.length)) {
+    const clock = createManualClock();
+    const requests = new Requests((error) => expect(error).toBeUndefined());
+    const frontend = new ChatFrontend(clock, head, requests);
+    let page = initialState;
+    let logged: TranscriptItem[] = [];
+    const stop = new AbortController();
+    const call = { id: 'a', name: 'run_command', arguments: {} };
+    const card: TranscriptItem = { type: 'tool', ...call, state: 'running', output: '' };
+    const act = {
+      show: () => frontend.show('c', logged),
+      card: () => {
+        logged = [card];
+        frontend.appended('c', { items: [card], event: { type: 'tool_call_request' } } as never);
+      },
+      ask: () => void requests.approve({ conversation: 'c', call }, stop.signal).catch(() => undefined),
+      attach: () => frontend.attach((message) => (page = reduce(page, message))),
+    };
+    const states = () => {
+      clock.advance(1000);
+      return page.items.chunks.flat().map((item) => ('state' in item ? item.state : item.type));
+    };
+    for (const step of order) act[step]();
+    expect(states(), order.join(', ')).toEqual(['approval']);
+    stop.abort();
+    expect(states(), order.join(', ')).toEqual(['running']);
+    frontend.dispose();
+  }
 });
