@@ -208,6 +208,7 @@ export function composeView(
       view.setTitle(live?.log.state.summary.title ?? '');
     }),
   );
+  waiting.isChatVisible = () => view.visible;
   let awaits = false;
   held.add(
     chat.onDidRefresh(() => {
@@ -228,7 +229,6 @@ export function composeView(
       view,
       waiting,
       settings: () => settings.current,
-      shown: () => chat.shown,
       show: open,
       report: report('a message could not be shown'),
     }),
