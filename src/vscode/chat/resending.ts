@@ -34,7 +34,7 @@ export async function resend(
   const { conversation: fork, request: event } = forked.value;
   await open(fork);
   const attachments: readonly GivenAttachment[] = event.attachments ?? [];
-  const sent = await earshot.queue(fork, text ?? event.content, { attachments });
+  const sent = await earshot.queue(fork, text ?? event.typed ?? event.content, { attachments });
   return sent.ok ? succeeded(undefined) : sent;
 }
 

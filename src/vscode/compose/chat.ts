@@ -223,6 +223,7 @@ export function composeView(
       view.setTitle(live?.log.state.summary.title ?? '');
     }),
   );
+  waiting.isChatVisible = () => view.visible;
   let awaits = false;
   held.add(
     chat.onDidRefresh(() => {
@@ -242,7 +243,6 @@ export function composeView(
       view,
       waiting,
       settings: () => settings.current,
-      shown: () => chat.shown,
       show: open,
       report: report('a message could not be shown'),
     }),

@@ -1,7 +1,7 @@
 // Reviews changes by the agent, and by others meanwhile: the list on the page, diff editors, buttons and commands.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
 import { type Review, type Reviewed, type ReviewedFile } from '../../core/checkpoints/review.ts';
 import { type ChangeList } from '../../core/conversation/projections/changes.ts';
@@ -18,6 +18,7 @@ import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
 import { ReviewLenses } from './reviewLenses.ts';
 import { closeReviews, reviewTitle } from './reviewTabs.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface ReviewControllerDeps {
   readonly earshot: Earshot;
@@ -158,7 +159,7 @@ export class ReviewController implements Disposable {
     const isLive = conversation === undefined || earshot.get(conversation) !== undefined;
     const opened = isLive ? undefined : await earshot.open(conversation);
     if (opened?.ok === false) {
-      await vscode.window.showWarningMessage(describeFailure(opened.failure));
+      await vscode.window.showWarningMessage(failureMessage(opened.failure));
       return;
     }
     const held = isLive ? undefined : keepAlive.hold(conversation, true);
@@ -286,7 +287,7 @@ export class ReviewController implements Disposable {
   async #reportOutcome(result: Result<Reviewed>): Promise<void> {
     this.refreshSoon();
     if (!result.ok) {
-      await vscode.window.showWarningMessage(describeFailure(result.failure));
+      await vscode.window.showWarningMessage(failureMessage(result.failure));
       return;
     }
     const { stayed } = result.value;

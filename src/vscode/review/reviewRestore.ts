@@ -1,6 +1,6 @@
 // The command Restore to Before a Turn: choose a turn, choose files, restore them.
 import * as vscode from 'vscode';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { shortList } from '../../base/text.ts';
 import {
   isChosen,
@@ -14,6 +14,7 @@ import { type Reviewed } from '../../core/checkpoints/review.ts';
 import { CHAT_VIEW } from '../ids.ts';
 import { toUri } from '../workspace/fileUris.ts';
 import { beforeUri } from './reviewContent.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface Restoring {
   readonly deps: RestoreDeps;
@@ -51,7 +52,7 @@ export async function restoreTo(restoring: Restoring, request: string): Promise<
   const location = { viewId: CHAT_VIEW };
   const planned = await vscode.window.withProgress({ location }, () => planRestore(restoring.deps, request));
   if (!planned.ok) {
-    await vscode.window.showWarningMessage(describeFailure(planned.failure));
+    await vscode.window.showWarningMessage(failureMessage(planned.failure));
     return;
   }
   const plan = planned.value;
