@@ -48,6 +48,7 @@ export type ModelCode =
   | 'answer_too_long'
   | 'bad_request'
   | 'context_overflow'
+  | 'declined'
   | 'empty_answer'
   | 'forbidden'
   | 'idle'

@@ -13,7 +13,23 @@ const OPTIONAL_PARAMETERS = [
   'reasoning_effort',
   'image_url',
 ] as const;
-export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number];
+/** The same for Responses and Messages, where each means a capability. */
+const NATIVE_PARAMETERS = [
+  'additional_tools',
+  'allowed_tools',
+  'block_binding',
+  'cache_control',
+  'configuration_update',
+  'eager_input_streaming',
+  'instructions',
+  'prompt_cache_key',
+  'reasoning',
+  'reasoning.summary',
+  'system_messages',
+  'thinking',
+  'tool_reference',
+] as const;
+export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number] | (typeof NATIVE_PARAMETERS)[number];
 
 export interface EndpointFacts {
   readonly profile: EndpointProfile;
@@ -64,7 +80,7 @@ const fileSchema = z.strictObject({
         userAfterTool: z.boolean(),
         alternation: z.enum(['free', 'strict']),
       }),
-      without: z.array(z.enum(OPTIONAL_PARAMETERS)),
+      without: z.array(z.enum([...OPTIONAL_PARAMETERS, ...NATIVE_PARAMETERS])),
     }),
   ),
 });

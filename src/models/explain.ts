@@ -19,6 +19,21 @@ export class StreamError extends Error {
   }
 }
 
+/** A refusal, as a status of HTTP or inside a stream. */
+export class EndpointError extends Error {
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly headers: Headers | undefined;
+
+  constructor(message: string, details: { status?: number | undefined; code?: string | undefined; headers?: Headers }) {
+    super(message);
+    this.name = 'EndpointError';
+    this.status = details.status;
+    this.code = details.code;
+    this.headers = details.headers;
+  }
+}
+
 /** The connection broke during the answer. */
 export class StreamBrokenError extends Error {
   /** How much of the answer had arrived: text, reasoning and calls. */
@@ -95,11 +110,29 @@ export function explain(error: unknown, endpoint: { baseUrl: string; model: stri
       nextStep: 'Start a new chat, or choose a model with a larger context window.',
     });
   }
+  if (code !== undefined && DECLINED.has(code)) return declined(endpoint.model, text);
   const failure = byStatus(status, causeOf(error), endpoint, code);
   const again = code !== 'insufficient_quota' && mayPass(status);
   return again
     ? { ...failed(failure), retry: retryAfter === undefined ? {} : { afterMilliseconds: retryAfter } }
     : failed(failure);
+}
+
+/** Codes with which an endpoint or a model declines to answer because of the content. */
+const DECLINED = new Set([
+  'bio_policy',
+  'content_filter',
+  'invalid_prompt',
+  'misalignment_policy_violation',
+  'refusal',
+]);
+
+function declined(model: string, said: string): FailedPart {
+  return failed({
+    code: 'declined',
+    message: `${model} declined to answer (${said}).`,
+    nextStep: 'Write the request in other words, or choose another model with Earshot: Choose Model.',
+  });
 }
 
 function isBadRequest(status: number | undefined): boolean {
