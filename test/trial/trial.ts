@@ -29,7 +29,7 @@ const workspace: Pick<Workspace, 'folders'> = { folders: [{ path: '', absolute: 
 function requestFor(situation: Situation, format: FormatName): ModelRequest {
   const notification = { ...situation.notification, id: '01J00000000000000000000000', at: '2026-01-01T12:00:00.000Z' };
   const plan = planNotifications({ pending: [notification], settings, contextWindow: 128_000, measure: () => 0 });
-  const text = formatBlock(format, { plan, texts: [], key: KEY, now: Date.parse(notification.at) });
+  const text = formatBlock(format, { plan, key: KEY, now: Date.parse(notification.at) });
   const call = { id: 'call_1', name: situation.call.name, arguments: JSON.stringify(situation.call.arguments) };
   return {
     system: systemPrompt(workspace as Workspace, KEY),

@@ -110,7 +110,8 @@ function printMessage(message: ModelMessage): string {
 }
 
 function withBlock(message: Exclude<ModelMessage, { role: 'assistant' }>): string {
-  return message.block === undefined ? message.content : `${message.content}\n${message.block.text}`;
+  const { content, block, queued = [] } = message;
+  return [content, ...(block === undefined ? [] : [block.text]), ...queued.map((text) => `[User]\n${text}`)].join('\n');
 }
 
 function cut(text: string, longest: number): string {
@@ -121,6 +122,10 @@ function cut(text: string, longest: number): string {
 
 /** Used when there is no summary, so that the user's own messages are not lost. */
 function listRequests(messages: readonly ModelMessage[]): string {
-  const asked = messages.filter((message) => message.role === 'user').map((message) => cut(message.content, 2000));
-  return ['The user asked, in this order:', ...asked.map((text) => `- ${text}`)].join('\n');
+  const asked = messages.flatMap((message) =>
+    message.role === 'assistant'
+      ? []
+      : [...(message.role === 'user' ? [message.content] : []), ...(message.queued ?? [])],
+  );
+  return ['The user asked, in this order:', ...asked.map((text) => `- ${cut(text, 2000)}`)].join('\n');
 }

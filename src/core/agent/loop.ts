@@ -174,8 +174,9 @@ function describeWait(milliseconds: number): string {
 }
 
 export function cycleDeps({ log, ports }: TurnDeps): CycleDeps {
-  const { frontend, ids, clock } = ports;
-  return { log, model: ports.model(), frontend, ids, clock, idleMilliseconds: ports.settings().idleTimeout * 1000 };
+  const { frontend, ids, clock, logger } = ports;
+  const idleMilliseconds = ports.settings().idleTimeout * 1000;
+  return { log, model: ports.model(), frontend, ids, clock, logger, idleMilliseconds };
 }
 
 function doesNotFit(misfit: string): Failure {

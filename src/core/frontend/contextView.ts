@@ -22,6 +22,7 @@ export function readContext(
     }
     parts[message.role === 'user' ? 'requests' : 'results'] += estimateTokens(message.content);
     parts.notifications += estimateTokens(message.block?.text ?? '');
+    for (const text of message.queued ?? []) parts.requests += estimateTokens(text);
   }
   const scaled = Object.entries(parts).map(([part, tokens]) => ({
     part: part as keyof typeof parts,

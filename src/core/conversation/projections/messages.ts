@@ -1,5 +1,5 @@
 // Projects the log to the model's messages, each event once. `models/` maps them to the form of an endpoint.
-import { type Attachment, type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type ModelMessage, type ToolCall } from '../../ports/modelMessages.ts';
 import { type QueuedMessage } from '../../ports/ports.ts';
 import { imagesIn, withAttachments } from '../attachments.ts';
@@ -24,6 +24,8 @@ export class Messages {
   readonly #awaited = new Set<string>();
   /** The events of one model call form one message, which stays open until the call ends. */
   #open = false;
+  /** An event of the open message, or the one before it, is missing from the log. */
+  #hasGap = false;
   #lastSeq = 0;
 
   /** A copy: later events do not change it. */
@@ -39,6 +41,8 @@ export class Messages {
 
   /** Must run before `Pending.fold`, so that `textOf` still finds the queued messages of a carrier. */
   fold(event: LogEvent, textOf: (id: string) => QueuedMessage | undefined): void {
+    const follows = event.seq === this.#lastSeq + 1;
+    this.#hasGap = !follows || (this.#open && this.#hasGap);
     this.#lastSeq = event.seq;
     switch (event.type) {
       case 'chat_request':
@@ -50,7 +54,7 @@ export class Messages {
       case 'tool_call_request':
         return this.#extend(event, '', toolCall(event));
       case 'model_call':
-        this.#open = false;
+        this.#finish(event);
         return;
       case 'compaction':
         return this.#compact(event);
@@ -85,7 +89,7 @@ export class Messages {
     // Queued messages that became the request itself are in `user_text` too.
     const images = imagesIn([...(attachments ?? []), ...carriedAttachments(event, textOf)]);
     const message = { role: 'user', content: withAttachments(content, attachments) } as const;
-    this.#add(event.seq, withBlock({ ...message, ...(images.length > 0 && { images }) }, event));
+    this.#add(event.seq, withCarried({ ...message, ...(images.length > 0 && { images }) }, event));
   }
 
   /**
@@ -96,16 +100,16 @@ export class Messages {
     this.#open = false;
     const found = imagesIn(carriedAttachments(event, textOf));
     const images = found.length > 0 && { images: found };
-    const carries = found.length > 0 || (event.notifications !== undefined && event.notifications.text !== '');
+    const carries = found.length > 0 || isCarrier(event);
     const { id: call, content } = event;
     const isAwaited = this.#awaited.delete(call);
     // The carrier completes its batch. Its block may become a separate message, which no result may follow.
     if (carries) this.#fillLostResults();
     if (isAwaited) {
       const failed = event.is_error && { failed: true as const };
-      this.#add(event.seq, withBlock({ role: 'tool', call, content, ...failed, ...images }, event));
+      this.#add(event.seq, withCarried({ role: 'tool', call, content, ...failed, ...images }, event));
     } else if (carries) {
-      this.#add(event.seq, withBlock({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
+      this.#add(event.seq, withCarried({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
   }
 
@@ -120,6 +124,19 @@ export class Messages {
     }
     if (call !== undefined) this.#awaited.add(call.id);
     this.#open = true;
+  }
+
+  /**
+   * The model call that ends an answer has its form in the API; calls for a title, a summary or a subagent have none. If
+   * a call of the answer is lost, that form would contain a call without a result.
+   */
+  #finish({ origin, outcome }: EventOf<'model_call'>): void {
+    const last = this.#messages.at(-1);
+    const isWhole = this.#open && !this.#hasGap && outcome === 'succeeded';
+    if (isWhole && last?.role === 'assistant' && origin !== undefined) {
+      this.#messages[this.#messages.length - 1] = { ...last, origin };
+    }
+    this.#open = false;
   }
 
   /** Inserts lost results before the present ones, so that the block of the last one stays at the end. */
@@ -148,7 +165,9 @@ export class Messages {
     let kept = first === -1 ? this.#messages.length : first;
     // A result cannot be sent without its call.
     while (this.#messages[kept]?.role === 'tool') kept += 1;
-    this.#messages = [{ role: 'user', content: event.summary }, ...this.#messages.slice(kept)];
+    // APIs bind their own output to everything before it, which is gone.
+    const tail = this.#messages.slice(kept).map(withoutOrigin);
+    this.#messages = [{ role: 'user', content: event.summary }, ...tail];
     this.#seqs = [event.through, ...this.#seqs.slice(kept)];
   }
 }
@@ -161,6 +180,12 @@ function extended(before: AssistantMessage, content: string, call: ToolCall | un
   };
 }
 
+function withoutOrigin(message: ModelMessage): ModelMessage {
+  if (message.role !== 'assistant' || message.origin === undefined) return message;
+  const { origin: _, ...rest } = message;
+  return rest;
+}
+
 function toolCall(event: EventOf<'tool_call_request'>): ToolCall {
   return { id: event.id, name: event.name, arguments: event.arguments_text ?? JSON.stringify(event.arguments) };
 }
@@ -168,14 +193,27 @@ function toolCall(event: EventOf<'tool_call_request'>): ToolCall {
 type Carrier = EventOf<'chat_request'> | EventOf<'tool_call_response'>;
 type TextOf = (id: string) => QueuedMessage | undefined;
 
-/** The attachments of queued messages in the block. */
+/** The attachments of queued messages. */
 function carriedAttachments({ notifications }: Carrier, textOf: TextOf): readonly Attachment[] {
   return (notifications?.user_text ?? []).flatMap((id) => textOf(id)?.attachments ?? []);
 }
 
-function withBlock<M extends ModelMessage>(message: M, carrier: Carrier): M {
+function isCarrier({ notifications: carried }: Carrier): boolean {
+  return carried !== undefined && (carried.text !== '' || (carried.user ?? []).length > 0);
+}
+
+function withCarried<M extends Exclude<ModelMessage, { role: 'assistant' }>>(message: M, carrier: Carrier): M {
   const { notifications: carried, event_id: id } = carrier;
-  if (carried === undefined || carried.text === '') return message;
-  const { format, text } = carried;
-  return { ...message, block: format === 'synthetic-tool' ? { format, text, id } : { format, text } };
+  if (carried === undefined || !isCarrier(carrier)) return message;
+  const { format, text, user = [] } = carried;
+  return {
+    ...message,
+    ...(text !== '' && { block: { format: placeOf(carried), text, ...(format === 'synthetic-tool' && { id }) } }),
+    ...(user.length > 0 && { queued: user }),
+  };
+}
+
+/** Earlier versions put text of others and the user's messages into a developer's block, unquoted. */
+function placeOf({ format, user }: Carried): Carried['format'] {
+  return format === 'developer' && user === undefined ? 'xml' : format;
 }

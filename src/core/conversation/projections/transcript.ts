@@ -165,7 +165,7 @@ export class Transcript {
     carried: Carried | undefined,
     pending: PendingLookup,
   ): T {
-    if (carried === undefined || carried.text === '') return item;
+    if (carried === undefined || printCarried(carried) === '') return item;
     this.#unaccepted.push(item.id);
     return { ...item, carried: viewCarried(carried, pending) };
   }
@@ -285,17 +285,23 @@ function attachmentNames(attachments: readonly Attachment[] | undefined) {
 function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
   const shown = carried.shown.flatMap((id) => pending.get(id) ?? []);
   const worst = shown.reduce<Level>((level, next) => worseLevel(level, next.level), 'info');
+  const text = printCarried(carried);
   return {
-    text: carried.text,
+    text,
     shown: carried.shown.length,
     total: carried.shown.length + carried.merged.length + carried.counted.length,
     worst,
     labels: shown.map(labelNotification),
     reason: shortReason(shown.find(({ level }) => level === worst)?.message ?? ''),
-    tokens: estimateTokens(carried.text),
+    tokens: estimateTokens(text),
     receipt: 'carried',
     texts: carried.user_text.length,
   };
+}
+
+/** Exactly the texts that the model got, in their order. */
+function printCarried({ text, user = [] }: Carried): string {
+  return [text, ...user].filter((part) => part !== '').join('\n\n');
 }
 
 const LONGEST_REASON = 200;

@@ -137,7 +137,7 @@ export class UsageTotal {
 
   #carried(carried: Carried | undefined): void {
     if (carried === undefined) return;
-    this.#input.add(carried.text);
+    for (const text of [carried.text, ...(carried.user ?? [])]) this.#input.add(text);
     this.#notifications.add(carried.text);
   }
 
@@ -171,7 +171,9 @@ function add(a: Tokens, b: Tokens): Tokens {
 }
 
 function messageText(message: ModelMessage): string {
-  if (message.role !== 'assistant') return `${message.content}\n${message.block?.text ?? ''}`;
+  if (message.role !== 'assistant') {
+    return [message.content, message.block?.text ?? '', ...(message.queued ?? [])].join('\n');
+  }
   return [message.content, ...message.calls.map((call) => `${call.name} ${call.arguments}`)].join('\n');
 }
 
