@@ -77,17 +77,21 @@ function withAdded(messages: readonly ModelMessage[], added: string | undefined)
 }
 
 function parameters(
-  { model, options = {}, facts, baseUrl }: MessagesPrint,
+  context: MessagesPrint,
   request: ModelRequest,
   takes: Takes,
   references: ReadonlySet<string>,
 ): { readonly rest: Omit<MessageCreateParamsStreaming, 'messages'>; readonly betas: readonly string[] } {
+  const { model, options = {}, facts, baseUrl } = context;
   const known = modelFacts(model);
   const maxTokens = options.maxTokens ?? known.maxTokens;
   const bound = known.binding && takes('block_binding');
-  const { thinking, effort } = takes('thinking')
+  const wanted = takes('thinking')
     ? thinkingFor(known, request.effort ?? options.reasoningEffort, { maxTokens, bound })
     : {};
+  // With a budget, calls must follow the thinking that led to them, which another API's calls do not have.
+  const isBare = known.isClaude && wanted.thinking?.type === 'enabled' && !lastCallsFollowThinking(request, context);
+  const { thinking, effort } = isBare ? {} : wanted;
   const cached = takes('cache_control') ? EPHEMERAL : undefined;
   const tools = toTools(request, references, {
     cached: /\bfireworks\.ai$/.test(new URL(baseUrl).hostname) ? undefined : cached,
@@ -114,6 +118,13 @@ function parameters(
       ...(known.isClaude && thinking?.type === 'enabled' && tools.length > 0 ? [INTERLEAVED_BETA] : []),
     ],
   };
+}
+
+function lastCallsFollowThinking({ messages }: ModelRequest, { baseUrl, refused }: MessagesPrint): boolean {
+  const last = messages.findLast((message) => message.role !== 'tool');
+  if (last?.role !== 'assistant' || last.calls.length === 0) return true;
+  const { origin } = last;
+  return origin?.api === 'messages' && origin.provider === providerOf(baseUrl) && !refused.has(last);
 }
 
 /** Referenced tools come last and are deferred: the endpoint reads them where a result refers to them. */

@@ -62,7 +62,13 @@ function itemEvents(item: OutputItem, index: number): Event[] {
           const empty = { ...part, [field]: '' };
           return [
             { type: 'response.content_part.added', ...at, content_index, part: empty },
-            ...halves(part[field] ?? '').map((delta) => ({ type: `${kind}.delta`, ...at, content_index, delta, logprobs: [] })),
+            ...halves(part[field] ?? '').map((delta) => ({
+              type: `${kind}.delta`,
+              ...at,
+              content_index,
+              delta,
+              logprobs: [],
+            })),
             { type: `${kind}.done`, ...at, content_index, [field]: part[field] },
             { type: 'response.content_part.done', ...at, content_index, part },
           ];
@@ -76,7 +82,12 @@ function itemEvents(item: OutputItem, index: number): Event[] {
         added({ ...item, summary: [], encrypted_content: '', status: 'in_progress' }),
         ...summary.flatMap((part, summary_index) => [
           { type: 'response.reasoning_summary_part.added', ...at, summary_index, part: { ...part, text: '' } },
-          ...halves(part.text).map((delta) => ({ type: 'response.reasoning_summary_text.delta', ...at, summary_index, delta })),
+          ...halves(part.text).map((delta) => ({
+            type: 'response.reasoning_summary_text.delta',
+            ...at,
+            summary_index,
+            delta,
+          })),
           { type: 'response.reasoning_summary_text.done', ...at, summary_index, text: part.text },
           { type: 'response.reasoning_summary_part.done', ...at, summary_index, part },
         ]),
@@ -86,7 +97,11 @@ function itemEvents(item: OutputItem, index: number): Event[] {
     case 'function_call':
       return [
         added({ ...item, arguments: '', status: 'in_progress' }),
-        ...halves(item['arguments'] as string).map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
+        ...halves(item['arguments'] as string).map((delta) => ({
+          type: 'response.function_call_arguments.delta',
+          ...at,
+          delta,
+        })),
         { type: 'response.function_call_arguments.done', ...at, name: item['name'], arguments: item['arguments'] },
         done,
       ];

@@ -4,7 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../../src/core/ports/ports.ts';
 import { MessagesAccumulator } from '../../../../src/models/messages/messagesStream.ts';
 import { readAnswer } from '../../../../src/models/wire/answer.ts';
-import { type ContentBlock, type MessagesAnswer, messagesEvents } from '../../../support/models/native/messagesEvents.ts';
+import {
+  type ContentBlock,
+  type MessagesAnswer,
+  messagesEvents,
+} from '../../../support/models/native/messagesEvents.ts';
 import { toSse } from '../../../support/models/native/responsesEvents.ts';
 
 const thinking = (text: string): ContentBlock => ({ type: 'thinking', thinking: text, signature: `signed ${text}` });
@@ -61,7 +65,9 @@ test('parts are shown as they arrive, and calls come complete before the end', a
 });
 
 test('invalid JSON of a call is kept as its text', async () => {
-  const { parts, accumulator } = await read(toSse(messagesEvents({ content: [use('toolu_1', {})], json: '{"at": "a' })));
+  const { parts, accumulator } = await read(
+    toSse(messagesEvents({ content: [use('toolu_1', {})], json: '{"at": "a' })),
+  );
   expect(parts).toContainEqual({ type: 'tool_call', id: 'toolu_1', name: 'look', arguments: '{"at": "a' });
   expect(accumulator.items).toEqual([use('toolu_1', { INVALID_JSON: '{"at": "a' })]);
 });
@@ -77,7 +83,11 @@ test('citations are part of their text', async () => {
   const events = messagesEvents({ content: [text('Said.')] });
   const citation = { type: 'char_location', cited_text: 'Said' };
   const at = events.findIndex(({ type }) => type === 'content_block_stop');
-  const cited = events.toSpliced(at, 0, { type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation } });
+  const cited = events.toSpliced(at, 0, {
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'citations_delta', citation },
+  });
   expect((await read(toSse(cited))).accumulator.items).toEqual([{ ...text('Said.'), citations: [citation] }]);
 });
 
@@ -101,7 +111,12 @@ test.each([
 });
 
 test('a server that cannot stream sends the message itself', async () => {
-  const body = { type: 'message', content: [text('Hi.'), use('toolu_1', { a: 1 })], stop_reason: 'tool_use', usage: {} };
+  const body = {
+    type: 'message',
+    content: [text('Hi.'), use('toolu_1', { a: 1 })],
+    stop_reason: 'tool_use',
+    usage: {},
+  };
   const accumulator = new MessagesAccumulator();
   const response = new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
   const parts = await Array.fromAsync(readAnswer(response, accumulator));

@@ -78,7 +78,9 @@ describe('the items are those that the official SDK accumulates', () => {
     const { parts, items } = await read(sse);
     const output = final.output as unknown as readonly (Record<string, unknown> & { parsed?: unknown })[];
     // The SDK adds what it has parsed of texts and arguments.
-    expect(items).toEqual(JSON.parse(JSON.stringify(output, (key, value: unknown) => (/^parsed/.test(key) ? undefined : value))));
+    expect(items).toEqual(
+      JSON.parse(JSON.stringify(output, (key, value: unknown) => (/^parsed/.test(key) ? undefined : value))),
+    );
     expect(textIn(parts, 'text').replaceAll('\n\n', '')).toBe(
       final.output_text || (answer.items?.[0]?.['content'] as { refusal?: string }[])[0]?.refusal,
     );
@@ -94,7 +96,9 @@ test('parts are shown as they arrive, and calls come complete before the end', a
     { type: 'tool_call', id: 'call_2', name: 'look', arguments: '{"at":"b"}' },
     { type: 'finished', usage: { input_tokens: 100, output_tokens: 10, cached_tokens: 60, written_tokens: 30 } },
   ]);
-  const written = parts.flatMap((part) => (part.type === 'writing_call' ? [`${part.index} ${part.name} ${part.text}`] : []));
+  const written = parts.flatMap((part) =>
+    part.type === 'writing_call' ? [`${part.index} ${part.name} ${part.text}`] : [],
+  );
   expect(written).toEqual(['0 look ', '0 look {"at"', '0 look :"a"}', '1 look ', '1 look {"at"', '1 look :"b"}']);
 });
 
@@ -130,7 +134,9 @@ test('an end with an empty output keeps the items that were streamed', async () 
 });
 
 test('a text without deltas is shown once', async () => {
-  const events = responsesEvents({ items: [message('Hi.')] }).filter(({ type }) => type !== 'response.output_text.delta');
+  const events = responsesEvents({ items: [message('Hi.')] }).filter(
+    ({ type }) => type !== 'response.output_text.delta',
+  );
   expect(textIn((await read(toSse(events))).parts, 'text')).toBe('Hi.');
 });
 
@@ -184,7 +190,9 @@ test('hostile events are ignored or bounded', async () => {
     { type: 'response.function_call_arguments.delta', output_index: 7, delta: '{' },
     {},
   ];
-  expect((await read(toSse([...odd, { type: 'response.completed', response: null }]))).parts.at(-1)).toEqual({ type: 'finished' });
+  expect((await read(toSse([...odd, { type: 'response.completed', response: null }]))).parts.at(-1)).toEqual({
+    type: 'finished',
+  });
   const many = Array.from({ length: 1100 }, (_, index) => ({
     type: 'response.output_item.done',
     output_index: index,
