@@ -21,7 +21,7 @@ export interface MessagesModelFacts {
   readonly isClaude: boolean;
 }
 
-const NAME = /claude-(?:(\d+)(?:[-.](\d))?-)?(opus|sonnet|haiku|fable|mythos)(?:-(\d+)(?:[-.](\d)(?!\d))?)?/i;
+const NAME = /claude-(?:(\d+)(?:[-.](\d))?-)?(opus|sonnet|haiku|fable|mythos)(?:-(\d{1,2})(?!\d)(?:[-.](\d)(?!\d))?)?/i;
 
 /** The version as one number: 48 for 4.8. */
 function versionOf(model: string): { readonly family: string; readonly version: number } | undefined {
