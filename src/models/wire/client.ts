@@ -27,10 +27,23 @@ export async function post(
   path: string,
   body: Uint8Array,
   signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const client = clientFor(options, (await options.apiKey()) ?? 'none');
   // Sent as bytes: the package would print the whole conversation again for each request.
-  return client.post(path, { body, stream: true, signal }).asResponse();
+  return client.post(path, { body, stream: true, signal, headers: marked(headers) }).asResponse();
+}
+
+/** Tells the headers of a request from those that the package adds. */
+const MARK = 'x-earshot-';
+
+function marked(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${MARK}${name}`, value]));
+}
+
+function unmarked(headers: Headers): Record<string, string> {
+  const own = [...headers].filter(([name]) => name.startsWith(MARK));
+  return Object.fromEntries(own.map(([name, value]) => [name.slice(MARK.length), value]));
 }
 
 /** One client for each model and key, reused by later requests. */
@@ -50,7 +63,10 @@ function clientFor(options: EndpointOptions, key: string): OpenAI {
     maxRetries: 0,
     timeout: 24 * 60 * 60 * 1000,
     logLevel: 'off',
-    fetch: (url, init) => sendOnlyAllowed(options, url, keyHeaders('chat', options.baseUrl, key), init),
+    fetch: (url, init) => {
+      const headers = { ...unmarked(new Headers(init?.headers)), ...keyHeaders('chat', options.baseUrl, key) };
+      return sendOnlyAllowed(options, url, headers, init);
+    },
   });
   clients.set(options, { key, client });
   return client;

@@ -14,19 +14,19 @@ const SHOWN_OF_LONG_ERROR = 2000;
 export async function sendOnlyAllowed(
   options: Pick<EndpointOptions, 'baseUrl' | 'headers'>,
   url: string | URL | Request,
-  identity: Readonly<Record<string, string>>,
+  request: Readonly<Record<string, string>>,
   init: RequestInit = {},
 ): Promise<Response> {
   if (url instanceof Request || new URL(url).origin !== new URL(options.baseUrl).origin) {
     throw new Error('the request is not addressed to the configured endpoint');
   }
   const headers = new Headers(options.headers);
-  const own = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': USER_AGENT, ...identity };
+  const own = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': USER_AGENT, ...request };
   for (const [name, value] of Object.entries(own)) headers.set(name, value);
   // In a redirect to another host, fetch leaves out the authorization, but no other header.
-  const redirect = Object.keys({ ...options.headers, ...identity }).every((name) => name === 'authorization');
+  const isSafe = options.headers === undefined && !('x-api-key' in request) && !('api-key' in request);
   // The global fetch follows VS Code's proxy settings.
-  return withShortError(await globalThis.fetch(url, { ...init, headers, redirect: redirect ? 'follow' : 'error' }));
+  return withShortError(await globalThis.fetch(url, { ...init, headers, redirect: isSafe ? 'follow' : 'error' }));
 }
 
 /** Limits error bodies, which the package reads completely. */

@@ -133,7 +133,7 @@ export class Messages {
   #finish({ origin, outcome, failure }: EventOf<'model_call'>): void {
     const last = this.#messages.at(-1);
     // With half of a refused answer in the conversation, models refuse what follows, too.
-    if (this.#open && failure?.code === 'declined' && last?.role === 'assistant' && last.calls.length === 0) {
+    if (this.#open && failure?.code === 'content_refused' && last?.role === 'assistant' && last.calls.length === 0) {
       this.#messages.pop();
       this.#seqs.pop();
     }

@@ -473,7 +473,7 @@ describe('failures', () => {
     [
       'a refusal',
       answers({ content: [textContent('Half')], stop: 'refusal', details: { category: 'cyber' } }),
-      'declined',
+      'content_refused',
       false,
     ],
     ['a proxy’s page', { status: 502, body: {} }, 'refused', true],
