@@ -7,7 +7,7 @@ import {
   type BetaToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/beta/messages';
 import { type Block, type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
-import { argumentsOf, callId, wellFormed } from '../wire/callIds.ts';
+import { argumentsOf, callId, callName, wellFormed } from '../wire/callIds.ts';
 import { describeMissing, type ImageBytes } from '../wire/images.ts';
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
@@ -62,9 +62,13 @@ export function toMessages(
       turn.add(message, context);
       continue;
     }
-    // The first message must be the user's, and nothing may be continued but the user's turn.
-    if (index === 0 || messages[index - 1]?.role === 'assistant') turn.say(OPENING);
-    mapped.push(...turn.end(addedTo(message)), { role: 'assistant', content: toAnswer(message, context) });
+    // The part before this one ends with the user's turn.
+    if (index > from || index === 0) {
+      // The first message must be the user's, and an answer must answer something.
+      if (index === 0 || messages[index - 1]?.role === 'assistant') turn.say(OPENING);
+      mapped.push(...turn.end(addedTo(message)));
+    }
+    mapped.push({ role: 'assistant', content: toAnswer(message, context) });
     turn = new UserTurn();
   }
   const next = messages[to];
@@ -188,7 +192,7 @@ function neutral({ content, calls }: AssistantMessage): BetaContentBlockParam[] 
     ...calls.map(({ id, name, arguments: args }) => ({
       type: 'tool_use' as const,
       id: callId(id),
-      name,
+      name: callName(name),
       input: argumentsOf(args) ?? { INVALID_JSON: args },
     })),
   ];

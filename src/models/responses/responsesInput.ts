@@ -8,7 +8,7 @@ import {
 } from 'openai/resources/responses/responses';
 import { type Block, type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
-import { argumentsOf, callId, wellFormed } from '../wire/callIds.ts';
+import { argumentsOf, callId, callName, wellFormed } from '../wire/callIds.ts';
 import { describeMissing, type ImageBytes } from '../wire/images.ts';
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
@@ -164,7 +164,7 @@ function neutral({ content, calls }: AssistantMessage): ResponseInputItem[] {
     ...calls.map(({ id, name, arguments: args }) => ({
       type: 'function_call' as const,
       call_id: callId(id),
-      name,
+      name: callName(name),
       arguments: argumentsOf(args) === undefined ? JSON.stringify({ INVALID_JSON: args }) : args || '{}',
     })),
   ];

@@ -1,4 +1,4 @@
-// Maps the ids and arguments of calls that another API made to what an endpoint accepts. Pure.
+// Maps ids, names, arguments and texts of other APIs to what an endpoint accepts. Pure.
 import { createHash } from 'node:crypto';
 
 const ALLOWED = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -20,8 +20,12 @@ export function argumentsOf(text: string): Record<string, unknown> | undefined {
   return undefined;
 }
 
-/** Servers refuse text with half of a surrogate pair, which a cut text may end with. */
+/** Models invent names; a name that an endpoint refuses would block the conversation. */
+export function callName(name: string): string {
+  return name.replace(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
+}
+
+/** Several servers refuse a request with half of a character. */
 export function wellFormed(text: string): string {
-  // With the flag `u`, the halves of a whole pair do not match.
-  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+  return text.isWellFormed() ? text : text.toWellFormed();
 }

@@ -5,12 +5,7 @@ import { type Tool } from '../../../src/core/ports/ports.ts';
 import { createModel } from '../../../src/models/model.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { endAll, atTestEnd } from '../../support/endings.ts';
-import {
-  startAnthropic,
-  textContent,
-  thinkingBlock,
-  useBlock,
-} from '../../support/models/native/anthropicEndpoint.ts';
+import { startAnthropic, textContent, thinkingBlock, useBlock } from '../../support/models/native/anthropicEndpoint.ts';
 import { findChangedPrefix, type NativeEndpoint } from '../../support/models/native/nativeEndpoint.ts';
 import { callItem, reasoningItem, startOpenAi, textItem } from '../../support/models/native/openaiEndpoint.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
@@ -114,8 +109,14 @@ interface Case {
   readonly role: string | undefined;
 }
 
-const openAi = (azure = false) => () => startOpenAi(openAiAnswers, { azure });
-const anthropic = (compatible = false) => () => startAnthropic(claudeAnswers, { compatible });
+const openAi =
+  (azure = false) =>
+  () =>
+    startOpenAi(openAiAnswers, { azure });
+const anthropic =
+  (compatible = false) =>
+  () =>
+    startAnthropic(claudeAnswers, { compatible });
 const responses = { list: 'input', role: 'developer' } as const;
 const cases: Readonly<Record<string, Case>> = {
   OpenAI: { baseUrl: 'https://api.openai.com/v1', model: 'gpt-6-sol', start: openAi(), ...responses },

@@ -70,7 +70,7 @@ export function findChangedPrefix(
     const before = requests[number - 1]?.body;
     if (before === undefined) continue;
     for (const name of new Set([...Object.keys(before), ...Object.keys(body)])) {
-      if (name === list || clean(before[name]) === clean(body[name])) continue;
+      if (name === list || ignored.includes(name) || clean(before[name]) === clean(body[name])) continue;
       return `request ${number} changes ${name}: ${clean(before[name])} to ${clean(body[name])}`;
     }
     const [earlier, later] = [before[list] as unknown[], body[list] as unknown[]];

@@ -334,7 +334,12 @@ describe('failures', () => {
     ['no model', refuses('The model does not exist', { code: 'model_not_found' }, 404), 'not_found', false],
     ['a failed response', answers({ error: { code: 'server_error', message: 'Oops.' } }), 'refused', true],
     ['a prompt', answers({ error: { code: 'invalid_prompt', message: 'Not this.' } }), 'content_refused', false],
-    ['a content filter', answers({ items: [textItem('Half')], incomplete: 'content_filter' }), 'content_refused', false],
+    [
+      'a content filter',
+      answers({ items: [textItem('Half')], incomplete: 'content_filter' }),
+      'content_refused',
+      false,
+    ],
   ])('%s', async (_name, reply, code, isRetried) => {
     const part = await failed(reply);
     expect(part).toMatchObject({ type: 'failed', failure: { code, nextStep: expect.any(String) as string } });
