@@ -193,3 +193,21 @@ describe.each(Object.entries(cases))('%s', (_name, { baseUrl, model, start, list
     expect(findChangedPrefix(endpoint.requests, list, ['cache_control'])).toBeUndefined();
   });
 });
+
+test('half of an answer that Claude refused is shown and explained, but not sent again', async () => {
+  const baseUrl = 'https://api.anthropic.com';
+  const endpoint = await startAnthropic((number) =>
+    number === 0
+      ? { content: [textContent('Half of it')], stop: 'refusal', details: { category: 'cyber' } }
+      : { content: [textContent('Hello.')] },
+  );
+  redirect(baseUrl, endpoint.address);
+  const { headless, say, id } = await walk(baseUrl, 'claude-opus-5-5');
+  await headless.earshot.send(id, 'Break in.');
+  await headless.earshot.settled(id);
+  expect(await headless.events(id)).toContain('"code":"content_refused"');
+  await say('Hello?');
+  expect(JSON.stringify(endpoint.requests[1]?.body['messages'])).not.toContain('Half of it');
+  expect(await headless.events(id)).toContain('Half of it');
+  expect(endpoint.refusals).toEqual([]);
+});
