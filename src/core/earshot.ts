@@ -19,6 +19,7 @@ import { Producers } from './notify/producers.ts';
 import { dismiss } from './notify/queue.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
 import { type Publisher, type QueuedMessage } from './ports/ports.ts';
+import { compactFocus } from './prompt/builtInSkills.ts';
 import { ConversationHooks } from './tools/hookMoments.ts';
 import { LiveViews } from './tools/liveViews.ts';
 import { OwnEdits } from './tools/ownEdits.ts';
@@ -128,16 +129,22 @@ export class Earshot implements Disposable, Publisher {
 
   /** Starts a turn with the user's message. Resolves once it is on disk, not when the turn ends. */
   async send(id: string, content: string, options: RequestOptions = {}): Promise<Result<void>> {
+    const compacted = this.#compact(id, content);
+    if (compacted !== undefined) return compacted;
     return this.#withText(id, content, options, (live, text) => this.#turns.send(live, text, options.schema));
   }
 
   /** Queues a message for the next tool result while a turn runs; without one it starts a turn. */
   async queue(id: string, content: string, options: MessageOptions = {}): Promise<Result<MessageOutcome>> {
+    const compacted = await this.#compact(id, content);
+    if (compacted !== undefined) return compacted.ok ? succeeded('started') : compacted;
     return this.#withText(id, content, options, (live, text) => this.#turns.queueOrInterrupt(live, text, 'queue'));
   }
 
   /** Aborts what the turn is doing; the message is the next request. */
   async interrupt(id: string, content: string, options: MessageOptions = {}): Promise<Result<MessageOutcome>> {
+    const compacted = await this.#compact(id, content);
+    if (compacted !== undefined) return compacted.ok ? succeeded('started') : compacted;
     return this.#withText(id, content, options, (live, text) => this.#turns.queueOrInterrupt(live, text, 'interrupt'));
   }
 
@@ -304,6 +311,14 @@ export class Earshot implements Disposable, Publisher {
     live.held.add(log.onDidReset(() => this.#onDidChange.fire({ conversation: id, reset: true })));
     this.#onDidChangeLive.fire(id);
     return live;
+  }
+
+  /** Undefined: the text is not `/compact`. */
+  #compact(id: string, typed: string): Promise<Result<void>> | undefined {
+    const focus = compactFocus(typed);
+    if (focus === undefined) return undefined;
+    const live = this.#live.get(id);
+    return live === undefined ? Promise.resolve(notOpen()) : this.#turns.compact(live, focus);
   }
 
   async #withText<T>(

@@ -93,6 +93,7 @@ async function expandSkill(
     refused.set(path.split('/').at(-2) ?? '', failure),
   );
   const skill = skills.find((candidate) => candidate.name === name);
+  if (skill?.folder === '') return succeeded(skill.body);
   if (skill !== undefined) return succeeded(`Use the skill ${name} (its folder is ${skill.folder}):\n\n${skill.body}`);
   const failure = refused.get(name);
   return failure === undefined ? succeeded(undefined) : { ok: false, failure };

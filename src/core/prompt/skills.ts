@@ -4,9 +4,13 @@ import { printPath, printWholePath } from '../../base/printPath.ts';
 import { decodeText, wholeCharacters } from '../../base/text.ts';
 import { type UserFiles } from '../ports/userFiles.ts';
 import { type FilePath, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
+import { BUILT_IN_SKILLS } from './builtInSkills.ts';
 import { parseSkill, type SkillText } from './skillHead.ts';
 
-/** Places in a workspace folder. Of several skills with the same name the first is used; the user's own come last. */
+/**
+ * Places in a workspace folder. Of several skills with the same name the first is used; the user's own come after them,
+ * and those that ship with Earshot last.
+ */
 const FOLDERS = ['.earshot/skills', '.claude/skills', '.github/skills'];
 const USER_FOLDER = 'skills';
 const SHOWN_USER_FOLDER = '~/.earshot/skills';
@@ -21,7 +25,7 @@ const LIST_LIMITS = { described: 8000, named: 2000 };
 export interface Skill extends SkillText {
   /** The whole SKILL.md. */
   readonly text: string;
-  /** Its folder, as people and models write it. */
+  /** Its folder, as people and models write it; empty if it ships with Earshot. */
   readonly folder: string;
   /** Reads a text file of the skill's folder. Refuses paths that are or lead outside the folder. */
   read(path: string): Promise<Result<string>>;
@@ -48,7 +52,7 @@ export async function listSkills(
   ]);
   const skills = await Promise.all(places.flat().map((place) => readSkill(place, refused)));
   const found = new Map<string, Skill>();
-  for (const skill of skills) if (skill !== undefined && !found.has(skill.name)) found.set(skill.name, skill);
+  for (const skill of [...skills, ...BUILT_IN_SKILLS]) if (skill !== undefined && !found.has(skill.name)) found.set(skill.name, skill);
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -1,7 +1,8 @@
-// The built-in sources of the `/` picker: commands of the chat, prompt files and skills.
+// The built-in sources of the `/` picker: commands of the chat, built-in commands, prompt files and skills.
 import * as vscode from 'vscode';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { BUILT_IN_COMMANDS } from '../../core/prompt/builtInSkills.ts';
 import { listPrompts } from '../../core/prompt/promptFiles.ts';
 import { listSkills } from '../../core/prompt/skills.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
@@ -26,7 +27,7 @@ const COMMANDS_OF_CHAT: readonly ChatCommand[] = [
     run: () => updateSetting('mode', 'plan'),
   },
   { name: 'agent', detail: () => vscode.l10n.t('Agent mode: all tools'), run: () => updateSetting('mode', 'agent') },
-  { name: 'review', detail: () => vscode.l10n.t('Review changes'), run: command(COMMANDS.reviewChanges) },
+  { name: 'changes', detail: () => vscode.l10n.t('Review changes'), run: command(COMMANDS.reviewChanges) },
   { name: 'restore', detail: () => vscode.l10n.t('Restore files to before a turn'), run: command(COMMANDS.restore) },
   {
     name: 'notifications',
@@ -61,6 +62,23 @@ export function commandSource(): CompletionSource {
     choose: async (id) => {
       await COMMANDS_OF_CHAT.find(({ name }) => name === id)?.run();
     },
+  };
+}
+
+/** Commands that take a text: choosing one only inserts its name. */
+export function builtInSource(): CompletionSource {
+  return {
+    name: 'builtIn',
+    trigger: '/',
+    isPortable: true,
+    list: async (query) =>
+      BUILT_IN_COMMANDS.filter(({ name }) => name.startsWith(query.toLowerCase())).map(({ name }) => ({
+        id: name,
+        label: `/${name}`,
+        detail: vscode.l10n.t('Shorten the conversation to a summary; add what it must keep'),
+        icon: 'list-tree',
+        insert: `/${name} `,
+      })),
   };
 }
 

@@ -12,6 +12,8 @@ export class PrefixParts {
   /** The number of texts that were sent of each instruction file since the last compaction. */
   readonly #sent = new Map<string, number>();
   #sentCharacters = 0;
+  #rebuilds = 0;
+  #rebuiltBy = '';
 
   /** Undefined before the first request and after a compaction: then the next request makes a new one. */
   get frozen(): Prefix | undefined {
@@ -41,6 +43,15 @@ export class PrefixParts {
     return this.#sentCharacters;
   }
 
+  /** How often a prefix was made again, and why the last time. */
+  get rebuilds(): number {
+    return this.#rebuilds;
+  }
+
+  get rebuiltBy(): string {
+    return this.#rebuiltBy;
+  }
+
   fold(event: LogEvent): void {
     switch (event.type) {
       case 'config_used':
@@ -50,9 +61,9 @@ export class PrefixParts {
         this.#sent.clear();
         this.#sentCharacters = 0;
         this.#add(event);
-        return this.#end();
+        return this.#end('the conversation was compacted');
       case 'results_dropped':
-        return this.#end();
+        return this.#end('old results were removed');
       case 'chat_request':
         return this.#add(event);
       case 'tool_call_response':
@@ -65,6 +76,7 @@ export class PrefixParts {
 
   /** A second prefix without a compaction replaces one whose snapshots are gone. It has the tools found so far. */
   #freeze({ servers = [] }: EventOf<'config_used'>, prefix: Prefix): void {
+    if (this.#frozen !== undefined) this.#count('its prompt was no longer stored');
     this.#frozen = prefix;
     const names = new Set(prefix.names);
     for (const name of names) this.#found.delete(name);
@@ -72,7 +84,13 @@ export class PrefixParts {
     this.#onDemand = ofServers.length > 0 && !ofServers.some((name) => names.has(name) && !this.#earlier.has(name));
   }
 
-  #end(): void {
+  #count(why: string): void {
+    this.#rebuilds += 1;
+    this.#rebuiltBy = why;
+  }
+
+  #end(why: string): void {
+    if (this.#frozen !== undefined) this.#count(why);
     for (const name of this.#found.keys()) this.#earlier.add(name);
     this.#found.clear();
     this.#frozen = undefined;
