@@ -11,9 +11,8 @@ import { guardWorkspace } from '../../core/consent/door.ts';
 import { Earshot } from '../../core/earshot.ts';
 import { type AttachedFrontend, Frontends } from '../../core/frontend/frontends.ts';
 import { type Logger, type Model } from '../../core/ports/ports.ts';
-import { BUILT_IN_COMMANDS } from '../../core/prompt/builtInSkills.ts';
+import { BUILT_IN_COMMANDS, listCommandSkills } from '../../core/prompt/builtInSkills.ts';
 import { listPrompts } from '../../core/prompt/promptFiles.ts';
-import { listSkills } from '../../core/prompt/skills.ts';
 import { Handles } from '../../core/tools/handles.ts';
 import { createHooks } from '../../hooks/hooks.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
@@ -148,7 +147,7 @@ export async function openFolderAgent(
     commands: async () => {
       const [prompts, skills] = await Promise.all([
         listPrompts(workspace, userFiles),
-        listSkills(workspace, userFiles),
+        listCommandSkills(workspace, userFiles),
       ]);
       const all = [...BUILT_IN_COMMANDS, ...prompts, ...skills].map(
         ({ name, description }) => [name, { name, description }] as const,

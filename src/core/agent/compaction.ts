@@ -87,10 +87,12 @@ export async function compact(deps: SideCallDeps, prompting: Prompting, options:
   const point = choosePoint(log, options.window);
   if (point === undefined) return false;
   const { through, old } = point;
+  const tail = log.state.messages.all.slice(old.length);
+  const kept = new Set(tail.flatMap((message) => (message.role === 'assistant' ? [] : (message.queued ?? []))));
   const made = model.ruleBased === true ? undefined : await summarize(deps, prompting, old, options);
   if (options.signal.aborted) return false;
   const summary = maskKey(made ?? listRequests(old), log.state.turn.key);
-  const instructions = thatFit(prompting.nestedInstructions);
+  const instructions = thatFit(prompting.nestedInstructions.filter(({ text }) => !kept.has(text)));
   await log.append({
     ...compactionDraft(log.state, summary, through),
     ...(instructions.length > 0 && { instructions }),

@@ -41,6 +41,11 @@ export async function compactTurn(deps: TurnDeps, control: TurnControl, focus: s
     const options = { window: ports.model().contextWindow, signal, ...(focus !== '' && { focus }) };
     const done = await compact(cycleDeps(deps), prompting, options);
     if (signal.aborted) return { outcome: 'stopped' };
+    // At once, so that the next turn does not announce what the new prompt says.
+    if (done) {
+      await prompting.refresh();
+      await prompting.freeze();
+    }
     ports.notice?.(done ? COMPACTED : 'There is nothing to compact.');
     return { outcome: 'done' };
   });

@@ -1,6 +1,6 @@
 // The commands and skills that ship with Earshot: /compact, and skills that the user runs by name.
 import { failed } from '../../base/errors.ts';
-import { type Skill } from './skills.ts';
+import { listSkills, type Skill } from './skills.ts';
 
 /** Handled by Earshot itself, whatever prompt files and skills there are. The text after it is its argument. */
 export const BUILT_IN_COMMANDS = [
@@ -39,11 +39,17 @@ If nothing is named, review the changes that are not committed; if there are non
 3. Check each finding in the code before you report it. Leave out matters of taste and what a formatter does.
 4. Report the findings, the worst first. For each: severity (blocker, bug, risk, minor), file and line, what goes wrong and when, and a concrete fix. Then say what you checked without a finding and what you did not check. If there is nothing, say so.`;
 
-/** Skills of the user or the workspace with the same name replace them. */
-export const BUILT_IN_SKILLS: readonly Skill[] = [
+const BUILT_IN_SKILLS: readonly Skill[] = [
   builtIn('init', 'Write or improve AGENTS.md: the notes that agents need for this project', INIT),
   builtIn('review', 'Review uncommitted changes, a branch or named files, without changing anything', REVIEW),
 ];
+
+/** The skills that the user can run. A skill of the user or the workspace replaces a built-in one of the same name. */
+export async function listCommandSkills(...args: Parameters<typeof listSkills>): Promise<readonly Skill[]> {
+  const skills = await listSkills(...args);
+  const names = new Set(skills.map(({ name }) => name));
+  return [...skills, ...BUILT_IN_SKILLS.filter(({ name }) => !names.has(name))];
+}
 
 function builtIn(name: string, description: string, body: string): Skill {
   const read = async () => failed('not_found', `The skill ${name} has no files.`);

@@ -4,13 +4,9 @@ import { printPath, printWholePath } from '../../base/printPath.ts';
 import { decodeText, wholeCharacters } from '../../base/text.ts';
 import { type UserFiles } from '../ports/userFiles.ts';
 import { type FilePath, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
-import { BUILT_IN_SKILLS } from './builtInSkills.ts';
 import { parseSkill, type SkillText } from './skillHead.ts';
 
-/**
- * Places in a workspace folder. Of several skills with the same name the first is used; the user's own come after them,
- * and those that ship with Earshot last.
- */
+/** Places in a workspace folder. Of several skills with the same name the first is used; the user's own come last. */
 const FOLDERS = ['.earshot/skills', '.claude/skills', '.github/skills'];
 const USER_FOLDER = 'skills';
 const SHOWN_USER_FOLDER = '~/.earshot/skills';
@@ -52,7 +48,7 @@ export async function listSkills(
   ]);
   const skills = await Promise.all(places.flat().map((place) => readSkill(place, refused)));
   const found = new Map<string, Skill>();
-  for (const skill of [...skills, ...BUILT_IN_SKILLS]) if (skill !== undefined && !found.has(skill.name)) found.set(skill.name, skill);
+  for (const skill of skills) if (skill !== undefined && !found.has(skill.name)) found.set(skill.name, skill);
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -2,9 +2,8 @@
 import * as vscode from 'vscode';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
-import { BUILT_IN_COMMANDS } from '../../core/prompt/builtInSkills.ts';
+import { BUILT_IN_COMMANDS, listCommandSkills } from '../../core/prompt/builtInSkills.ts';
 import { listPrompts } from '../../core/prompt/promptFiles.ts';
-import { listSkills } from '../../core/prompt/skills.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
 import { updateSetting } from '../settings.ts';
 import { type CompletionSource } from './completions.ts';
@@ -110,7 +109,7 @@ export function skillSource(workspace: Workspace, userFiles: UserFiles | undefin
     isPortable: true,
     list: async (query) => {
       const [skills, prompts] = await Promise.all([
-        listSkills(workspace, userFiles),
+        listCommandSkills(workspace, userFiles),
         listPrompts(workspace, userFiles),
       ]);
       return skills

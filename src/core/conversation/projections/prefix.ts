@@ -1,7 +1,7 @@
 // Projects the prefix of a conversation's requests: what was logged of it, and what carriers have added to it since.
 import { type EventOf, type LogEvent, type Prefix } from '../../../protocol/event.ts';
 
-type Additions = Pick<EventOf<'chat_request'>, 'instructions' | 'found'>;
+type Additions = Pick<EventOf<'chat_request'>, 'seq' | 'instructions' | 'found'>;
 
 export class PrefixParts {
   #frozen: Prefix | undefined;
@@ -9,8 +9,8 @@ export class PrefixParts {
   readonly #found = new Map<string, string>();
   /** Found before the last compaction: the next prefix has them. */
   readonly #earlier = new Set<string>();
-  /** The number of texts that were sent of each instruction file since the last compaction. */
-  readonly #sent = new Map<string, number>();
+  /** How many texts of each instruction file the messages have, and the event that has the last one. */
+  readonly #sent = new Map<string, { readonly times: number; readonly seq: number }>();
   #sentCharacters = 0;
   #rebuilds = 0;
   #rebuiltBy = '';
@@ -36,7 +36,7 @@ export class PrefixParts {
 
   /** How often the text of this instruction file was sent after the prefix. */
   timesSent(name: string): number {
-    return this.#sent.get(name) ?? 0;
+    return this.#sent.get(name)?.times ?? 0;
   }
 
   get sentCharacters(): number {
@@ -58,7 +58,10 @@ export class PrefixParts {
         if (event.prefix !== undefined) this.#freeze(event, event.prefix);
         return;
       case 'compaction':
-        this.#sent.clear();
+        for (const [name, { seq }] of this.#sent) {
+          if (seq > event.through) this.#sent.set(name, { times: 1, seq });
+          else this.#sent.delete(name);
+        }
         this.#sentCharacters = 0;
         this.#add(event);
         return this.#end('the conversation was compacted');
@@ -96,10 +99,10 @@ export class PrefixParts {
     this.#frozen = undefined;
   }
 
-  #add({ instructions = [], found = [] }: Additions): void {
+  #add({ seq, instructions = [], found = [] }: Additions): void {
     for (const { name, hash } of found) if (!this.#found.has(name)) this.#found.set(name, hash);
     for (const { name, text } of instructions) {
-      this.#sent.set(name, this.timesSent(name) + 1);
+      this.#sent.set(name, { times: this.timesSent(name) + 1, seq });
       this.#sentCharacters += text.length;
     }
   }
