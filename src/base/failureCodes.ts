@@ -47,6 +47,7 @@ export type ModelCode =
   | 'answer_too_large'
   | 'answer_too_long'
   | 'bad_request'
+  | 'content_refused'
   | 'context_overflow'
   | 'empty_answer'
   | 'forbidden'

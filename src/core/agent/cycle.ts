@@ -29,6 +29,9 @@ export interface CycleDeps {
 
 type CallRequest = EventOf<'tool_call_request'>;
 
+/** The code of an answer without text and calls. */
+export const EMPTY_ANSWER = 'empty_answer';
+
 export type CycleOutcome =
   /** `misfit`: why the answer does not fit the requested schema. */
   | {
@@ -148,7 +151,8 @@ async function receive(
   }
   if (!signal.aborted && received.failed === undefined) {
     const missing = whatIsMissing(received, idle.timedOut ? deps.idleMilliseconds : undefined);
-    if (missing !== undefined) received.failed = { failure: missing, retry: {} };
+    // At its limit, the model would reach it again.
+    if (missing !== undefined) received.failed = { failure: missing, ...(!received.truncated && { retry: {} }) };
   }
   return received;
 }
@@ -213,7 +217,7 @@ function addPart(received: ReceivedAnswer, part: ModelPart): void {
   }
 }
 
-/** The failure of a stream that went silent, ended without its end marker, or had no content. */
+/** The failure of a stream that went silent, ended without its end marker, or had neither text nor calls. */
 function whatIsMissing(received: ReceivedAnswer, quietFor: number | undefined): Failure | undefined {
   if (quietFor !== undefined) {
     return {
@@ -229,12 +233,13 @@ function whatIsMissing(received: ReceivedAnswer, quietFor: number | undefined): 
       nextStep: 'Send the request again.',
     };
   }
-  if (received.text !== '' || received.reasoning !== '' || received.calls.length > 0) return undefined;
+  if (received.text !== '' || received.calls.length > 0) return undefined;
+  const said = received.reasoning === '' ? 'nothing' : 'nothing after its reasoning';
   return {
-    code: 'empty_answer',
+    code: EMPTY_ANSWER,
     message: received.truncated
       ? 'The model reached its limit before it said anything.'
-      : 'The model answered nothing.',
+      : `The model answered ${said}.`,
     nextStep: received.truncated ? 'Raise maxTokens for it in earshot.models.' : 'Send the request again.',
   };
 }

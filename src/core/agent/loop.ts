@@ -7,7 +7,7 @@ import { repeatInstruction } from '../prompt/schemaPrompts.ts';
 import { runTurnEndHooks, stopHandles, waitForHandles } from './afterTurn.ts';
 import { endTurn, runCalls } from './calls.ts';
 import { compact, dropResults, isNearlyFull, windowAfterOverflow } from './compaction.ts';
-import { type CycleDeps, type CycleOutcome, runCycle } from './cycle.ts';
+import { type CycleDeps, type CycleOutcome, EMPTY_ANSWER, runCycle } from './cycle.ts';
 import { limitReached, type Used, usedBy } from './limits.ts';
 import { appendInterruption } from './requests.ts';
 import { pause, retryDelay } from './retry.ts';
@@ -142,7 +142,8 @@ async function beginTry(deps: TurnDeps, control: TurnControl, prompting: Prompti
 }
 
 /**
- * Makes a model call and retries it: after a delay if that may help, or compacted if the request was too long. `begin` resolves once everything that the next attempt must contain is in the log, with the signal that aborts the
+ * Makes a model call and retries it: after a delay if that may help, compacted if the request was too long, once if the
+ * answer was empty. `begin` resolves once everything that the next attempt must contain is in the log, with the signal that aborts the
  * attempt. The request is built again for each attempt, since a compaction in between changes it.
  */
 async function callModel(
@@ -152,11 +153,19 @@ async function callModel(
   begin: () => Promise<AbortSignal>,
 ): Promise<CycleOutcome> {
   let shortened = false;
+  let repeated = false;
   for (let failures = 1; ; failures++) {
     const signal = await begin();
     const request = prompting.request();
     prompting.check(request, deps.model.id);
     const outcome = await runCycle(deps, request, signal);
+    if (outcome.type === 'failed' && outcome.failure.code === EMPTY_ANSWER) {
+      // Some models end their turn without a word after results. What was shown of such an answer is only reasoning.
+      if (repeated || outcome.retry === undefined) return outcome;
+      repeated = true;
+      failures = 0;
+      continue;
+    }
     // Rendered output cannot be withdrawn: the user decides how to continue.
     if (outcome.type !== 'failed' || outcome.shown) return outcome;
     if (outcome.failure.code === CONTEXT_OVERFLOW) {

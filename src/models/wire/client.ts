@@ -27,10 +27,23 @@ export async function post(
   path: string,
   body: Uint8Array,
   signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const client = clientFor(options, (await options.apiKey()) ?? 'none');
   // Sent as bytes: the package would print the whole conversation again for each request.
-  return client.post(path, { body, stream: true, signal }).asResponse();
+  return client.post(path, { body, stream: true, signal, headers: marked(headers) }).asResponse();
+}
+
+/** Tells the headers of a request from those that the package adds. */
+const MARK = 'x-earshot-';
+
+function marked(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${MARK}${name}`, value]));
+}
+
+function unmarked(headers: Headers): Record<string, string> {
+  const own = [...headers].filter(([name]) => name.startsWith(MARK));
+  return Object.fromEntries(own.map(([name, value]) => [name.slice(MARK.length), value]));
 }
 
 /** One client for each model and key, reused by later requests. */
@@ -70,6 +83,7 @@ async function sendOnlyAllowed(
     throw new Error('the request is not addressed to the configured endpoint');
   }
   const headers = {
+    ...unmarked(new Headers(init.headers)),
     accept: 'application/json',
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',

@@ -147,7 +147,7 @@ test('an endless answer of many events is limited as a whole', async () => {
 
 test('endless calls and endless ids are too large', () => {
   const feed = (call: (index: number) => object) => {
-    const accumulator = new StreamAccumulator();
+    const accumulator = new StreamAccumulator({ provider: 'http://a', model: 'm', contextWindow: 128_000 });
     for (let index = 0; index < 100_000; index += 1)
       accumulator.take({ choices: [{ delta: { tool_calls: [call(index)] } }] });
   };
