@@ -130,7 +130,7 @@ export class Turns {
   }
 
   /** `/compact`: a turn that only makes a summary. `focus`: what it must keep above all; may be empty. */
-  async compact(live: Live, focus: string): Promise<Result<void>> {
+  async compact<T>(live: Live, focus: string, result: T): Promise<Result<T>> {
     return this.#attempt(live, async () => {
       if (live.turn !== undefined)
         return failed('running', 'The agent is still working.', 'Stop it or wait, then compact.');
@@ -139,7 +139,7 @@ export class Turns {
       live.activator?.userWrote();
       this.#run(live, started, (deps, control) => compactTurn(deps, control, focus));
       await started;
-      return succeeded(undefined);
+      return succeeded(result);
     });
   }
 
