@@ -288,7 +288,7 @@ export class Earshot implements Disposable, Publisher {
     const log = new ConversationLog({ id, opened, clock, ids, logger: output, tools: this.tools });
     const handOver = new HandOver({
       log,
-      frontend: this.#ports.frontend,
+      requests: this.#ports.frontend.requests,
       isRunning: () => live.turn !== undefined,
       isBetweenCycles: () => isBetweenCycles(live),
       release: () => this.#ownership.release(live),
@@ -306,6 +306,7 @@ export class Earshot implements Disposable, Publisher {
       ...(captures && { captures }),
     };
     this.#live.set(id, live);
+    live.held.add(handOver);
     live.held.add(log.onDidAppend((folded) => this.#appended(live, folded)));
     live.held.add(log.onDidReset(() => edits.clear()));
     live.held.add(log.onDidReset(() => this.#onDidChange.fire({ conversation: id, reset: true })));

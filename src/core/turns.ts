@@ -177,7 +177,7 @@ export class Turns {
   async returnMessages(live: Live): Promise<void> {
     const { log } = live;
     for (let texts = log.state.pending.queuedMessages; texts.length > 0; texts = log.state.pending.queuedMessages) {
-      if (!(await live.handOver.returnMessages(log.id, texts))) return;
+      if (!(await this.#deps.ports.frontend.returnMessages(log.id, texts))) return;
       const ids = texts.map((text) => text.id);
       await log.append({ type: 'user_text_withdrawn', ids, reason: 'the turn ended before it was delivered' });
     }
@@ -215,13 +215,13 @@ export class Turns {
 
   #turnDeps(live: Live): TurnDeps {
     const { ports } = this.#deps;
-    const { log, edits, captures, handOver: frontend } = live;
+    const { log, edits, captures } = live;
     const { registry, model } = ofConversation(this.#deps, log);
     const sampling = { producers: this.#deps.producers };
     const prompt = this.#prompts.get(live) ?? new PromptState();
     this.#prompts.set(live, prompt);
     const shared = { sampling, prompt, refusals: this.#refusals, ...(captures && { captures }) };
-    return { log, registry, edits, ports: { ...ports, frontend, model }, ...shared };
+    return { log, registry, edits, ports: { ...ports, model }, ...shared };
   }
 
   /** `started`: resolves once the request is on disk. */

@@ -99,7 +99,7 @@ class MessagesWatch implements Disposable {
     try {
       const draft = draftMessages(messages, last);
       const data = {
-        messages: messages.map(({ id }) => id),
+        messages: messages.map(({ message_id: id }) => id),
         from: describeAuthors(messages),
         ...(isNext && { hub, cursor }),
       };
@@ -116,25 +116,29 @@ class MessagesWatch implements Disposable {
 }
 
 function draftMessages(messages: readonly IncomingMessage[], last: IncomingMessage): Omit<NotificationDraft, 'data'> {
-  const mentioned = messages.some(({ match }) => match === 'mention');
+  const mentioned = messages.some(isMention);
   return {
     kind: KIND,
     level: mentioned ? 'warning' : 'info',
     message: describeMessages(messages),
-    subject: `message:${messages.length === 1 ? describeSubject(last) : `${messages.length} messages until ${last.id}`}`,
+    subject: `message:${messages.length === 1 ? describeSubject(last) : `${messages.length} messages until ${last.message_id}`}`,
     scopes: [scopeOf('conversation', last.conversation), ...(mentioned ? [scopeOf('mention', last.name)] : [])],
     origin: 'agent',
-    at: last.at,
+    at: last.timestamp,
   };
 }
 
-function describeSubject({ id, author }: IncomingMessage): string {
-  return `${id} of ${author}`;
+function isMention({ matched_subscription: { match_type: match } }: IncomingMessage): boolean {
+  return match === 'mention';
+}
+
+function describeSubject({ message_id: id, author }: IncomingMessage): string {
+  return `${id} of ${author.agent_id}`;
 }
 
 /** For people, on the chip. */
 function describeAuthors(messages: readonly IncomingMessage[]): string {
-  const authors = [...new Set(messages.map(({ author }) => author))];
+  const authors = [...new Set(messages.map(({ author }) => author.agent_id))];
   const [first = ''] = authors;
   return authors.length === 1 ? first : `${first} and ${authors.length - 1} more`;
 }
@@ -157,12 +161,13 @@ function describeMessages(messages: readonly IncomingMessage[]): string {
   return lines.join('\n');
 }
 
-function describeOne({ id, author, role, preview, match, scopes, edited }: IncomingMessage): string {
-  const who = `The agent ${author}${role === '' ? '' : ` (${role})`}`;
+function describeOne(message: IncomingMessage): string {
+  const { message_id: id, author, preview, scopes, edited } = message;
+  const who = `The agent ${author.agent_id}${author.role === '' ? '' : ` (${author.role})`}`;
   const files = scopes.flatMap(({ type, value }) => (type === 'file' ? [printPath(value)] : []));
   const about = files.length === 0 ? '' : ` about ${files.slice(0, 3).join(', ')}`;
-  const verb = edited ? 'edited a message' : 'wrote';
-  const to = match === 'mention' ? ' to you' : '';
+  const verb = edited === true ? 'edited a message' : 'wrote';
+  const to = isMention(message) ? ' to you' : '';
   return `${who} ${verb}${to}${about} (${id}): ${quote(preview)}`;
 }
 

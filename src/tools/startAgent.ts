@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
 import { type SubagentStarter } from '../core/ports/processes.ts';
 import { describeHandleState } from '../core/tools/handleTexts.ts';
-import { answer, defineTool, refuse } from './defineTool.ts';
+import { answer, cancelled, defineTool, refuse } from './defineTool.ts';
 
 const MOST_TASK = 100_000;
 
@@ -51,7 +51,7 @@ async function start(
   { task, name: wanted, tools, model }: Arguments,
   { conversation: parent, call, handles, signal }: ToolContext,
 ): Promise<ToolOutcome> {
-  if (handles === undefined) return refuse('Subagents cannot be started here.');
+  if (handles === undefined) return refuse('not_started', 'Subagents cannot be started here.');
   const problem = wanted === undefined ? undefined : handles.whyNot(wanted);
   if (problem !== undefined) return refuse(problem);
   const reserved = handles.reserveName(task, wanted);
@@ -61,7 +61,7 @@ async function start(
     if (!prepared.ok) return refuse(prepared.failure);
     if (signal.aborted) {
       prepared.value.dispose();
-      return refuse('Cancelled by the user.');
+      return cancelled();
     }
     // The handle is on disk before the subagent does anything, so that it can be found after a crash.
     const handle = await handles.adopt(call, prepared.value.process, name).catch((error: unknown) => {
@@ -70,7 +70,10 @@ async function start(
     });
     await prepared.value.begin();
     if (handle.hasEnded) {
-      return { ...refuse(`The subagent “${name}” ${describeHandleState(handle)}.`), handles: [handle.shown(name)] };
+      return {
+        ...refuse('not_started', `The subagent “${name}” ${describeHandleState(handle)}.`),
+        handles: [handle.shown(name)],
+      };
     }
     const content = `The subagent “${name}” has begun. You are notified with its last answer when it ends; await waits for it.`;
     return { ...answer(content), handles: [handle.shown(name)] };

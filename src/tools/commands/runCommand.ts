@@ -47,16 +47,17 @@ export const runCommandTool = defineTool({
   touches: ({ command }) => ({ command }),
   whyNot: ({ background, handle }, { handles }) => {
     if (background !== true) return undefined;
-    if (handle === undefined)
-      return 'handle: a command in the background needs a name, such as build. Call it again with one.';
-    return handles?.whyNot(handle);
+    if (handle !== undefined) return handles?.whyNot(handle);
+    const message = 'handle: a command in the background needs a name, such as build.';
+    return { code: 'bad_arguments', message, nextStep: 'Call it again with one.' };
   },
   run: async ({ command, timeout_secs: seconds = DEFAULT_SECONDS, background, handle: name, input }, context) => {
     const { workspace, handles, call } = context;
     const folder = workspace.folders[0];
-    if (folder === undefined) return refuse('No folder is open in the editor, so there is no place to run a command.');
+    if (folder === undefined)
+      return refuse('no_folder', 'No folder is open in the editor, so there is no place to run a command.');
     if (handles === undefined || /^[a-z][\w+.-]+:\/\//i.test(folder.absolute)) {
-      return refuse('Commands cannot be run here: the workspace is not on a disk.');
+      return refuse('bad_command', 'Commands cannot be run here: the workspace is not on a disk.');
     }
     const request = { call, command, folder: folder.absolute, input: background === true || input === true };
     const earlier = name === undefined ? undefined : handles.get(name);

@@ -3,9 +3,10 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
-import { type OpenRequest } from '../../core/frontend/liveTranscript.ts';
+import { type OpenRequest, type RequestsClient } from '../../core/client/requests.ts';
 import { realClock } from '../../node/realClock.ts';
 import { showSystemNotice } from '../../node/systemNotice.ts';
+import { type ApprovalRequest } from '../../core/ports/ports.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type WaitingApprovals } from '../waitingApprovals.ts';
 
@@ -16,6 +17,7 @@ const MOST_NAMED = 3;
 export interface AttentionDeps {
   readonly earshot: Earshot;
   readonly frontend: ChatFrontend;
+  readonly requests: RequestsClient;
   readonly view: {
     readonly visible: boolean;
     setBadge(value: number, tooltip: string): void;
@@ -40,7 +42,7 @@ export class Attention implements Disposable {
 
   constructor(deps: AttentionDeps) {
     this.#deps = deps;
-    this.#held.add(deps.frontend.onDidChangeRequests(() => this.#requestsChanged()));
+    this.#held.add(deps.requests.onDidChange(() => this.#requestsChanged()));
     this.#held.add(deps.waiting.onDidChange(() => this.#updateBadge()));
     this.#held.add(
       deps.earshot.onDidChange(({ conversation, folded }) => {
@@ -61,7 +63,7 @@ export class Attention implements Disposable {
   }
 
   #requestsChanged(): void {
-    const open = this.#deps.frontend.openRequests;
+    const open = this.#deps.requests.all;
     const fresh = open.filter((request) => !this.#notified.has(requestKey(request)));
     // A conversation that already waits for the user is not announced again.
     const waiting = new Set(open.filter((one) => this.#notified.has(requestKey(one))).map((one) => one.conversation));
@@ -80,7 +82,7 @@ export class Attention implements Disposable {
   #announce(): void {
     const fresh = new Set(this.#collecting?.fresh.map(requestKey));
     this.#collecting = undefined;
-    const open = this.#deps.frontend.openRequests.filter((request) => fresh.has(requestKey(request)));
+    const open = this.#deps.requests.all.filter((request) => fresh.has(requestKey(request)));
     if (open.length === 0) return;
     this.#signal(this.#describe(open));
     const { view, shown } = this.#deps;
@@ -119,7 +121,7 @@ export class Attention implements Disposable {
   }
 
   #updateBadge(): void {
-    const waiting = this.#deps.frontend.openRequests.length + this.#deps.waiting.all.length;
+    const waiting = this.#deps.requests.all.length + this.#deps.waiting.all.length;
     const count = waiting + (this.#deps.view.visible ? 0 : this.#ended.size);
     const tooltip =
       waiting > 0 ? vscode.l10n.t('{0} waiting for you', waiting) : vscode.l10n.t('{0} answered', this.#ended.size);
@@ -165,9 +167,13 @@ function describeRequest(request: OpenRequest, subagent: string | undefined): st
 }
 
 /** In words, for people who do not know the tools' names. A question, and a command line, is clear as it is. */
-function describeCall({ type, text, tool }: OpenRequest): string {
-  if (type === 'question' || tool === 'run_command') return text.slice(0, 200);
+function describeCall({ type, request }: OpenRequest): string {
+  if (type === 'question') return request.text.slice(0, 200);
+  const { name: tool } = request.call;
+  const text = subjectOf(request.call);
   switch (tool) {
+    case 'run_command':
+      return text;
     case 'edit_file':
     case 'quick_fix':
       return vscode.l10n.t('change {0}', text);
@@ -188,6 +194,12 @@ function describeCall({ type, text, tool }: OpenRequest): string {
     case 'send_message':
       return vscode.l10n.t('send a message to other agents');
     default:
-      return vscode.l10n.t('use the tool {0}', (tool ?? '').replace('__', ': '));
+      return vscode.l10n.t('use the tool {0}', tool.replace('__', ': '));
   }
+}
+
+/** What the call is about: a command, a path, an address; empty if nothing is known. */
+function subjectOf({ arguments: given }: ApprovalRequest['call']): string {
+  const subject = [given['command'], given['path'], given['url'], given['name']].find((one) => typeof one === 'string');
+  return subject?.split('\n', 1)[0]?.slice(0, 200) ?? '';
 }

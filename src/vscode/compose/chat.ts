@@ -38,10 +38,10 @@ import { type composeStorage } from './storage.ts';
 import { type Window } from './window.ts';
 
 /** The fan-out over all front ends, with the chat as the first of them. */
-export function composeFrontends({ context, logger, held, report }: Window, model: () => Model) {
+export function composeFrontends({ context, logger, held }: Window, model: () => Model) {
   const versions = { version: versionOf(context), hostVersion: vscode.version };
-  const chat = held.add(new ChatFrontend(realClock, emptyChatHead(versions, model()), report('a listener failed')));
   const all = new Frontends({ clock: realClock, logger });
+  const chat = held.add(new ChatFrontend(realClock, emptyChatHead(versions, model()), all.requests));
   held.add(all.add(chat));
   const notice = (level: 'info' | 'warning', text: string) =>
     chat.notice({ type: 'notice', id: realIds.ulid(), level, text });
@@ -64,7 +64,20 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   const { store, lock, snapshots, draftsOf, memory, views, permissions } = parts.storage;
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
-  const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend, hub };
+  const { requests } = parts.frontends.all;
+  const deps = {
+    clock: realClock,
+    ids: realIds,
+    logger,
+    store,
+    lock,
+    snapshots,
+    workspace,
+    handles,
+    frontend,
+    requests,
+    hub,
+  };
   const composing = new Composing({ ...deps, draftsOf, t: vscode.l10n.t });
   const keepAlive = held.add(new KeepAlive({ ...deps, earshot, supervision }));
   const chat = held.add(
@@ -133,6 +146,7 @@ export function composeView(
     background,
     controls,
     frontend,
+    requests,
     earshot,
     keepAlive: _,
     folder: __,
@@ -166,6 +180,7 @@ export function composeView(
     frontend,
     actions,
     activities: chat.activities,
+    shown: () => chat.shown,
     open: (id) => chat.open(id),
   });
   const transcript = held.add(
@@ -212,9 +227,7 @@ export function composeView(
   held.add(
     chat.onDidRefresh(() => {
       const before = awaits;
-      awaits = frontend.openRequests.some(
-        ({ type, conversation }) => type === 'approval' && conversation === chat.shown,
-      );
+      awaits = requests.all.some(({ type, conversation }) => type === 'approval' && conversation === chat.shown);
       if (awaits !== before) void vscode.commands.executeCommand('setContext', AWAITS_APPROVAL, awaits);
     }),
   );
@@ -225,6 +238,7 @@ export function composeView(
     new Attention({
       earshot,
       frontend,
+      requests,
       view,
       waiting,
       settings: () => settings.current,

@@ -1,4 +1,4 @@
-// Refused and failed calls: the model gets a text to act on, and the card a code that it says in words for people.
+// Refused and failed calls: the model gets a text to act on, and the card a sentence for people.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -20,7 +20,7 @@ async function failuresOf(calls: readonly (readonly [string, Record<string, unkn
 const settings = { 'approvals.mode': 'all' };
 const edit = { path: 'a.txt', edits: [{ old_text: 'two', new_text: 'three' }] };
 
-test('a missing file, an unknown tool, invalid arguments and a text that is not in the file have their codes', async () => {
+test('a missing file, an unknown tool, invalid arguments and a text that is not in the file have their sentences', async () => {
   const failures = await failuresOf(
     [
       ['read_file', { path: 'none.txt' }],
@@ -32,18 +32,20 @@ test('a missing file, an unknown tool, invalid arguments and a text that is not 
     { settings },
   );
   expect(failures).toEqual([
-    'read_file failed not_found',
-    'read_files failed no_tool',
-    'read_file failed bad_arguments',
-    'edit_file failed stale',
-    'write_file failed stale',
+    'read_file failed Not found.',
+    'read_files failed No such tool.',
+    'read_file failed The arguments are invalid.',
+    'edit_file failed The file has other content.',
+    'write_file failed The file has other content.',
   ]);
 });
 
-test('a call in an untrusted workspace and a call in Plan mode have their codes', async () => {
-  expect(await failuresOf([['edit_file', edit]], { trusted: false })).toEqual(['edit_file failed untrusted']);
+test('a call in an untrusted workspace and a call in Plan mode have their sentences', async () => {
+  expect(await failuresOf([['edit_file', edit]], { trusted: false })).toEqual([
+    'edit_file failed This workspace is not trusted.',
+  ]);
   expect(await failuresOf([['edit_file', edit]], { settings: { mode: 'plan' } })).toEqual([
-    'edit_file failed plan_mode',
+    'edit_file failed Plan mode only reads.',
   ]);
 });
 
