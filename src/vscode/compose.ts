@@ -4,6 +4,7 @@ import type * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Earshot } from '../core/earshot.ts';
 import { Subagents } from '../core/subagents.ts';
+import { readSurroundings } from '../node/files/surroundings.ts';
 import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
@@ -114,6 +115,7 @@ export function compose(
     hooks: composeHooks(window, (text) => frontends.notice('info', text)),
     processes: processObserver,
     shell: () => userShell().shell.path,
+    surroundings: () => readSurroundings(workspace.folders[0]?.absolute),
     settings: current,
     onDidChangeSettings: (listener) => settings.onDidChange(listener),
     model,

@@ -9,9 +9,8 @@ import { type UnansweredCall } from '../conversation/projections/turnState.ts';
 import { type Prompting } from '../prompt/prompting.ts';
 import { withdrawShown } from '../tools/handleTexts.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
-import { appendCarrier } from './carriers.ts';
 import { collect } from './delivery.ts';
-import { sampleAt } from './sampling.ts';
+import { appendCarrier, sampleAt } from './sampling.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
 

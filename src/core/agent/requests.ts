@@ -1,9 +1,8 @@
 // Appends a request and everything pending to the log: a message of the user, queued messages, or an automated request.
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
 import { Prompting } from '../prompt/prompting.ts';
-import { appendCarrier } from './carriers.ts';
 import { collect, seenIn } from './delivery.ts';
-import { sampleAt } from './sampling.ts';
+import { appendCarrier, sampleAt } from './sampling.ts';
 import { type Interruption } from './turnControl.ts';
 import { type TurnDeps } from './turnDeps.ts';
 import { type AcceptedText } from './userText.ts';

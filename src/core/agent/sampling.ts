@@ -1,9 +1,10 @@
-// Compares state that is not watched, at every delivery point, before the carrier is made.
+// Compares state that is not watched, at every delivery point, before the carrier is made, and appends carriers.
+import { type EventDraft } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
 import { type Ports } from '../ports/ports.ts';
 import { type DeliveryPoint, type RequestConfig, type Sample } from '../ports/producers.ts';
-import { type Prompting } from '../prompt/prompting.ts';
+import { configUsed, type Prompting } from '../prompt/prompting.ts';
 import { type Sampling, type TurnDeps } from './turnDeps.ts';
 
 /** A limit, because in a window whose UI is gone, reading a file through the editor never resolves. */
@@ -70,4 +71,33 @@ export async function applySample(
   const queued =
     draft && enqueue(log, ports.ids, { ...draft, kind, subject, at: at ?? new Date(ports.clock.now()).toISOString() });
   await Promise.all([withdrawn, queued]);
+}
+
+type Carrier = Extract<EventDraft, { type: 'chat_request' | 'tool_call_response' }>;
+
+/**
+ * The configuration is known to the model once a carrier has announced it, whether or not a request follows. Both are
+ * appended in one step, so that nothing is announced twice or lost.
+ */
+export function appendCarrier({ log, prompt }: Pick<TurnDeps, 'log' | 'prompt'>, carrier: Carrier): Promise<void> {
+  const compared = prompt?.take();
+  if (compared === undefined) return log.append(carrier).then(() => undefined);
+  const { config, additions } = compared;
+  const { instructions, found = [] } = additions;
+  const merged = [...(carrier.found ?? []), ...found];
+  const draft: EventDraft = {
+    ...carrier,
+    ...(instructions && { instructions }),
+    ...(merged.length > 0 && { found: merged }),
+  };
+  const used = isKnown(log.state.sampled.used, config) ? [] : [{ draft: configUsed(config) }];
+  return log.appendTogether([...used, { draft }]).onDisk;
+}
+
+function isKnown(known: Partial<RequestConfig>, config: RequestConfig): boolean {
+  const { model, mode, tools, servers, instructions, skills, folders, date } = known;
+  if (!model || !mode || !tools || !servers || !instructions || !skills || !folders || !date) return false;
+  const { parent } = known;
+  const before = { model, mode, tools, servers, instructions, skills, folders, date, ...(parent && { parent }) };
+  return JSON.stringify(configUsed(before)) === JSON.stringify(configUsed(config));
 }

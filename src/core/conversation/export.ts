@@ -92,6 +92,8 @@ function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_
       return ['## You, meanwhile', ...printTyped(event)];
     case 'compaction':
       return ['### Compacted: from here on the model reads this instead', quoted(event.summary)];
+    case 'results_dropped':
+      return ['*From here on the model reads one line instead of each long result above.*'];
     case 'turn_ended':
       return event.outcome === 'done' ? [] : [`*Turn ended: ${event.failure?.message ?? event.outcome}*`];
     case 'forked':

@@ -3,10 +3,11 @@ import { type Failure } from '../../base/errors.ts';
 import { type EventOf, type Prefix } from '../../protocol/event.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Ports, type Surroundings } from '../ports/ports.ts';
+import { type Logger, type ModelRequest, type Ports, type Surroundings } from '../ports/ports.ts';
 import { type RequestConfig } from '../ports/producers.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type Instruction, readInstructions } from './instructions.ts';
+import { prefixBreak } from './prefixCheck.ts';
 import { listSkills, type Skill } from './skills.ts';
 
 export type Additions = Pick<EventOf<'chat_request'>, 'instructions' | 'found'>;
@@ -43,6 +44,7 @@ export class PromptState {
   #frozen: { readonly named: Prefix; readonly prefix: FrozenPrefix } | undefined;
   readonly #descriptions = new Map<string, ToolDescription>();
   #compared: Compared | undefined;
+  #sent: { readonly request: ModelRequest; readonly model: string; readonly rebuilds: number } | undefined;
   readonly #kept = new Set<string>();
 
   get instructions(): readonly Instruction[] {
@@ -126,6 +128,21 @@ export class PromptState {
     const hash = await snapshots.put(encoder.encode(JSON.stringify(description)));
     this.#descriptions.set(hash, description);
     return { name: description.name, hash };
+  }
+
+  /** Logs why an endpoint cannot read the request from its cache, if it cannot. */
+  check(log: ConversationLog, logger: Pick<Logger, 'info' | 'warn'>, request: ModelRequest, model: string): void {
+    const before = this.#sent;
+    const { rebuilds, rebuiltBy } = log.state.prefix;
+    this.#sent = { request, model, rebuilds };
+    if (before === undefined) return;
+    const broken = prefixBreak(before.request, request);
+    if (before.model !== model) logger.info(`The prompt cache of ${log.id} starts again: another model, ${model}.`);
+    else if (before.rebuilds !== rebuilds) logger.info(`The prompt cache of ${log.id} starts again: ${rebuiltBy}.`);
+    else if (broken !== undefined) {
+      const { part, at } = broken;
+      logger.warn(`The prompt cache of ${log.id} is lost: ${part} differ at ${at} from the last request.`);
+    }
   }
 
   compared(compared: Compared | undefined): void {

@@ -1,6 +1,7 @@
 // Assembles a conversation's requests: a prefix that is frozen with the first request, and the messages.
 import { type EventDraft, type Prefix } from '../../protocol/event.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
+import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ModelRequest, type Ports } from '../ports/ports.ts';
 import { type OfferedServer, type RequestConfig } from '../ports/producers.ts';
@@ -99,7 +100,8 @@ export class Prompting {
     if (prefix.frozen === undefined) return this.#state.compared(undefined);
     const known = sampled.used.instructions ?? [];
     const hash = (text: string) => this.#hash(text);
-    const instructions = await laterTexts(known, this.#state.instructions, hash, prefix, ports.snapshots);
+    const texts = await laterTexts(known, this.#state.instructions, hash, prefix, ports.snapshots);
+    const instructions = texts.map(({ name, text }) => ({ name, text: this.#masked(text) }));
     const described = new Set([...prefix.frozen.names, ...prefix.found.keys()]);
     const late = lateTools(registry, described, prefix.onDemand);
     const found = await this.#keep(thatFit(late, this.#state.found(log)));
@@ -179,6 +181,12 @@ export class Prompting {
     };
   }
 
+  /** Call with each request that is sent, to log why an endpoint cannot read it from its cache. */
+  check(request: ModelRequest, model: string): void {
+    const { log, ports } = this.#deps;
+    this.#state.check(log, ports.logger, request, model);
+  }
+
   /** What every request contains besides the messages, to estimate its size. */
   get overhead(): string {
     const { log } = this.#deps;
@@ -189,7 +197,7 @@ export class Prompting {
   /** Instructions of folders, for a summary: the messages that had them are replaced. */
   get nestedInstructions(): readonly { name: string; text: string }[] {
     return this.#state.instructions.flatMap(({ name, text, nested }) =>
-      nested === true ? [{ name, text: text.trim() }] : [],
+      nested === true ? [{ name, text: this.#masked(text.trim()) }] : [],
     );
   }
 
@@ -208,7 +216,7 @@ export class Prompting {
       ...(unlisted.length === 0 ? [] : [listServers(unlisted)]),
       ...(subagent === undefined ? [] : [subagentPrompt(subagent.name, parent)]),
       ...(mode === 'plan' ? [PLAN_MODE] : []),
-      ...this.#state.instructions.flatMap(({ text, nested }) => (nested === true ? [] : [text])),
+      ...this.#state.instructions.flatMap(({ text, nested }) => (nested === true ? [] : [this.#masked(text)])),
       ...(skills === undefined ? [] : [skills]),
     ]);
     return { system, tools };
@@ -239,6 +247,10 @@ export class Prompting {
     return [...servers]
       .map(([name, tools]) => ({ name, tools: Object.fromEntries(tools.sort(([a], [b]) => (a < b ? -1 : 1))) }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  #masked(text: string): string {
+    return maskKey(text, this.#deps.log.state.turn.key);
   }
 
   #hash(text: string): string {

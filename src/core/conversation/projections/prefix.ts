@@ -1,7 +1,7 @@
 // Projects the prefix of a conversation's requests: what was logged of it, and what carriers have added to it since.
 import { type EventOf, type LogEvent, type Prefix } from '../../../protocol/event.ts';
 
-type Additions = Pick<EventOf<'chat_request'>, 'instructions' | 'found'>;
+type Additions = Pick<EventOf<'chat_request'>, 'seq' | 'instructions' | 'found'>;
 
 export class PrefixParts {
   #frozen: Prefix | undefined;
@@ -9,9 +9,11 @@ export class PrefixParts {
   readonly #found = new Map<string, string>();
   /** Found before the last compaction: the next prefix has them. */
   readonly #earlier = new Set<string>();
-  /** The number of texts that were sent of each instruction file since the last compaction. */
-  readonly #sent = new Map<string, number>();
+  /** How many texts of each instruction file the messages have, and the event that has the last one. */
+  readonly #sent = new Map<string, { readonly times: number; readonly seq: number }>();
   #sentCharacters = 0;
+  #rebuilds = 0;
+  #rebuiltBy = '';
 
   /** Undefined before the first request and after a compaction: then the next request makes a new one. */
   get frozen(): Prefix | undefined {
@@ -34,11 +36,20 @@ export class PrefixParts {
 
   /** How often the text of this instruction file was sent after the prefix. */
   timesSent(name: string): number {
-    return this.#sent.get(name) ?? 0;
+    return this.#sent.get(name)?.times ?? 0;
   }
 
   get sentCharacters(): number {
     return this.#sentCharacters;
+  }
+
+  /** How often a prefix was made again, and why the last time. */
+  get rebuilds(): number {
+    return this.#rebuilds;
+  }
+
+  get rebuiltBy(): string {
+    return this.#rebuiltBy;
   }
 
   fold(event: LogEvent): void {
@@ -47,12 +58,15 @@ export class PrefixParts {
         if (event.prefix !== undefined) this.#freeze(event, event.prefix);
         return;
       case 'compaction':
-        this.#sent.clear();
+        for (const [name, { seq }] of this.#sent) {
+          if (seq > event.through) this.#sent.set(name, { times: 1, seq });
+          else this.#sent.delete(name);
+        }
         this.#sentCharacters = 0;
         this.#add(event);
-        return this.#end();
+        return this.#end('the conversation was compacted');
       case 'results_dropped':
-        return this.#end();
+        return this.#end('old results were removed');
       case 'chat_request':
         return this.#add(event);
       case 'tool_call_response':
@@ -65,6 +79,7 @@ export class PrefixParts {
 
   /** A second prefix without a compaction replaces one whose snapshots are gone. It has the tools found so far. */
   #freeze({ servers = [] }: EventOf<'config_used'>, prefix: Prefix): void {
+    if (this.#frozen !== undefined) this.#count('its prompt was no longer stored');
     this.#frozen = prefix;
     const names = new Set(prefix.names);
     for (const name of names) this.#found.delete(name);
@@ -72,16 +87,22 @@ export class PrefixParts {
     this.#onDemand = ofServers.length > 0 && !ofServers.some((name) => names.has(name) && !this.#earlier.has(name));
   }
 
-  #end(): void {
+  #count(why: string): void {
+    this.#rebuilds += 1;
+    this.#rebuiltBy = why;
+  }
+
+  #end(why: string): void {
+    if (this.#frozen !== undefined) this.#count(why);
     for (const name of this.#found.keys()) this.#earlier.add(name);
     this.#found.clear();
     this.#frozen = undefined;
   }
 
-  #add({ instructions = [], found = [] }: Additions): void {
+  #add({ seq, instructions = [], found = [] }: Additions): void {
     for (const { name, hash } of found) if (!this.#found.has(name)) this.#found.set(name, hash);
     for (const { name, text } of instructions) {
-      this.#sent.set(name, this.timesSent(name) + 1);
+      this.#sent.set(name, { times: this.timesSent(name) + 1, seq });
       this.#sentCharacters += text.length;
     }
   }

@@ -39,6 +39,7 @@ export class Sampled implements SampledState {
       case 'model_call':
         return this.#called(event);
       case 'compaction':
+      case 'results_dropped':
         this.#reportedContext = 0;
         this.#reportedBefore.clear();
         return;

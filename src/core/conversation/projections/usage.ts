@@ -58,6 +58,7 @@ export class UsageTotal {
   readonly #counts: { readonly grown: number; readonly read: Estimate }[] = [];
   readonly #notifications = new Estimate();
   #woken: Tokens = none;
+  #written = 0;
   #systemTurn = false;
 
   get byModel(): ReadonlyMap<string, Tokens> {
@@ -76,6 +77,11 @@ export class UsageTotal {
   /** Tokens of all carried notification blocks, each counted once. */
   get notifications(): number {
     return Math.round(this.#notifications.tokens * this.ratio);
+  }
+
+  /** Input tokens that were written to the endpoint's cache. */
+  get written(): number {
+    return this.#written;
   }
 
   /** Usage of system turns. */
@@ -147,6 +153,7 @@ export class UsageTotal {
 
   #call({ model, usage, purpose, subagent }: EventOf<'model_call'>): void {
     if (usage === undefined) return;
+    this.#written += usage.written_tokens ?? 0;
     const used = { input: usage.input_tokens, output: usage.output_tokens, cached: usage.cached_tokens ?? 0 };
     this.#byModel.set(model, add(this.#byModel.get(model) ?? none, used));
     if (subagent !== undefined) {
