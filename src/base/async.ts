@@ -55,6 +55,42 @@ export class Sequences<Key> {
   }
 }
 
+/** Commits groups one after the other: what is added during a commit makes up the next group. */
+export class GroupCommit<Group> {
+  readonly #create: () => Group;
+  readonly #commit: (group: Group) => Promise<void>;
+  #waiting: { readonly group: Group; readonly committed: PromiseWithResolvers<void> } | undefined;
+  #committing: Promise<void> | undefined;
+
+  constructor(create: () => Group, commit: (group: Group) => Promise<void>) {
+    this.#create = create;
+    this.#commit = commit;
+  }
+
+  /** Adds to the next group. Settles as its commit does. */
+  add(put: (group: Group) => void): Promise<void> {
+    this.#waiting ??= { group: this.#create(), committed: Promise.withResolvers() };
+    put(this.#waiting.group);
+    this.#committing ??= this.#commitAll();
+    return this.#waiting.committed.promise;
+  }
+
+  /** Resolves once nothing is being committed. */
+  async settled(): Promise<void> {
+    await this.#committing;
+  }
+
+  async #commitAll(): Promise<void> {
+    // What is added in the same tick joins the first group.
+    await Promise.resolve();
+    for (let next = this.#waiting; next !== undefined; next = this.#waiting) {
+      this.#waiting = undefined;
+      await this.#commit(next.group).then(next.committed.resolve, next.committed.reject);
+    }
+    this.#committing = undefined;
+  }
+}
+
 /** Calls during a run share the next run, which begins when that one has ended: it sees all changes before the call. */
 export function coalesce(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;

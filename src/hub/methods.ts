@@ -1,8 +1,8 @@
 // The hub's methods: their handlers, and the check of their parameters.
 import type * as z from 'zod';
-import { type BatchAnswers, INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
-import { HUB_METHODS, type HubMethod, type HubParams, type HubResult } from '../protocol/hubMethods.ts';
-import { type Connection } from './connection.ts';
+import { INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
+import { HUB_METHODS, type HubMethod, type HubParams, type HubResult, isHubMethod } from '../protocol/hubMethods.ts';
+import { type Connection, type ConnectionDeps } from './connection.ts';
 import { type Caller, type HubContext, now } from './hubContext.ts';
 import * as identity from './identity.ts';
 import { type Messaging } from './messaging.ts';
@@ -64,22 +64,13 @@ const HANDLERS: { readonly [M in HubMethod]: Handler<HubParams<M>, HubResult<M>>
   },
 };
 
-/** Throws `JsonRpcError` if the request is not valid. */
-export type CallMethod = (connection: Connection, method: string, params: unknown, batch?: BatchAnswers) => unknown;
-
-export function createMethods(context: HubContext, messaging: Messaging): CallMethod {
-  return (connection, name, params, batch) => {
-    if (!isMethod(name)) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
-    const { params: schema, reads }: { params: z.ZodType; reads?: true } = HUB_METHODS[name];
+export function createMethods(context: HubContext, messaging: Messaging): ConnectionDeps['handle'] {
+  return (connection, name, params) => {
+    if (!isHubMethod(name)) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
     // Its own schema has checked the parameters.
     const run = HANDLERS[name] as Handler<unknown, unknown>;
-    const request = { context, messaging, connection };
-    return connection.run(() => run(request, parseParams(schema, params)), reads === true, batch);
+    return run({ context, messaging, connection }, parseParams(HUB_METHODS[name].params, params));
   };
-}
-
-function isMethod(name: string): name is HubMethod {
-  return Object.hasOwn(HUB_METHODS, name);
 }
 
 function parseParams(schema: z.ZodType, params: unknown): unknown {

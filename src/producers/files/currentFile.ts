@@ -19,6 +19,12 @@ export interface CurrentFile {
   readonly git: boolean;
 }
 
+/** A state of a file that was found twice, or that every conversation knows. */
+export interface SettledFile extends CurrentFile {
+  /** When the file was first touched; undefined if that was not observed. */
+  readonly touched: number | undefined;
+}
+
 export interface CurrentFileDeps {
   readonly workspace: Workspace;
   readonly snapshots: Snapshots;

@@ -5,6 +5,7 @@ import {
   BackOff,
   coalesce,
   Coalescer,
+  GroupCommit,
   ignore,
   pause,
   Sequence,
@@ -67,6 +68,31 @@ test('the work of one key does not wait for another key, and a key without work 
   await sequences.settled('a');
   expect(order).toEqual(['b', 'a']);
   expect(sequences.has('a')).toBe(false);
+});
+
+test('entries of one tick share a group, those during its commit the next, and a failure reaches only its own group', async () => {
+  const committed: string[][] = [];
+  const first = Promise.withResolvers<void>();
+  const groups = new GroupCommit<string[]>(
+    () => [],
+    async (group) => {
+      committed.push(group);
+      if (group.includes('one')) await first.promise;
+      if (group.includes('three')) throw new Error('broken');
+    },
+  );
+  const add = (entry: string) => groups.add((group) => group.push(entry));
+  const [one, two] = [add('one'), add('two')];
+  await expect.poll(() => committed.length).toBe(1);
+  const [three, four] = [add('three'), add('four')];
+  first.resolve();
+  await Promise.all([one, two]);
+  const five = add('five');
+  await expect(three).rejects.toThrow('broken');
+  await expect(four).rejects.toThrow('broken');
+  await five;
+  await groups.settled();
+  expect(committed).toEqual([['one', 'two'], ['three', 'four'], ['five']]);
 });
 
 test('calls during a run share the next run, also if the running one fails', async () => {
