@@ -1,6 +1,7 @@
 // Asynchronous work: in turn, coalesced, with a time limit, after a pause, and again after growing delays.
 import { type Clock } from './clock.ts';
 import { type Disposable } from './disposable.ts';
+import { type Event } from './emitter.ts';
 
 /** For a rejection that needs no handling; the call says why. */
 export function ignore(): undefined {
@@ -132,10 +133,21 @@ export function pause(clock: Clock, milliseconds: number, signal?: AbortSignal):
   });
 }
 
-/** Resolves once the signal is aborted. */
+/** Resolves once the signal is aborted. Call it once for a signal: its listener stays. */
 export function aborted(signal: AbortSignal): Promise<undefined> {
   if (signal.aborted) return Promise.resolve(undefined);
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
+}
+
+/** Resolves at the next event, or once the signal is aborted. */
+export async function nextEvent<T>(event: Event<T>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = () => resolve();
+  const listening = event(done);
+  signal.addEventListener('abort', done, { once: true });
+  if (!signal.aborted) await promise;
+  signal.removeEventListener('abort', done);
+  listening.dispose();
 }
 
 /** Resolves as the work does, or to undefined if it takes longer, or the signal is aborted; the work then goes on. */

@@ -96,7 +96,7 @@ export class Hub implements Disposable {
       nextNumber: () => this.#next++,
       lastNumber: () => this.#last,
     };
-    this.#call = createMethods(this.#context, new Messaging(this.#context));
+    this.#call = createMethods(this.#context, new Messaging(this.#context).methods);
     this.#link = deps.join?.(this.#sideOf(lengths));
     healthWatchers.changed();
     this.#expire();

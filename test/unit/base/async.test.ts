@@ -7,12 +7,15 @@ import {
   Coalescer,
   GroupCommit,
   ignore,
+  nextEvent,
   pause,
   Sequence,
   Sequences,
   share,
   within,
 } from '../../../src/base/async.ts';
+import { toDisposable } from '../../../src/base/disposable.ts';
+import { Emitter, type Event } from '../../../src/base/emitter.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 
 /** Work that ends when the test says so. */
@@ -159,6 +162,29 @@ test('a pause ends after its time or when it is aborted, and leaves no timer', a
   expect(await pause(clock, 100, abort.signal)).toBe(false);
   expect(clock.waiting).toBe(0);
   await aborted(abort.signal);
+});
+
+test('the next event ends the wait, an abort too, and no listener stays', async () => {
+  const emitter = new Emitter<number>(() => undefined);
+  let listeners = 0;
+  const event: Event<number> = (listener) => {
+    listeners += 1;
+    const listening = emitter.event(listener);
+    return toDisposable(() => {
+      listeners -= 1;
+      listening.dispose();
+    });
+  };
+  const abort = new AbortController();
+  const waits = [nextEvent(event, abort.signal), nextEvent(event, new AbortController().signal)];
+  expect(listeners).toBe(2);
+  abort.abort();
+  await waits[0];
+  expect(listeners).toBe(1);
+  emitter.fire(1);
+  await waits[1];
+  await nextEvent(event, abort.signal);
+  expect(listeners).toBe(0);
 });
 
 test('work within its time limit gives its result or its error; later or aborted work gives undefined', async () => {
