@@ -12,7 +12,8 @@ export function matchLines(pattern: RegExp, lines: readonly string[]): readonly 
     const context = createContext({ pattern, lines });
     return matchAll.runInContext(context, { timeout: LONGEST_MILLISECONDS }) as boolean[];
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
+    const { code } = error as { readonly code?: unknown };
+    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
     throw error;
   }
 }
