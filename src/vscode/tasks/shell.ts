@@ -29,12 +29,11 @@ export function userShell(): UserShell {
 export function userTerminal(): Pick<vscode.TerminalOptions, 'shellPath' | 'env' | 'strictEnv'> {
   if (Object.keys(workspaceTerminal()).length === 0) return {};
   const profiles = { defaultProfile: userSetting(DEFAULT), profiles: userSetting(PROFILES) };
-  // Without `strictEnv` the editor adds the workspace's variables.
-  return {
-    shellPath: terminalShell({ automationProfile: undefined, ...profiles }),
-    env: environment(),
-    strictEnv: true,
-  };
+  const shellPath = terminalShell({ automationProfile: undefined, ...profiles });
+  // Without `strictEnv` the editor adds the workspace's variables, and remote windows ignore it: null removes these there.
+  const added = Object.keys(workspaceSetting(ENVIRONMENT) ?? {});
+  const removed = Object.fromEntries(added.map((name) => [name, null] as const));
+  return { shellPath, env: { ...removed, ...environment() }, strictEnv: true };
 }
 
 function environment(): NodeJS.ProcessEnv {
