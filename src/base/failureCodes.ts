@@ -47,6 +47,7 @@ export type ModelCode =
   | 'answer_too_large'
   | 'answer_too_long'
   | 'bad_request'
+  | 'content_refused'
   | 'context_overflow'
   | 'empty_answer'
   | 'forbidden'
@@ -86,8 +87,8 @@ type ToolCode =
   | 'slow'
   | 'too_deep';
 
-/** Whether a call still does what was approved. */
-type ApprovalCode = 'not_as_approved' | 'only_planned' | 'plan_mode' | 'rejected';
+/** Answers to approvals, and whether a call still does what was approved. */
+type ApprovalCode = 'already_answered' | 'not_as_approved' | 'only_planned' | 'plan_mode' | 'rejected';
 
 /** Commands and tasks. */
 export type ProcessCode =

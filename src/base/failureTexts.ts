@@ -50,6 +50,7 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
   answer_too_long: 'The answer took too long.',
   bad_request: 'The endpoint did not accept the request.',
   context_overflow: 'The conversation is too long for the model.',
+  content_refused: 'The model refused to answer.',
   empty_answer: 'The model gave no answer.',
   forbidden: 'The endpoint refused access.',
   idle: 'The endpoint sent nothing for too long.',
@@ -84,6 +85,7 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
   slow: 'This took too long.',
   too_deep: 'The arguments are nested too deeply.',
   // Approvals
+  already_answered: 'This was already answered.',
   not_as_approved: 'It would have done something else than was approved.',
   only_planned: 'Only what was approved may be changed.',
   plan_mode: 'Plan mode only reads.',

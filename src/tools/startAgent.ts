@@ -13,7 +13,12 @@ export function createStartAgentTool(agents: SubagentStarter): Tool {
     description:
       'Starts a subagent: an agent with an empty conversation of its own that works in the same workspace while you go on. It knows nothing of this conversation: put everything it needs into task. It has your tools, and the user approves its calls as yours. It is a handle: you are notified with its last answer when it ends, await waits for it, handle abort stops it. At most 4 run at once. What it changes in files is reported to you as changes by others. For work that can be done apart; do short work yourself.',
     effect: 'read',
-    traits: { startsAgents: true, startsHandle: ({ name }) => (typeof name === 'string' ? name : undefined) },
+    traits: {
+      guide:
+        'Start subagents for searches and parts that can be done apart, with all that they must know; check what they report.',
+      startsAgents: true,
+      startsHandle: ({ name }) => (typeof name === 'string' ? name : undefined),
+    },
     emits: ['stopped', 'failed', 'lost', 'running'],
     arguments: {
       task: z.string().min(1).max(MOST_TASK).describe('What it is to do, with all it must know, and what to answer'),

@@ -88,6 +88,27 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
     }
   }, [shown]);
 
+  const onKeyDown = useRef<(event: KeyboardEvent) => void>(() => undefined);
+  onKeyDown.current = (event) => {
+    if (event.key === 'f' && (event.ctrlKey || event.metaKey) && state.items.length > 0) {
+      setFinding(true);
+      page.current?.querySelector<HTMLInputElement>('.find input')?.focus();
+    } else if (isNewChatKey(event)) post({ type: 'new_chat' });
+    else if (event.key === 'Escape' && state.head?.running === true && isInCard(event)) post({ type: 'stop' });
+    else if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
+      jumpToRequest(page.current, event.key === 'ArrowUp' ? -1 : 1);
+    } else return;
+    event.preventDefault();
+    // VS Code listens to the window, and would open the find bar of the active editor as well.
+    event.stopPropagation();
+  };
+  useEffect(() => {
+    // Also for keys that no element of the page has the focus for.
+    const listener = (event: KeyboardEvent) => onKeyDown.current(event);
+    document.addEventListener('keydown', listener);
+    return () => document.removeEventListener('keydown', listener);
+  }, []);
+
   const open = openCalls(state);
   const [first] = open;
   const isWriting = draft.trim() !== '';
@@ -100,13 +121,6 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
     setListing(false);
     field.current?.focus();
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'f' && (event.ctrlKey || event.metaKey) && state.items.length > 0) setFinding(true);
-    else if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
-      jumpToRequest(page.current, event.key === 'ArrowUp' ? -1 : 1);
-    } else return;
-    event.preventDefault();
-  };
   const suggest = (text: string) => {
     if (head.canSend) {
       post({ type: 'send', text });
@@ -117,7 +131,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   return (
     <ActionsProvider value={actions}>
       <WantedProvider value={wanted}>
-        <main class="chat" ref={page} onKeyDown={onKeyDown}>
+        <main class="chat" ref={page}>
           <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
           {standsAlone && (
             <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
@@ -167,6 +181,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
             asked={open.some((item) => item.state === 'question')}
             onSent={() => setSent(sent + 1)}
             recall={() => earlierRequests(state)}
+            prompts={state.prompts}
             sendKey={head.controls.sendKey}
             completions={state.completions}
             field={field}
@@ -179,6 +194,18 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
       </WantedProvider>
     </ActionsProvider>
   );
+}
+
+/** A browser's VS Code does not see this key, since it takes it for *Cut*; the desktop's runs its command. */
+function isNewChatKey({ ctrlKey, metaKey, altKey, code }: KeyboardEvent): boolean {
+  return (ctrlKey || metaKey) && altKey && code === 'KeyX' && !navigator.userAgent.includes('Electron');
+}
+
+/** Whether the key belongs to a card, and not to a part of it that Escape closes or to text that would be lost. */
+function isInCard({ target, defaultPrevented, isComposing }: KeyboardEvent): boolean {
+  if (defaultPrevented || isComposing || !(target instanceof Element)) return false;
+  if ('value' in target && target.value !== '') return false;
+  return target.closest('.item-tool, .pinned') !== null && target.closest('.modify') === null;
 }
 
 /** The Guide works by rules and cannot carry out plans. */

@@ -42,8 +42,10 @@ export function exportMarkdown({ id, events }: ExportedConversation): string {
 function messagesShownElsewhere(event: LogEvent): readonly string[] {
   if (event.type === 'user_text_withdrawn') return event.ids;
   if (event.type !== 'chat_request' || event.notifications === undefined) return [];
-  // Messages in the block are printed where they were queued.
-  return event.notifications.text.includes('<user_message') ? [] : event.notifications.user_text;
+  const { text, user, user_text: ids } = event.notifications;
+  // Messages that were delivered apart from the request are printed where they were queued.
+  const isApart = user === undefined ? text.includes('<user_message') : user.length > 0;
+  return isApart ? [] : ids;
 }
 
 function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_call_response'>>): string[] {
@@ -90,6 +92,8 @@ function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_
       return ['## You, meanwhile', ...printTyped(event)];
     case 'compaction':
       return ['### Compacted: from here on the model reads this instead', quoted(event.summary)];
+    case 'results_dropped':
+      return ['*From here on the model reads one line instead of each long result above.*'];
     case 'turn_ended':
       return event.outcome === 'done' ? [] : [`*Turn ended: ${event.failure?.message ?? event.outcome}*`];
     case 'forked':

@@ -3,10 +3,16 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
-import { type AnsweringProgram, type Attachment, type ShownHandle, type Usage } from '../../protocol/event.ts';
+import {
+  type AnsweringProgram,
+  type Attachment,
+  type ShownHandle,
+  type Usage,
+  type WireOrigin,
+} from '../../protocol/event.ts';
 import { type FormField } from '../../protocol/page/form.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
-import { type Settings } from '../../protocol/settings.ts';
+import { type Effort, type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
 import { type AlwaysAnswer, type ApprovalView } from '../../protocol/transcript.ts';
 import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from './fileViews.ts';
@@ -44,9 +50,18 @@ export interface Ids {
 }
 
 export type ModelRequest = {
+  /** The conversation's id: endpoints that route by a cache key get it. Absent for a call outside a conversation. */
+  readonly conversation?: string;
   readonly system: string;
   readonly messages: readonly ModelMessage[];
+  /** The same tools in the same order for the whole conversation, because endpoints cache them. */
   readonly tools: readonly ToolDescription[];
+  /** Tools that came later, in their order; a message names those that came with it (`ModelMessage.found`). */
+  readonly found?: readonly ToolDescription[];
+  /** The only tools that may be called now; absent: all. `none`: the answer must be text. */
+  readonly allowed?: readonly string[] | 'none';
+  /** Absent: as the model's options say. */
+  readonly effort?: Effort;
   /** JSON Schema of the wanted answer; a model that does not support schemas ignores it. */
   readonly schema?: Readonly<Record<string, unknown>>;
   /** The bytes of an image that a message names; undefined if they are gone. */
@@ -63,7 +78,13 @@ export type ModelPart =
   /** A sign of life from the endpoint, without content. */
   | { readonly type: 'alive' }
   /** `truncated`: the answer reached its length limit. */
-  | { readonly type: 'finished'; readonly usage?: Usage; readonly truncated?: boolean }
+  | {
+      readonly type: 'finished';
+      readonly usage?: Usage;
+      readonly truncated?: boolean;
+      /** What the API returned, to be sent back to it. Absent if it is incomplete, or if the API has nothing to resend. */
+      readonly origin?: WireOrigin;
+    }
   /** `retry`: the same request may succeed later; the endpoint may have said when. */
   | { readonly type: 'failed'; readonly failure: Failure; readonly retry?: { readonly afterMilliseconds?: number } };
 
@@ -78,6 +99,10 @@ export interface Model {
   /** The number of tokens it can read. */
   readonly contextWindow: number;
   readonly prices?: Prices;
+  /** It is verified to heed system or developer messages inside a conversation, so notifications are sent as these. */
+  readonly takesHostMessages?: true;
+  /** Absent: not known. */
+  readonly takesImages?: boolean;
   /** It follows rules and cannot write a title or a summary. */
   readonly ruleBased?: true;
   /** False: only the user's own requests may call it, until the user consents to more. Absent: always true. */
@@ -178,11 +203,7 @@ export interface Tool<Arguments = unknown> {
 
 export interface ApprovalRequest extends ApprovalView {
   readonly conversation: string;
-  readonly call: {
-    readonly id: string;
-    readonly name: string;
-    readonly arguments: Readonly<Record<string, unknown>>;
-  };
+  readonly call: { readonly id: string; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
 }
 
 /** The `by` of a plugin's answer begins with this. */
@@ -190,16 +211,18 @@ export const PLUGIN_PREFIX = 'plugin:';
 /** The `by` of the automatic answer that is given when nobody answers in time. */
 export const TIMED_OUT = 'timeout';
 
-export interface ApprovalAnswer {
-  readonly action: 'approve' | 'reject' | 'modify';
-  readonly arguments?: Readonly<Record<string, unknown>>;
-  readonly reason?: string;
-  /** Similar calls, or all calls of the tool's server, need no approval from now on. Only with `approve`. */
-  readonly always?: AlwaysAnswer;
+interface Answer {
   /** Who answered: `user`, `plugin:<name>`, `timeout`. Never a notification. */
   readonly by: string;
-  /** The plugin's process. */
   readonly program?: AnsweringProgram;
+}
+
+export interface ApprovalAnswer extends Answer {
+  readonly action: 'approve' | 'reject' | 'modify';
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  readonly reason?: string | undefined;
+  /** Similar calls, or all calls of the tool's server, need no approval from now on. Only with `approve`. */
+  readonly always?: AlwaysAnswer | undefined;
 }
 
 export interface Question {
@@ -221,13 +244,9 @@ export interface InquiryRequest extends Question {
   readonly problem?: string;
 }
 
-export interface InquiryAnswer {
+export interface InquiryAnswer extends Answer {
   /** A list where several may be chosen. Text other than the options is allowed; empty: no answer is given. */
   readonly answer: string | readonly string[];
-  /** Who answered: `user`, `plugin:<name>`. Never a notification. */
-  readonly by: string;
-  /** The plugin's process. */
-  readonly program?: AnsweringProgram;
 }
 
 /** What front ends render while it happens, before or instead of an event in the log. */
@@ -259,15 +278,22 @@ export interface QueuedMessage {
   readonly attachments?: readonly Attachment[];
 }
 
-/** Shows a turn to a person, or to a program in their place, and answers its questions. */
-export interface Frontend {
-  render(conversation: string, partial: PartialAnswer): void;
-  /** Resolves with the first answer; rejects only when the signal is aborted. */
+/** Asks the user, through every front end that shows the conversation. */
+export interface UserRequests {
+  /** `approve` and `ask` resolve with the first answer; they reject only when the signal is aborted. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** An open approval has changed. Ignored if it is no longer open. */
   approvalChanged(request: ApprovalRequest): void;
-  /** Asks a question; resolves and rejects as `approve` does. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
+  countOf(conversation: string): number;
+  /** Fires when one was `opened`, `changed` or `closed`. */
+  readonly onDidChange: Event<{ readonly type: string; readonly open: { readonly conversation: string } }>;
+}
+
+/** Shows a turn to a person, or to a program in their place. */
+export interface Frontend {
+  readonly requests: UserRequests;
+  render(conversation: string, partial: PartialAnswer): void;
   /** Queued messages that no request will carry. Resolves to whether the front end has stored them durably. */
   returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
 }
@@ -309,6 +335,11 @@ export interface Producer {
 }
 
 /** Everything that is shared by all conversations of a window. */
+export interface Surroundings {
+  readonly system: string;
+  readonly branch?: string | undefined;
+}
+
 export interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -349,6 +380,8 @@ export interface Ports {
   readonly onDidChangeFiles?: Event<void>;
   /** The program that runs command lines; absent: not known, so that no line is certain. */
   shell?(): string;
+  /** The operating system, and the branch that is checked out, for the system prompt. Absent: not known. */
+  surroundings?(): Promise<Surroundings>;
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;

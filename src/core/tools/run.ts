@@ -58,6 +58,8 @@ export interface ToolRunDeps {
   readonly problems?: ReportedProblems | undefined;
   readonly handles?: Handles | undefined;
   readonly hooks?: Hooks | undefined;
+  /** Adds tools to the conversation's requests; absent: none can be found. */
+  find?: ((names: readonly string[]) => Promise<FoundByCall>) | undefined;
   /** Limits how many calls of the same answer run programs at a time. */
   readonly slots: Slots;
   readonly onDidChangeFiles?: Event<void> | undefined;
@@ -65,6 +67,12 @@ export interface ToolRunDeps {
   shell?: (() => string) | undefined;
   settings(): Settings;
   readonly onDidChangeSettings?: Event<void> | undefined;
+}
+
+/** `note`: what the result must say about tools that could not be added or have changed. */
+export interface FoundByCall {
+  readonly found: NonNullable<ToolResponse['found']>;
+  readonly note?: string | undefined;
 }
 
 /** The response without the notifications it may carry: these are chosen when it is appended. */
@@ -106,7 +114,9 @@ async function runToEnd(
   const { seen, changes: kept, meanwhile } = await keepViews(deps, outcome);
   const changes = markOverwritten(deps, request, kept);
   const media = await keepMedia(deps, outcome);
-  const content = limitOutput(maskKey(outcome.content, deps.log.state.turn.key));
+  const { found = [], note } = (await deps.find?.(outcome.tools ?? [])) ?? {};
+  const said = note === undefined ? outcome.content : `${outcome.content}\n${note}`;
+  const content = limitOutput(maskKey(said, deps.log.state.turn.key));
   await warnOfLookalike(deps, request, content);
   return {
     type: 'tool_call_response',
@@ -118,7 +128,7 @@ async function runToEnd(
     ...(changes.length > 0 && { changes }),
     ...(meanwhile.length > 0 && { meanwhile }),
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
-    ...(outcome.tools !== undefined && outcome.tools.length > 0 && { tools: [...outcome.tools] }),
+    ...(found.length > 0 && { found }),
     ...(outcome.resources !== undefined && { resources: [...outcome.resources] }),
     ...(media.length > 0 && { media }),
   };

@@ -14,13 +14,11 @@ export interface McpToolOptions {
   readonly name: string;
   readonly server: McpServer;
   readonly tool: McpTool;
-  /** Whether the model has to find it with find_tools. */
-  readonly onDemand: boolean;
   /** Whether the user trusts this server's hints: then the rules for reads apply to tools that only read. */
   readonly trustsHints: boolean;
 }
 
-export function createMcpTool({ name, server, tool, onDemand, trustsHints }: McpToolOptions): Tool<Arguments> {
+export function createMcpTool({ name, server, tool, trustsHints }: McpToolOptions): Tool<Arguments> {
   const { annotations: hints } = tool;
   const onlyReads = hints?.readOnlyHint === true;
   return {
@@ -28,7 +26,7 @@ export function createMcpTool({ name, server, tool, onDemand, trustsHints }: Mcp
     // A server may run anything. Its own hints do not change that unless the user trusts them.
     effect: onlyReads && trustsHints ? 'read' : 'execute',
     emits: tool.mayBeTask ? ['stopped', 'failed', 'waiting', 'lost', 'running'] : [],
-    traits: { server: server.name, invalidatesReports: true, ...(onDemand && { onDemand: true as const }) },
+    traits: { server: server.name, invalidatesReports: true },
     parse: (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         return failed('bad_arguments', 'arguments: an object is expected.', 'Call it again with this corrected.');

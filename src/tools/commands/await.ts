@@ -16,6 +16,7 @@ export const awaitTool = defineTool({
   description:
     'Waits until background commands and subagents (handles) end: any one of the names in any, or every one in all. Handles started by other calls of the same message count. Default: until any running handle ends. Returns early when the user writes, a handle seems to wait for input, or an urgent notification arrives. Does not stop what it waits for.',
   effect: 'read',
+  traits: { guide: 'Call await when nothing is left to do before a background command or a subagent ends.' },
   arguments: {
     any: names.optional().describe('Handle names; returns when the first of them ends'),
     all: names.optional().describe('Handle names; returns when all of them have ended'),

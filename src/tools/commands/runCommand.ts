@@ -20,6 +20,8 @@ export const runCommandTool = defineTool({
     'Runs a shell command in the first workspace folder and returns its output and exit code. Needs the user’s approval. A foreground command has no input (unless input is true) and is stopped after timeout_secs. Use background for servers, watchers and long builds: the command becomes a handle that keeps running after your turn; you are notified when it ends or seems to wait for input, and handle and await work with it. Processes that a foreground command leaves running with & are ended with it. Processes in a session of their own (setsid, daemons) are ended only if the command is stopped; otherwise they keep running and, on Linux, the result names them.',
   effect: 'execute',
   traits: {
+    guide:
+      'Run what takes long (servers, watchers, long builds and tests) in the background and go on with other work; you are notified. Do not poll and do not sleep.',
     invalidatesReports: true,
     startsHandle: ({ background, handle }) => (background === true && typeof handle === 'string' ? handle : undefined),
   },

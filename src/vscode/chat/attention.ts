@@ -4,9 +4,10 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { knownToolLabel, otherToolName } from '../../base/toolLabels.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
-import { type OpenRequest } from '../../core/frontend/liveTranscript.ts';
+import { type OpenRequest, type RequestsClient } from '../../core/client/requests.ts';
 import { realClock } from '../../node/realClock.ts';
 import { showSystemNotice } from '../../node/systemNotice.ts';
+import { type ApprovalRequest } from '../../core/ports/ports.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { showPassing } from '../passingMessage.ts';
 import { type WaitingApprovals } from '../waitingApprovals.ts';
@@ -20,6 +21,7 @@ const ENDED_MILLISECONDS = 15_000;
 export interface AttentionDeps {
   readonly earshot: Earshot;
   readonly frontend: ChatFrontend;
+  readonly requests: RequestsClient;
   readonly view: {
     readonly visible: boolean;
     setBadge(value: number, tooltip: string): void;
@@ -45,7 +47,7 @@ export class Attention implements Disposable {
 
   constructor(deps: AttentionDeps) {
     this.#deps = deps;
-    this.#held.add(deps.frontend.onDidChangeRequests(() => this.#requestsChanged()));
+    this.#held.add(deps.requests.onDidChange(() => this.#requestsChanged()));
     this.#held.add(deps.waiting.onDidChange(() => this.#updateBadge()));
     this.#held.add(
       deps.earshot.onDidChange(({ conversation, folded }) => {
@@ -69,7 +71,7 @@ export class Attention implements Disposable {
   }
 
   #requestsChanged(): void {
-    const open = this.#deps.frontend.openRequests;
+    const open = this.#deps.requests.all;
     const fresh = open.filter((request) => !this.#notified.has(requestKey(request)));
     // A conversation that already waits for the user is not announced again.
     const waiting = new Set(open.filter((one) => this.#notified.has(requestKey(one))).map((one) => one.conversation));
@@ -90,7 +92,7 @@ export class Attention implements Disposable {
   #announce(): void {
     const fresh = new Set(this.#collecting?.fresh.map(requestKey));
     this.#collecting = undefined;
-    const open = this.#deps.frontend.openRequests.filter((request) => fresh.has(requestKey(request)));
+    const open = this.#deps.requests.all.filter((request) => fresh.has(requestKey(request)));
     if (open.length === 0) return;
     const text = this.#describe(open);
     this.#signal(text);
@@ -129,7 +131,7 @@ export class Attention implements Disposable {
   }
 
   #updateBadge(): void {
-    const waiting = this.#deps.frontend.openRequests.length + this.#deps.waiting.all.length;
+    const waiting = this.#deps.requests.all.length + this.#deps.waiting.all.length;
     const count = waiting + (this.#deps.view.visible ? 0 : this.#ended.size);
     const tooltip =
       waiting > 0 ? vscode.l10n.t('{0} waiting for you', waiting) : vscode.l10n.t('{0} answered', this.#ended.size);
@@ -179,9 +181,13 @@ function describeRequest(request: OpenRequest, subagent: string | undefined): st
 }
 
 /** In words, for people who do not know the tools' names. A question, and a command line, is clear as it is. */
-function describeCall({ type, text, tool }: OpenRequest): string {
-  if (type === 'question' || tool === 'run_command') return text.slice(0, 200);
+function describeCall({ type, request }: OpenRequest): string {
+  if (type === 'question') return request.text.slice(0, 200);
+  const { name: tool } = request.call;
+  const text = subjectOf(request.call);
   switch (tool) {
+    case 'run_command':
+      return text;
     case 'edit_file':
     case 'quick_fix':
       return vscode.l10n.t('change {0}', text);
@@ -202,8 +208,14 @@ function describeCall({ type, text, tool }: OpenRequest): string {
     case 'send_message':
       return vscode.l10n.t('send a message to other agents');
     default:
-      return vscode.l10n.t('use the tool {0}', describeTool(tool ?? ''));
+      return vscode.l10n.t('use the tool {0}', describeTool(tool));
   }
+}
+
+/** What the call is about: a command, a path, an address; empty if nothing is known. */
+function subjectOf({ arguments: given }: ApprovalRequest['call']): string {
+  const subject = [given['command'], given['path'], given['url'], given['name']].find((one) => typeof one === 'string');
+  return subject?.split('\n', 1)[0]?.slice(0, 200) ?? '';
 }
 
 function describeTool(name: string): string {

@@ -7,6 +7,7 @@ import { type LiveConversation } from '../../core/conversation/liveConversation.
 import { type Earshot } from '../../core/earshot.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { conversationHead, summarizePending } from '../../core/frontend/chatHead.ts';
+import { type RequestAnswer, type Requests } from '../../core/client/requests.ts';
 import { Activities } from '../../core/frontend/conversationActivity.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { type Clock, type Ids, type Logger, type Model } from '../../core/ports/ports.ts';
@@ -34,6 +35,7 @@ export interface ChatDeps {
   readonly earshot: Earshot;
   readonly keepAlive: KeepAlive;
   readonly frontend: ChatFrontend;
+  readonly requests: Requests;
   readonly store: Store;
   readonly workspace: Workspace;
   readonly settings: SettingsReader;
@@ -76,7 +78,7 @@ export class Chat implements ShownChat, Disposable {
     this.#onDidRefresh = this.#held.add(new Emitter((error) => logger.error('a listener failed', error)));
     this.activities = new Activities({
       get: (id) => earshot.get(id),
-      openRequests: () => frontend.openRequests,
+      requests: deps.requests,
       shown: () => this.#shown,
     });
     this.#held.add(
@@ -93,7 +95,7 @@ export class Chat implements ShownChat, Disposable {
     frontend.setComposer(deps.composing);
     const parts = [settings, deps.waiting, earshot.producers, deps.hub].map(({ onDidChange }) => onDidChange);
     const { onDidGrantWorkspaceTrust, onDidChangeWorkspaceFolders } = vscode.workspace;
-    const others = [onDidGrantWorkspaceTrust, onDidChangeWorkspaceFolders, frontend.onDidChangeRequests];
+    const others = [onDidGrantWorkspaceTrust, onDidChangeWorkspaceFolders, deps.requests.onDidChange];
     for (const changed of [...parts, ...others]) this.#held.add(changed(() => this.refresh()));
     this.refresh();
   }
@@ -194,21 +196,10 @@ export class Chat implements ShownChat, Disposable {
     detach: ({ id }) => this.#deps.composing.detach(id),
     stop: () => this.stop(),
     new_chat: () => this.newChat(),
-    answer_approval: ({ call, conversation, action, reason, always, arguments: args }) => {
-      const answer = {
-        action,
-        by: 'user',
-        ...(reason !== undefined && { reason }),
-        ...(always !== undefined && { always }),
-        ...(args !== undefined && { arguments: args }),
-      };
-      if (!this.#deps.frontend.answerApproval(call, answer, conversation))
-        this.notice('warning', vscode.l10n.t('This request was already answered.'));
-    },
-    answer_question: ({ question, answer }) => {
-      if (!this.#deps.frontend.answerQuestion(question, { answer, by: 'user' }))
-        this.notice('warning', vscode.l10n.t('This request was already answered.'));
-    },
+    answer_approval: ({ call, revision, conversation = this.#shown ?? '', type: _, ...answer }) =>
+      this.#answer({ type: 'approval', conversation, id: call, revision, answer: { ...answer, by: 'user' } }),
+    answer_question: ({ question, answer }) =>
+      this.#answer({ type: 'question', id: question, answer: { answer, by: 'user' } }),
     open_file: async (place) => {
       const opened = await openFile(this.#deps.workspace, place);
       if (!opened.ok) this.notice('warning', failureMessage(opened.failure));
@@ -259,6 +250,14 @@ export class Chat implements ShownChat, Disposable {
 
   dispose(): void {
     this.#held.dispose();
+  }
+
+  #answer(given: RequestAnswer): void {
+    const answered = this.#deps.requests.answer(given);
+    if (answered.ok) return;
+    const changed = vscode.l10n.t('What this call would do has changed since it was shown. Review it again.');
+    const isChanged = answered.failure.code === 'not_as_approved';
+    this.notice('warning', isChanged ? changed : vscode.l10n.t('This request was already answered.'));
   }
 
   #live(): LiveConversation | undefined {

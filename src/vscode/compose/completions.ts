@@ -11,7 +11,7 @@ import { type Chat } from '../chat/chatController.ts';
 import { type AttachedResource, type Composing } from '../chat/composing.ts';
 import { type CompletionsHandlers } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
-import { commandSource, promptSource, skillSource } from '../completions/commandSources.ts';
+import { builtInSource, commandSource, promptSource, skillSource } from '../completions/commandSources.ts';
 import { writeCommitMessage } from '../completions/commitMessage.ts';
 import { type AttachedText, Completions } from '../completions/completions.ts';
 import { editorCommands } from '../completions/editorCommands.ts';
@@ -52,7 +52,7 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
     ask: askForValue,
   };
   const { userFiles } = parts;
-  const ofFiles = [promptSource(workspace, userFiles), skillSource(workspace, userFiles)];
+  const ofFiles = [builtInSource(), promptSource(workspace, userFiles), skillSource(workspace, userFiles)];
   const sources = [...mentionSources(deps), commandSource(), ...ofFiles, ...serverSources(ofServers)];
   for (const source of sources) held.add(completions.register(source));
   const handlers: CompletionsHandlers = {

@@ -33,6 +33,8 @@ export interface ReviewControllerDeps {
   readonly chat: ShownChat;
   /** Keeps a conversation live until the result is disposed of. */
   readonly keepAlive: Pick<KeepAlive, 'hold'>;
+  /** Continues the conversation in a fork that ends before this request, and shows it. */
+  rewind(conversation: string, request: string): Promise<Result<void>>;
 }
 
 const REFRESH_MILLISECONDS = 150;
@@ -165,8 +167,8 @@ export class ReviewController implements Disposable {
     const held = isLive ? undefined : keepAlive.hold(conversation, true);
     let outcome: Result<Reviewed> | undefined;
     try {
-      const { deps } = await this.#restoring(conversation);
-      await restoreTo({ deps, reportOutcome: async (result) => void (outcome = result) }, request);
+      const restoring = await this.#restoring(conversation);
+      await restoreTo({ ...restoring, reportOutcome: async (result) => void (outcome = result) }, request);
     } finally {
       held?.dispose();
     }
@@ -184,8 +186,11 @@ export class ReviewController implements Disposable {
     return { ...this.#deps, live, captures };
   }
 
-  async #restoring(conversation?: string) {
+  /** Only the shown conversation can be continued from an earlier point: a fork was already. */
+  async #restoring(conversation = this.#deps.chat.shown) {
+    const isShown = conversation !== undefined && conversation === this.#deps.chat.shown;
     return {
+      ...(isShown && { rewind: (request: string) => this.#deps.rewind(conversation, request) }),
       deps: await this.#restoreDeps(conversation),
       reportOutcome: (result: Result<Reviewed>) => this.#reportOutcome(result),
     };

@@ -41,7 +41,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
     if (sent) return;
     setSent(true);
     answered.current = true;
-    actions.post({ type: 'answer_approval', call: item.id, ...given });
+    actions.post({ type: 'answer_approval', call: item.id, revision: item.approval?.revision, ...given });
   };
   return (
     <div

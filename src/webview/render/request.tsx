@@ -6,6 +6,7 @@ import type { RequestItem } from '../state.ts';
 import { strings } from '../strings/strings.ts';
 import { transcriptStrings } from '../strings/transcriptStrings.ts';
 import { useActions } from './actions.ts';
+import { SentImages } from '../cards/media.tsx';
 import { Carried } from './carried.tsx';
 import { CopyButton } from './copyButton.tsx';
 import { Icon, type IconName } from './icons.tsx';
@@ -44,6 +45,7 @@ export function Request({ item }: { readonly item: RequestItem }) {
         )
       )}
       {!editing && item.expanded !== undefined && <ForModel>{item.expanded}</ForModel>}
+      {item.images !== undefined && <SentImages images={item.images} />}
       {item.attachments !== undefined && (
         <ul class="request-attachments" aria-label={strings.attachmentList}>
           {item.attachments.map((name) => (
