@@ -69,6 +69,8 @@ export const requestSchemas = {
     conversation,
     events: z.array(z.string()).max(1000).optional(),
     since: z.union([seq, z.record(z.string(), seq)]).optional(),
+    /** Also sends the output of running calls in this window, as pieces of their `tool_call_response`. */
+    output: z.boolean().optional(),
     id,
   }),
   unsubscribe: z.object({ type: z.literal('unsubscribe'), sub_id: z.string(), id }),
