@@ -138,7 +138,7 @@ export const requestSchemas = {
     data: z.string(),
     id,
   }),
-  /** An image or a recording that a result of the conversation names, by its hash. */
+  /** An image or a recording that a result or a message of the conversation names, by its hash. */
   read_media: z.object({ type: z.literal('read_media'), conversation, hash: z.string().max(200), id }),
   /** Requests completions after `@` (files to attach) or `/` (texts to insert). */
   complete: z.object({ type: z.literal('complete'), trigger: z.enum(TRIGGERS), query: z.string().max(300), id }),

@@ -73,7 +73,7 @@ test('the output of a running command is shown while it runs, also to a page tha
     settings: { 'approvals.mode': 'all' },
     answers: [{ calls: [{ id: 'c1', name: 'run_command', arguments: { command } }] }, { text: ['Done.'] }],
   });
-  execFileSync('mkfifo', [join(world.folder, 'pipe')]);
+  execFileSync('mkfifo', [join(world.headless.folder, 'pipe')]);
   const first = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   expect(await first.next(() => true)).toMatchObject({ state: { folder: 'tea-shop' } });
   await post(world, 'page-0001', { type: 'send', text: 'Boil.' });
@@ -81,7 +81,7 @@ test('the output of a running command is shown while it runs, also to a page tha
   const conversation = conversationOf(first);
   const later = await openStream(world, { page: 'page-0002', since: '0', conversation });
   expect(await later.next(has('water boils\\n'))).toMatchObject({ type: 'snapshot' });
-  await writeFile(join(world.folder, 'pipe'), 'tea\n');
+  await writeFile(join(world.headless.folder, 'pipe'), 'tea\n');
   await first.next(has('Done.'));
   await later.next(has('Done.'));
   // The complete result replaces it.
