@@ -76,7 +76,7 @@ export async function restoreTo(restoring: Restoring, request: string): Promise<
   // With files that could not be restored, the conversation would not fit them.
   if (outcome?.ok !== false && chosen.conversation) {
     const rewound = await rewind?.(request);
-    if (rewound?.ok === false) await vscode.window.showWarningMessage(describeFailure(rewound.failure));
+    if (rewound?.ok === false) await vscode.window.showWarningMessage(failureMessage(rewound.failure));
   }
   if (outcome !== undefined) await restoring.reportOutcome(outcome);
 }

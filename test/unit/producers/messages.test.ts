@@ -120,11 +120,11 @@ test('people see who wrote a message, never its id; a user’s own message is no
     const log = { state: { pending: { notifications } } } as unknown as Parameters<typeof viewPending>[0];
     return viewPending(log, defaultSettings, 100_000).map(({ label, subject }) => `${label} · ${subject}`);
   };
-  receive({ conversation: 'one', author: 'anna', role: 'user' });
+  receive({ conversation: 'one', author: { ...authorOf('anna'), role: 'user' } });
   receive({ conversation: 'two' });
-  receive({ conversation: 'three', author: 'ben', role: 'user' });
-  receive({ conversation: 'three', author: 'anna', role: 'user' });
-  receive({ conversation: 'three', role: 'reviewer' });
+  receive({ conversation: 'three', author: { ...authorOf('ben'), role: 'user' } });
+  receive({ conversation: 'three', author: { ...authorOf('anna'), role: 'user' } });
+  receive({ conversation: 'three', author: { ...authorOf('teal-otter'), role: 'reviewer' } });
   clock.advance(100);
   const all = labels();
   expect(all.toSorted()).toEqual([
