@@ -1,5 +1,6 @@
 // Reviews changes by the agent, and by others meanwhile: the list on the page, diff editors, buttons and commands.
 import * as vscode from 'vscode';
+import { Sequence } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Result } from '../../base/errors.ts';
 import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
@@ -45,7 +46,7 @@ export class ReviewController implements Disposable {
   readonly #content: ReviewContent;
   readonly #lenses: ReviewLenses;
   #timer: Disposable | undefined;
-  #refreshing: Promise<void> = Promise.resolve();
+  readonly #refreshes = new Sequence();
   #listed: ReadonlySet<string> = new Set();
   #shown: string | undefined;
 
@@ -92,7 +93,7 @@ export class ReviewController implements Disposable {
         if (this.#timer !== undefined) this.#held.release(this.#timer);
         this.#timer = undefined;
         const report = (error: unknown) => this.#deps.logger.error('the changes could not be compared', error);
-        this.#refreshing = this.#refreshing.then(() => this.#refresh()).catch(report);
+        void this.#refreshes.run(() => this.#refresh()).catch(report);
       }),
     );
   }
