@@ -1,14 +1,12 @@
 // Prints a request and sends it.
 import { type ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import { type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
 import { type EndpointOptions, post } from '../wire/client.ts';
-import { type ChatForm, chatForm, type Images, shapeMessages, systemMessage, toWireTools } from './chatPrint.ts';
+import { type ImageBytes, readImages } from '../wire/images.ts';
+import { PrefixPrinter, printElements } from '../wire/prefixPrinter.ts';
+import { type ChatForm, chatForm, shapeMessages, systemMessage, toWireTools } from './chatPrint.ts';
 import { effortParameters } from './dialects.ts';
-
-/** How many conversations' bytes are kept; the least recently used one is dropped first. */
-const MOST_KEPT = 4;
 
 const printers = new WeakMap<EndpointOptions, MessagePrinter>();
 
@@ -21,7 +19,7 @@ export async function sendRequest(
 ): Promise<Response> {
   const printer = printers.get(options) ?? new MessagePrinter();
   printers.set(options, printer);
-  const images = await loadImages(request);
+  const images = await readImages(request);
   const body = printBody(options, request, facts, images, printer);
   return post(options, '/chat/completions', body, signal, sessionHeader(options, request));
 }
@@ -37,7 +35,7 @@ export function printBody(
   { baseUrl, model, options = {} }: EndpointOptions,
   request: ModelRequest,
   { profile, without }: EndpointFacts,
-  images: Images,
+  images: ImageBytes,
   printer: MessagePrinter,
 ): Buffer {
   const form = chatForm(baseUrl, model, profile);
@@ -84,87 +82,32 @@ function jsonSchema(schema: Readonly<Record<string, unknown>>) {
   return { type: 'json_schema' as const, json_schema: { name: 'answer', schema: { ...schema } } };
 }
 
-/** Reads the images that the messages name, as data URLs. Images whose bytes are gone are left out. */
-export async function loadImages({ messages, image }: ModelRequest): Promise<Images> {
-  const images = new Map<string, string>();
-  for (const message of messages) {
-    for (const { hash, mediaType } of imagesOf(message)) {
-      const bytes = images.has(hash) ? undefined : await image?.(hash);
-      if (bytes !== undefined) images.set(hash, `data:${mediaType};base64,${Buffer.from(bytes).toString('base64')}`);
-    }
-  }
-  return images;
-}
-
-function imagesOf(message: ModelMessage): readonly ImageReference[] {
-  if (message.role === 'assistant') return [];
-  return [...(message.images ?? []), ...(message.role === 'tool' ? (message.resultImages ?? []) : [])];
-}
-
-/** The printed beginning of a conversation, with which every later request starts. */
-interface Printed {
-  readonly form: string;
-  readonly messages: readonly ModelMessage[];
-  /** Each message followed by a comma. */
-  readonly bytes: Buffer;
-}
-
-/** Messages never change, so the same object is always printed the same. */
+/** Prints the messages of a conversation, and keeps the bytes of what its later requests begin with. */
 export class MessagePrinter {
-  #kept: readonly Printed[] = [];
+  readonly #printer = new PrefixPrinter();
 
   /** The elements of a JSON array, each followed by a comma. */
-  print(request: ModelRequest, form: ChatForm, images?: Images): Uint8Array[] {
-    const marks = form.dialect.cache === 'parts';
-    const system = printElements([systemMessage(request, form)], marks);
+  print(request: ModelRequest, form: ChatForm, images?: ImageBytes): Uint8Array[] {
+    const mark = form.dialect.cache === 'parts' ? withCacheMark : undefined;
     const { messages } = request;
-    const part = (from: number, to: number) =>
-      printElements(
-        shapeMessages(messages.slice(from, to), form, { images, isStart: from === 0 }),
-        marks && to === messages.length,
-      );
-    // Messages with images are not kept: they are large, and printed differently once their bytes are gone.
-    if (messages.some((message) => imagesOf(message).length > 0)) return [system, part(0, messages.length)];
     const key = JSON.stringify([form.provider, form.model, form.profile]);
-    const known = this.#kept.find((one) => one.form === key && beginsWith(messages, one.messages));
-    const from = known?.messages.length ?? 0;
-    const to = Math.max(lastCycle(messages), from);
-    const bytes = known === undefined ? part(from, to) : Buffer.concat([known.bytes, part(from, to)]);
-    const others = this.#kept.filter((one) => one !== known);
-    this.#kept = [{ form: key, messages: messages.slice(0, to), bytes }, ...others].slice(0, MOST_KEPT);
-    return [system, bytes, part(to, messages.length)];
+    const printed = this.#printer.print(messages, { form: key, cycles: 1 }, (from, to) => {
+      const shaped = shapeMessages(messages.slice(from, to), form, { images, isStart: from === 0 });
+      // The endpoint caches everything up to the end of the last message.
+      return to === messages.length && mark !== undefined ? mark(shaped) : shaped;
+    });
+    const system = [systemMessage(request, form)];
+    return [printElements(mark === undefined ? system : mark(system)), ...printed];
   }
 }
 
-/**
- * The index of the last cycle: an assistant message after a tool result. Nothing is merged across this point or
- * inserted there, so both sides can be printed separately.
- */
-function lastCycle(messages: readonly ModelMessage[]): number {
-  for (let index = messages.length - 1; index > 0; index -= 1) {
-    if (messages[index]?.role === 'assistant' && messages[index - 1]?.role === 'tool') return index;
-  }
-  return 0;
-}
-
-/** `marked`: the endpoint caches everything up to the end of the last message. */
-function printElements(messages: readonly ChatCompletionMessageParam[], marked: boolean): Buffer {
-  const last = messages.length - 1;
-  const printed = messages.map((message, index) => (marked && index === last ? withCacheMark(message) : message));
-  return Buffer.from(printed.map((message) => `${JSON.stringify(message)},`).join(''));
-}
-
-function withCacheMark(message: ChatCompletionMessageParam): object {
-  const { content } = message;
-  if (!Array.isArray(content) || content.length === 0) return message;
-  const marked = content.map((part, index) =>
-    index === content.length - 1 ? { ...part, cache_control: { type: 'ephemeral' } } : part,
-  );
-  return { ...message, content: marked };
-}
-
-function beginsWith(messages: readonly ModelMessage[], start: readonly ModelMessage[]): boolean {
-  // From the end: if the messages differ, they differ there first.
-  for (let index = start.length - 1; index >= 0; index -= 1) if (messages[index] !== start[index]) return false;
-  return true;
+function withCacheMark(messages: readonly ChatCompletionMessageParam[]): object[] {
+  return messages.map((message, at) => {
+    const { content } = message;
+    if (at < messages.length - 1 || !Array.isArray(content) || content.length === 0) return message;
+    const marked = content.map((part, index) =>
+      index === content.length - 1 ? { ...part, cache_control: { type: 'ephemeral' } } : part,
+    );
+    return { ...message, content: marked };
+  });
 }
