@@ -80,6 +80,6 @@ function asObject(text: string): object {
   return { invalid_json: text };
 }
 
-export function toChatTools({ tools }: ModelRequest): vscode.LanguageModelChatTool[] {
-  return tools.map(({ name, description, parameters }) => ({ name, description, inputSchema: { ...parameters } }));
+export function toChatTools({ tools, found = [] }: ModelRequest): vscode.LanguageModelChatTool[] {
+  return [...tools, ...found].map(({ name, description, parameters }) => ({ name, description, inputSchema: { ...parameters } }));
 }

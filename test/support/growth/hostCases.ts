@@ -32,7 +32,7 @@ import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { FoundLines, wantsPath } from '../../../src/tools/searching/searchQuery.ts';
 import { matchScore } from '../../../src/vscode/completions/completions.ts';
 import { toAgentName } from '../../../src/hub/agents/agentNames.ts';
-import { type HubMessage } from '../../../src/protocol/hub.ts';
+import { type HubMessage } from '../../../src/protocol/hubMethods.ts';
 import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
 import { type GrowthCases, inPieces, over } from './cases.ts';
 

@@ -58,6 +58,8 @@ export class Messages {
         return;
       case 'compaction':
         return this.#compact(event);
+      case 'results_dropped':
+        return this.#dropResults(event.through);
       default:
         return;
     }
@@ -88,7 +90,10 @@ export class Messages {
     const { content, attachments } = event;
     // Queued messages that became the request itself are in `user_text` too.
     const images = imagesIn([...(attachments ?? []), ...carriedAttachments(event, textOf)]);
-    const message = { role: 'user', content: withAttachments(content, attachments) } as const;
+    const text = withAttachments(content, attachments);
+    // Here and not in the system prompt, which must stay the same for turns with and without a schema.
+    const asked = event.schema === undefined ? text : `${text}\n\n${schemaInstruction(event.schema)}`;
+    const message = { role: 'user', content: asked, ...additionsOf(event) } as const;
     this.#add(event.seq, withCarried({ ...message, ...(images.length > 0 && { images }) }, event));
   }
 
@@ -107,7 +112,8 @@ export class Messages {
     if (carries) this.#fillLostResults();
     if (isAwaited) {
       const failed = event.is_error && { failed: true as const };
-      this.#add(event.seq, withCarried({ role: 'tool', call, content, ...failed, ...images }, event));
+      const result = { role: 'tool', call, content, ...failed, ...images, ...additionsOf(event) } as const;
+      this.#add(event.seq, withCarried(result, event));
     } else if (carries) {
       this.#add(event.seq, withCarried({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
@@ -170,11 +176,61 @@ export class Messages {
     let kept = first === -1 ? this.#messages.length : first;
     // A result cannot be sent without its call.
     while (this.#messages[kept]?.role === 'tool') kept += 1;
-    // APIs bind their own output to everything before it, which is gone.
-    const tail = this.#messages.slice(kept).map(withoutOrigin);
-    this.#messages = [{ role: 'user', content: event.summary }, ...tail];
+    const summary = { role: 'user', content: event.summary, ...additionsOf(event) } as const;
+    this.#messages = [summary, ...this.#messages.slice(kept).map(withoutPrefix)];
     this.#seqs = [event.through, ...this.#seqs.slice(kept)];
   }
+
+  #dropResults(through: number): void {
+    this.#messages = this.#messages.map((message, index) => {
+      const isOld = (this.#seqs[index] ?? 0) <= through;
+      return withoutPrefix(isOld && message.role === 'tool' ? withoutResult(message) : message);
+    });
+  }
+}
+
+/** Shorter results stay: replacing them would free nothing. In characters. */
+const SHORT_RESULT = 300;
+
+export function isLongResult(message: ModelMessage): boolean {
+  return message.role === 'tool' && message.content.length > SHORT_RESULT;
+}
+
+type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
+
+/** Notifications and messages of the user that came with the result stay. */
+function withoutResult(message: ToolMessage): ToolMessage {
+  if (!isLongResult(message)) return message;
+  const content = `(This result of ${message.content.length} characters was removed to make room. Call the tool again if you need it.)`;
+  const { resultImages: _, ...others } = message;
+  return { ...others, content };
+}
+
+/** What an API returned is bound to the messages before it, and found tools become part of the new prefix. */
+function withoutPrefix(message: ModelMessage): ModelMessage {
+  if (message.role === 'assistant') {
+    if (message.origin === undefined) return message;
+    const { origin: _, ...neutral } = message;
+    return neutral;
+  }
+  if (message.found === undefined) return message;
+  const { found: _, ...others } = message;
+  return others;
+}
+
+/** Later instructions are read like messages of the user. */
+function additionsOf({
+  instructions = [],
+  found = [],
+}: Pick<EventOf<'chat_request'>, 'instructions' | 'found'>): Pick<ToolMessage, 'queued' | 'found'> {
+  return {
+    ...(instructions.length > 0 && { queued: instructions.map(({ text }) => text) }),
+    ...(found.length > 0 && { found: found.map(({ name }) => name) }),
+  };
+}
+
+export function schemaInstruction(schema: Readonly<Record<string, unknown>>): string {
+  return `Your final answer must be JSON that fits this JSON Schema, and nothing else: ${JSON.stringify(schema)}`;
 }
 
 function extended(before: AssistantMessage, content: string, call: ToolCall | undefined): AssistantMessage {
@@ -183,12 +239,6 @@ function extended(before: AssistantMessage, content: string, call: ToolCall | un
     content: before.content + content,
     calls: call === undefined ? before.calls : [...before.calls, call],
   };
-}
-
-function withoutOrigin(message: ModelMessage): ModelMessage {
-  if (message.role !== 'assistant' || message.origin === undefined) return message;
-  const { origin: _, ...rest } = message;
-  return rest;
 }
 
 function toolCall(event: EventOf<'tool_call_request'>): ToolCall {
@@ -214,7 +264,7 @@ function withCarried<M extends Exclude<ModelMessage, { role: 'assistant' }>>(mes
   return {
     ...message,
     ...(text !== '' && { block: { format: placeOf(carried), text, ...(format === 'synthetic-tool' && { id }) } }),
-    ...(user.length > 0 && { queued: user }),
+    ...(user.length > 0 && { queued: [...(message.queued ?? []), ...user] }),
   };
 }
 

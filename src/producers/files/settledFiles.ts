@@ -1,7 +1,16 @@
-// Decides when a touched file is compared, and whether its content counts: once it was quiet, never twice at the same
-// time, and only if two reads were equal, so that a half-written file is not reported.
+// Decides when a touched file is read, and whether its content counts: once it was quiet, never twice at the same time,
+// and only if two reads were equal, so that a half-written file is not reported.
+import { pause, Sequences } from '../../base/async.ts';
 import { type Disposable } from '../../base/disposable.ts';
+import { GONE } from '../../core/files/fileState.ts';
 import { type Clock } from '../../core/ports/ports.ts';
+import { type Authorship } from './authorship.ts';
+import { type CurrentFile } from './currentFile.ts';
+import { type FileReports } from './fileReports.ts';
+
+const QUIET_MILLISECONDS = 100;
+/** A file that is written continuously is compared after this long. */
+const MOST_QUIET_MILLISECONDS = 2000;
 
 /** How long a file must stay unchanged. */
 const REST_MILLISECONDS = 200;
@@ -32,7 +41,7 @@ interface Waiting {
 export class ScheduledComparisons implements Disposable {
   readonly #deps: ScheduledComparisonsDeps;
   readonly #waiting = new Map<string, Waiting>();
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Sequences<string>();
   #ended = false;
 
   constructor(deps: ScheduledComparisonsDeps) {
@@ -68,7 +77,7 @@ export class ScheduledComparisons implements Disposable {
     const before = this.#waiting.get(path);
     before?.timer.dispose();
     this.#due(path, before?.touched ?? this.#deps.clock.now());
-    await this.#running.get(path);
+    await this.#running.settled(path);
   }
 
   /** Files that were touched and not compared since. */
@@ -84,43 +93,127 @@ export class ScheduledComparisons implements Disposable {
 
   #due(path: string, touched: number | undefined): void {
     this.#waiting.delete(path);
-    const before = this.#running.get(path) ?? Promise.resolve();
-    const next = before
-      .then(() => (this.#ended ? undefined : this.#deps.compare(path, touched)))
-      .catch((error: unknown) => this.#deps.report(error))
-      .then(() => {
-        if (this.#running.get(path) === next) this.#running.delete(path);
-      });
-    this.#running.set(path, next);
+    const compare = async () => {
+      if (!this.#ended) await this.#deps.compare(path, touched);
+    };
+    void this.#running.run(path, compare).catch((error: unknown) => this.#deps.report(error));
   }
 }
 
-/** Compares files in which a change was found a second time. Files that keep changing are left for later. */
-export async function observeTwice(
-  clock: Clock,
-  comparisons: ScheduledComparisons,
-  steadiness: Steadiness,
-  paths: readonly string[],
-): Promise<void> {
-  await Promise.all(paths.map((path) => comparisons.observe(path)));
-  const waits = paths.flatMap((path) => {
-    const wait = steadiness.waitFor(path);
-    return wait === undefined ? [] : [{ path, wait }];
-  });
-  if (waits.length === 0) return;
-  await elapsed(clock, Math.max(...waits.map(({ wait }) => wait)));
-  await Promise.all(waits.map(({ path }) => comparisons.observe(path)));
+/** A state of a file that was found twice, or that every conversation knows. */
+export interface SettledFile extends CurrentFile {
+  /** When the file was first touched; undefined if that was not observed. */
+  readonly touched: number | undefined;
 }
 
-/** Resolves after this time. */
-export function elapsed(clock: Clock, milliseconds: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  clock.after(milliseconds, resolve);
-  return promise;
+export interface SettledFilesDeps {
+  readonly clock: Clock;
+  readonly authorship: Authorship;
+  /** Undefined if the state of the file does not count. */
+  readonly read: (path: string) => Promise<CurrentFile | undefined>;
+  readonly reports: FileReports;
+  report(error: unknown): void;
+}
+
+/** Reads touched files until they are settled, and passes them on to the reports. */
+export class SettledFiles implements Disposable {
+  readonly #deps: SettledFilesDeps;
+  readonly #comparisons: ScheduledComparisons;
+  readonly #steadiness: Steadiness;
+  /** Files to read when the call that edits them has ended. */
+  readonly #edited = new Set<string>();
+  #ended = false;
+
+  constructor(deps: SettledFilesDeps) {
+    this.#deps = deps;
+    this.#steadiness = new Steadiness(deps.clock);
+    this.#comparisons = new ScheduledComparisons({
+      clock: deps.clock,
+      quietMilliseconds: QUIET_MILLISECONDS,
+      mostMilliseconds: MOST_QUIET_MILLISECONDS,
+      compare: (path, touched) => this.#settle(path, touched),
+      report: (error) => deps.report(error),
+    });
+  }
+
+  /** `observed`: the file was touched now; otherwise it only needs a comparison. */
+  soon(path: string, observed: boolean): void {
+    this.#comparisons.soon(path, observed);
+  }
+
+  now(path: string): void {
+    this.#comparisons.now(path);
+  }
+
+  /** Files that were touched and not read since. */
+  get waiting(): ReadonlySet<string> {
+    return this.#comparisons.waiting;
+  }
+
+  /** Reads files at once, and those that changed a second time. Files that keep changing are left for later. */
+  async observe(paths: readonly string[]): Promise<void> {
+    const read = (some: readonly string[]) => Promise.all(some.map((path) => this.#comparisons.observe(path)));
+    await read(paths);
+    const waits = new Map<string, number>();
+    for (const path of paths) {
+      const wait = this.#steadiness.waitFor(path);
+      if (wait !== undefined) waits.set(path, wait);
+    }
+    if (waits.size === 0) return;
+    await pause(this.#deps.clock, Math.max(...waits.values()));
+    await read([...waits.keys()]);
+  }
+
+  /** Call when calls of conversations have begun or ended. */
+  callsChanged(): void {
+    for (const path of this.#edited) {
+      if (this.#deps.authorship.isBeingEdited(path)) continue;
+      this.#edited.delete(path);
+      this.soon(path, true);
+    }
+  }
+
+  forget(path: string): void {
+    this.#steadiness.forget(path);
+  }
+
+  dispose(): void {
+    this.#ended = true;
+    this.#comparisons.dispose();
+  }
+
+  async #settle(path: string, touched: number | undefined): Promise<void> {
+    const { authorship, read, reports } = this.#deps;
+    if (authorship.isBeingEdited(path)) {
+      this.#edited.add(path);
+      return;
+    }
+    const file = await read(path);
+    if (file === undefined || this.#ended) return;
+    const settled = await this.#atRest({ ...file, touched });
+    if (settled !== undefined) await reports.report(settled);
+  }
+
+  /** Undefined if a state that some conversation does not know was found only once; the file is then read again. */
+  async #atRest(file: SettledFile): Promise<SettledFile | undefined> {
+    const { reports } = this.#deps;
+    const { path, bytes, touched, git } = file;
+    const hash = file.hash ?? GONE;
+    if (reports.isKnown(path, hash)) {
+      this.#steadiness.forget(path);
+      return file;
+    }
+    const doubtful = bytes === undefined || isCutShort(bytes, await reports.lastSeen(path));
+    const verdict = this.#steadiness.judge(path, { hash, doubtful, touched, git });
+    if (verdict.steady) return { ...file, touched: verdict.touched, git: verdict.git };
+    if (verdict.restless) reports.reportKeepsChanging(path);
+    this.#comparisons.soon(path, touched !== undefined, verdict.wait);
+    return undefined;
+  }
 }
 
 /** One read of a file. */
-export interface FileRead {
+interface FileRead {
   readonly hash: string;
   /** The file may not be written completely. */
   readonly doubtful: boolean;
@@ -129,7 +222,7 @@ export interface FileRead {
   readonly git: boolean;
 }
 
-export type Verdict =
+type Verdict =
   /** `touched` and `git` are from the first read. */
   | { readonly steady: true; readonly touched: number | undefined; readonly git: boolean }
   /** The file must be read again after `wait` milliseconds. `restless`: it has kept changing for 5 s. */
@@ -195,7 +288,7 @@ function restOf({ doubtful, changes }: Candidate): number {
 }
 
 /** Whether the bytes are empty, or only the beginning of the previous bytes. */
-export function isCutShort(bytes: Uint8Array, before: Uint8Array | undefined): boolean {
+function isCutShort(bytes: Uint8Array, before: Uint8Array | undefined): boolean {
   if (bytes.length === 0) return true;
   if (before === undefined || before.length <= bytes.length) return false;
   return bytes.every((byte, index) => byte === before[index]);
