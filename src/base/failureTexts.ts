@@ -49,6 +49,7 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
   answer_too_large: 'The answer is too large.',
   answer_too_long: 'The answer took too long.',
   bad_request: 'The endpoint did not accept the request.',
+  content_refused: 'The model refused to answer.',
   context_overflow: 'The conversation is too long for the model.',
   empty_answer: 'The model gave no answer.',
   forbidden: 'The endpoint refused access.',
