@@ -21,7 +21,20 @@ const OPTIONAL_PARAMETERS = [
   'thinking',
   'reasoning',
 ] as const;
-export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number];
+/** The same for Responses and Messages only. */
+const NATIVE_PARAMETERS = [
+  'additional_tools',
+  'allowed_tools',
+  'block_binding',
+  'cache_control',
+  'configuration_update',
+  'eager_input_streaming',
+  'instructions',
+  'reasoning.summary',
+  'system_messages',
+  'tool_reference',
+] as const;
+export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number] | (typeof NATIVE_PARAMETERS)[number];
 
 export interface EndpointFacts {
   readonly profile: EndpointProfile;
@@ -89,7 +102,7 @@ const fileSchema = z.strictObject({
         ids: z.enum(['any', 'plain64', 'plain40', 'nine']).optional(),
         limitField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
       }),
-      without: z.array(z.enum(OPTIONAL_PARAMETERS)),
+      without: z.array(z.enum([...OPTIONAL_PARAMETERS, ...NATIVE_PARAMETERS])),
     }),
   ),
 });

@@ -23,6 +23,21 @@ export class StreamError extends Error {
   }
 }
 
+/** A refusal, as a status of HTTP or inside a stream. */
+export class EndpointError extends Error {
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly headers: Headers | undefined;
+
+  constructor(message: string, details: { status?: number | undefined; code?: string | undefined; headers?: Headers }) {
+    super(message);
+    this.name = 'EndpointError';
+    this.status = details.status;
+    this.code = details.code;
+    this.headers = details.headers;
+  }
+}
+
 /** The connection broke during the answer. */
 export class StreamBrokenError extends Error {
   /** How much of the answer had arrived: text, reasoning and calls. */
@@ -91,11 +106,29 @@ export function explain(error: unknown, endpoint: { baseUrl: string; model: stri
   const refusal = readRefusal(error, now);
   const { status, text, code, retryAfter, shouldRetry } = refusal;
   if (status === 413 || (isBadRequest(status) && isOverflow(text, code))) return tooLong(endpoint.model, text);
+  if (code !== undefined && REFUSED_CONTENT.has(code)) return contentRefused(endpoint, text);
   const failure = byStatus(status, causeOf(error), endpoint, code);
   const again = status !== 402 && !isOutOfQuota(code) && (shouldRetry ?? mayPass(status));
   return again
     ? { ...failed(failure), retry: retryAfter === undefined ? {} : { afterMilliseconds: retryAfter } }
     : failed(failure);
+}
+
+/** Codes with which an endpoint or a model declines to answer because of the content. */
+const REFUSED_CONTENT = new Set([
+  'bio_policy',
+  'content_filter',
+  'invalid_prompt',
+  'misalignment_policy_violation',
+  'refusal',
+]);
+
+function contentRefused({ baseUrl, model }: { baseUrl: string; model: string }, said: string): FailedPart {
+  return failed({
+    code: 'content_refused',
+    message: `${model} or a filter of ${baseUrl} refused to answer (${said}).`,
+    nextStep: 'Rephrase the request or leave out what may have caused it, or choose another model.',
+  });
 }
 
 function tooLong(model: string, said: string): FailedPart {
@@ -195,11 +228,7 @@ function explainStream(
     case 'overflow':
       return tooLong(model, message);
     case 'refused':
-      return failed({
-        code: 'content_refused',
-        message: `${model} or a filter of ${baseUrl} refused to answer (${message}).`,
-        nextStep: 'Rephrase the request or leave out what may have caused it, or choose another model.',
-      });
+      return contentRefused({ baseUrl, model }, message);
     case 'no_stream':
       return failed({
         code: 'no_stream',

@@ -126,12 +126,12 @@ export function compose(
   mcp.start(earshot);
 
   const chatting = composeChat(window, { earshot, hub, frontends, storage, commands, workspace, statusBar, model });
-  const { chat, keepAlive } = chatting;
+  const { chat, keepAlive, rewind } = chatting;
   subagents.attach({ earshot, handles, hold: (id, opened) => keepAlive.hold(id, opened) });
   const entries = createDiskEntries(() => workspace.folders);
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
   const review = held.add(
-    new ReviewController({ ...base, ...changes, earshot, chat, keepAlive, frontend: frontends.chat }),
+    new ReviewController({ ...base, ...changes, earshot, chat, keepAlive, rewind, frontend: frontends.chat }),
   );
   const notifications = composeNotifications(window, { earshot, store, chat, tree });
   const completing = composeCompletions(window, { ...chatting, userFiles, model, resources: () => mcp.resources() });

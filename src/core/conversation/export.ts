@@ -1,4 +1,5 @@
 // Exports a conversation as Markdown or JSON, with its key masked. Pure.
+import { knownToolLabel, otherToolName } from '../../base/toolLabels.ts';
 import { fenceAround, wholeCharacters } from '../../base/text.ts';
 import { type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { Projections } from './projections/project.ts';
@@ -51,7 +52,7 @@ function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_
   switch (event.type) {
     case 'chat_request': {
       const who = event.source === 'user' ? 'You' : 'Automated event';
-      return [...printCarried(event.notifications), `## ${who}`, event.content];
+      return [...printCarried(event.notifications), `## ${who}`, ...printTyped(event)];
     }
     case 'chat_response':
       return [
@@ -64,7 +65,8 @@ function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_
       const text = event.arguments_text ?? JSON.stringify(event.arguments, null, 2);
       const result = results.get(event.id);
       const outcome = result === undefined ? ' (no result)' : result.is_error ? ' (failed)' : '';
-      return collapsed(`${event.name}: ${firstText(event.arguments)}${outcome}`, [
+      const name = knownToolLabel(event.name) ?? otherToolName(event.name);
+      return collapsed(`${name}: ${firstText(event.arguments)}${outcome}`, [
         fenced(text, 'json'),
         ...(result === undefined ? [] : [`**${result.is_error ? 'Failed' : 'Result'}:**`, fenced(result.content)]),
       ]);
@@ -87,7 +89,7 @@ function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_
     case 'inquiry_response':
       return [`*${printAnswerer(event)}:* ${[event.answer].flat().map(oneLine).join(', ')}`];
     case 'user_text_queued':
-      return ['## You, meanwhile', event.content];
+      return ['## You, meanwhile', ...printTyped(event)];
     case 'compaction':
       return ['### Compacted: from here on the model reads this instead', quoted(event.summary)];
     case 'results_dropped':
@@ -99,6 +101,11 @@ function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_
     default:
       return [];
   }
+}
+
+/** What the user typed; the text of a prompt file or skill is collapsed. */
+function printTyped({ content, typed }: Pick<EventOf<'chat_request'>, 'content' | 'typed'>): string[] {
+  return typed === undefined ? [content] : [typed, ...collapsed('Text sent to the model', [quoted(content)])];
 }
 
 function printCarried(notifications: Carried | undefined): string[] {

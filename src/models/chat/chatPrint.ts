@@ -8,6 +8,7 @@ import type {
 import { type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
+import { callName, wellFormed } from '../wire/callIds.ts';
 import { arrange, type WireCall, type WireMessage } from './chatMessages.ts';
 import { providerOf, returnedTo, type Target } from './chatOrigin.ts';
 import { type Dialect, dialectOf, type EndpointProfile } from './dialects.ts';
@@ -108,16 +109,11 @@ function printCall(call: WireCall, ids: EndpointProfile['ids'], extra: unknown):
   const known = printedCalls.get(call) ?? {
     id: call.id,
     type: 'function' as const,
-    function: { name: printName(call.name), arguments: asObject(call.arguments) },
+    function: { name: callName(call.name), arguments: asObject(call.arguments) },
   };
   printedCalls.set(call, known);
   const isGiven = extra !== undefined && extra !== null;
   return { ...known, id: printId(call.id, ids), ...(isGiven && { extra_content: extra }) };
-}
-
-/** Models invent names; a name that an endpoint refuses would block the conversation. */
-function printName(name: string): string {
-  return name.replace(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
 }
 
 const LENGTHS = { any: 64, plain64: 64, plain40: 40, nine: 9 } as const;
@@ -146,11 +142,6 @@ function asObject(text: string): string {
 function withoutLoneSurrogates(text: string, value: object): string {
   if (!/\\u[Dd][89A-Fa-f]/.test(text)) return wellFormed(text);
   return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? wellFormed(inner) : inner));
-}
-
-/** Several servers refuse a request with half of a character. */
-function wellFormed(text: string): string {
-  return text.isWellFormed() ? text : text.toWellFormed();
 }
 
 /** The tools that are the same for the whole conversation, then those that were found later. */

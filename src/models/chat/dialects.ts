@@ -158,11 +158,11 @@ const ROWS: readonly Row[] = [
     efforts: BELOW_XHIGH,
     models: [[since('gemini-', 3), { profile: { signatures: true } }]],
   },
-  // Rejects `user` after `tool` and ids of other lengths.
+  // Rejects `user` after `tool` and ids of other lengths; its templates require messages that alternate.
   {
     label: 'Mistral',
     matches: host('mistral.ai'),
-    profile: { userAfterTool: false, ids: 'nine', reasoning: 'never' },
+    profile: { userAfterTool: false, alternation: 'strict', ids: 'nine', reasoning: 'never' },
     cache: 'key',
   },
   { label: 'xAI', matches: host('x.ai'), profile: COMPLETION, cache: 'key' },

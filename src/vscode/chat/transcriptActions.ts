@@ -1,7 +1,7 @@
 // Handles the user's actions on items of the transcript: resend, retry, code blocks, diffs, queued messages.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
@@ -15,6 +15,7 @@ import { COMMANDS, PROPOSAL_SCHEME } from '../ids.ts';
 import { insertCode, Proposals, runInTerminal } from './codeActions.ts';
 import { type TranscriptHandlers } from './pageHandlers.ts';
 import { resend } from './resending.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 const SCHEME = 'earshot-call';
 
@@ -128,7 +129,7 @@ export class TranscriptActions implements Disposable {
     const shown = this.#deps.shown();
     if (shown === undefined) return;
     const done = await action(shown);
-    if (!done.ok) this.#deps.notice(describeFailure(done.failure));
+    if (!done.ok) this.#deps.notice(failureMessage(done.failure));
   }
 }
 

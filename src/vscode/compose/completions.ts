@@ -1,6 +1,6 @@
 // Composes the pickers of the composer, and the commands in menus and the lightbulb that use the chat or the model.
 import * as vscode from 'vscode';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
@@ -19,6 +19,7 @@ import { attachUri, mentionSources } from '../completions/mentionSources.ts';
 import { CHAT_VIEW, COMMANDS } from '../ids.ts';
 import { type AskedValue, serverSources } from '../mcp/serverCompletions.ts';
 import { type Window } from './window.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface CompletionParts {
   readonly chat: Chat;
@@ -37,7 +38,7 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
   const notice = (text: string) => chat.notice('info', text);
   const orNotice = async (attached: Promise<Result<void>>) => {
     const done = await attached;
-    if (!done.ok) notice(describeFailure(done.failure));
+    if (!done.ok) notice(failureMessage(done.failure));
   };
   const attachFile = (path: string) => orNotice(composing.attachFile(path));
   const attachText = ({ name, text }: AttachedText) => orNotice(composing.attachText(name, text));

@@ -138,7 +138,20 @@ function viewThread(thread: HubThread, shown: boolean): ThreadView {
     preview,
     last_activity,
   } = thread;
-  return { id, title, messages, unread: shown ? 0 : unread, lastSender: last_sender, preview, at: last_activity };
+  return {
+    id,
+    title: readableTitle(title, preview),
+    messages,
+    unread: shown ? 0 : unread,
+    lastSender: last_sender,
+    preview,
+    at: last_activity,
+  };
+}
+
+/** Agents may start a thread without a title, or with the id of a message. */
+function readableTitle(title: string, preview: string): string {
+  return /^(?:\s*|msg_\w+)$/.test(title) ? (preview.trim().split('\n', 1)[0] ?? '') : title;
 }
 
 function viewMessage(message: HubMessage, me: string, live: LiveAgents): AgentMessageView {

@@ -111,7 +111,12 @@ function AgentsBody({ state, returned, post }: AgentsPageProperties) {
         {threads.length === 0 && <p class="quiet agents-note">{strings.noThreads}</p>}
         <ul class="agent-rows">
           {threads.map((one) => (
-            <ThreadRow key={one.id} thread={one} open={() => post({ type: 'open_thread', thread: one.id })} />
+            <ThreadRow
+              key={one.id}
+              thread={one}
+              me={state.me}
+              open={() => post({ type: 'open_thread', thread: one.id })}
+            />
           ))}
         </ul>
       </section>
@@ -208,7 +213,14 @@ function AgentRow({ agent, write, post }: AgentProperties) {
   );
 }
 
-function ThreadRow({ thread, open }: { readonly thread: ThreadView; readonly open: () => void }) {
+interface ThreadProperties {
+  readonly thread: ThreadView;
+  /** The user's own name. */
+  readonly me: string;
+  readonly open: () => void;
+}
+
+function ThreadRow({ thread, me, open }: ThreadProperties) {
   const { title, messages, unread, lastSender, preview, at } = thread;
   return (
     <li class="thread-row">
@@ -216,7 +228,7 @@ function ThreadRow({ thread, open }: { readonly thread: ThreadView; readonly ope
         <span class="thread-title">{visibleText(title)}</span>
         <span class="thread-age">{formatAge(Date.now() - Date.parse(at))}</span>
         <span class="thread-preview">
-          {visibleText(lastSender)}: {visibleText(preview)}
+          {lastSender === me ? strings.kinds.me : visibleText(lastSender)}: {visibleText(preview)}
         </span>
         <span class="thread-count">
           {strings.messageCount(messages)}

@@ -139,10 +139,16 @@ function EditField({ item, close }: { readonly item: RequestItem; readonly close
   );
 }
 
-/** The text was written for the model, so it is folded and labelled as such. */
-export function ForModel({ children }: { readonly children: ComponentChildren }) {
+/** The text was written for the model, so it is labelled as such, and folded unless `open`. */
+export function ForModel({
+  children,
+  open = false,
+}: {
+  readonly children: ComponentChildren;
+  readonly open?: boolean;
+}) {
   return (
-    <details class="automatic">
+    <details class="automatic" open={open}>
       <summary>{ofNotifications.automaticText}</summary>
       <div class="request-text">{children}</div>
     </details>

@@ -232,7 +232,7 @@ function answerLine({ answer, fields }: QuestionView): string {
 /** Paths are links in outputs up to this length. */
 const LINKED = 20_000;
 
-/** The text of a known failure was written for the model, so it is folded and labelled as such. */
+/** The text of a known failure was written for the model, so it is labelled as such. */
 function Result({ item }: { readonly item: ToolItem }) {
   const { failure } = item;
   const output = <Output text={item.output} ended={item.state !== 'running'} />;
@@ -240,7 +240,7 @@ function Result({ item }: { readonly item: ToolItem }) {
   return (
     <>
       <p>{t(failure)}</p>
-      <ForModel>{output}</ForModel>
+      <ForModel open>{output}</ForModel>
     </>
   );
 }

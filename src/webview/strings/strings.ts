@@ -262,7 +262,7 @@ export const strings = {
   dismissMeanwhileTitle: t('Remove these files from the list without changing them'),
   dismissOne: (what: string) => t('Remove {0} from the list', what),
   restoreMeanwhile: (what: string) => t('Restore {0} to its state before the command…', what),
-  restoreTitle: t('Restore files to their state before this turn'),
+  restoreTitle: t('Restore files or the conversation to before this message…'),
 
   helloTitle: t('Hello, I am Earshot.'),
   hello: t('What would you like to do?'),

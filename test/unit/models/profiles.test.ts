@@ -253,6 +253,21 @@ describe('a learnt profile', () => {
     expect((await open()).get('http://a/v1', 'other').profile).toEqual(shippedProfile('http://a/v1'));
   });
 
+  test('of Responses and Messages is stored with the others, and files of earlier versions are read', async () => {
+    const open = () => openEndpointMemory({ files: realFileSystem, folder, logger: recordingLogger([]) });
+    const before = {
+      profile: { systemRole: 'system', midSystem: false, toolContent: 'text', userAfterTool: false, alternation: 'strict' },
+      without: ['stream_options', 'image_url'],
+    };
+    await writeFile(join(folder, 'endpoints.json'), JSON.stringify({ v: 1, endpoints: { 'http://a/v1 m': before } }));
+    const memory = await open();
+    expect(memory.get('http://a/v1', 'm').without).toEqual(before.without);
+    const { profile } = memory.get('https://api.anthropic.com', 'claude-sonnet-5-5');
+    await memory.learn('https://api.anthropic.com', 'claude-sonnet-5-5', { profile, without: ['system_messages'] });
+    expect((await open()).get('https://api.anthropic.com', 'claude-sonnet-5-5').without).toEqual(['system_messages']);
+    expect((await open()).get('http://a/v1', 'm').profile).toMatchObject(before.profile);
+  });
+
   test('is learnt again if its file is damaged', async () => {
     await writeFile(join(folder, 'endpoints.json'), '{"v":1,"endpoints":{"x":7}}');
     const memory = await openEndpointMemory({ files: realFileSystem, folder, logger: recordingLogger([]) });

@@ -3,6 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
+import { exportMarkdown } from '../../../src/core/conversation/export.ts';
+import { eventsOf } from '../../support/walk/deliveryWalks.ts';
 import { beginWalk, type WalkOptions } from '../../support/walk/walking.ts';
 
 async function failuresOf(calls: readonly (readonly [string, Record<string, unknown>])[], options: WalkOptions = {}) {
@@ -58,4 +60,9 @@ test('the request of a prompt file shows what was typed, and keeps the text for 
   const [item] = walked.log.state.transcript.items;
   expect(item).toMatchObject({ text: '/tea green', expanded: 'Brew tea, step by step.\n\ngreen' });
   expect(walked.messages(0).at(-1)).toMatchObject({ content: 'Brew tea, step by step.\n\ngreen' });
+  expect(walked.log.state.summary.title).toBe('/tea green');
+  const events = [...(await eventsOf(walked, 'conversation_started')), ...(await eventsOf(walked, 'chat_request'))];
+  const exported = exportMarkdown({ id: 'x', events });
+  expect(exported).toMatch(/^# \/tea green\n/);
+  expect(exported).toContain('## You\n\n/tea green\n\n<details>\n<summary>Text sent to the model</summary>');
 });

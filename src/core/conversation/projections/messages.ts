@@ -136,8 +136,13 @@ export class Messages {
    * The model call that ends an answer has its form in the API; calls for a title, a summary or a subagent have none. If
    * a call of the answer is lost, that form would contain a call without a result.
    */
-  #finish({ origin, outcome }: EventOf<'model_call'>): void {
+  #finish({ origin, outcome, failure }: EventOf<'model_call'>): void {
     const last = this.#messages.at(-1);
+    // With half of a refused answer in the conversation, models refuse what follows, too.
+    if (this.#open && failure?.code === 'content_refused' && last?.role === 'assistant' && last.calls.length === 0) {
+      this.#messages.pop();
+      this.#seqs.pop();
+    }
     const isWhole = this.#open && !this.#hasGap && outcome === 'succeeded';
     if (isWhole && last?.role === 'assistant' && origin !== undefined) {
       this.#messages[this.#messages.length - 1] = { ...last, origin };

@@ -311,6 +311,7 @@ function printCarried({ text, user = [] }: Carried): string {
 const LONGEST_REASON = 200;
 
 function shortReason(message: string): string {
-  const line = (message.split('\n', 1)[0] ?? '').replace(/:$/, '');
+  // Ids of messages are for the model.
+  const line = (message.split('\n', 1)[0] ?? '').replace(/ \(msg_\w+\)/g, '').replace(/:$/, '');
   return line.length > LONGEST_REASON ? `${wholeCharacters(line, LONGEST_REASON)}…` : line;
 }
