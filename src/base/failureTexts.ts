@@ -51,7 +51,6 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
   bad_request: 'The endpoint did not accept the request.',
   content_refused: 'The model refused to answer.',
   context_overflow: 'The conversation is too long for the model.',
-  content_refused: 'The model refused to answer.',
   empty_answer: 'The model gave no answer.',
   forbidden: 'The endpoint refused access.',
   idle: 'The endpoint sent nothing for too long.',
