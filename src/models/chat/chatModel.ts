@@ -3,7 +3,7 @@ import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/
 import { isOverflow } from '../overflow.ts';
 import { createEndpointMemory, type EndpointFacts, type Lesson, lessonsIn } from '../endpointMemory.ts';
 import { type EndpointOptions } from '../wire/client.ts';
-import { providerOf } from './chatOrigin.ts';
+import { providerOf } from '../api.ts';
 import { dialectOf } from './dialects.ts';
 
 const CONTEXT_WINDOW = 128_000;

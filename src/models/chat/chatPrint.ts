@@ -11,7 +11,8 @@ import { type ToolDescription } from '../../protocol/tool.ts';
 import { callName, wellFormed } from '../wire/callIds.ts';
 import { describeMissing, type ImageBytes } from '../wire/images.ts';
 import { arrange, type WireCall, type WireMessage } from './chatMessages.ts';
-import { providerOf, returnedTo, type Target } from './chatOrigin.ts';
+import { providerOf } from '../api.ts';
+import { returnedTo, type Target } from './chatOrigin.ts';
 import { type Dialect, dialectOf, type EndpointProfile } from './dialects.ts';
 
 /** Everything that decides how messages are printed. */
