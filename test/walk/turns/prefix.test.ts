@@ -18,7 +18,9 @@ test('an edited root AGENTS.md leaves the prompt as it is; its change follows on
   const [last] = walk.model.requests[1]?.messages.slice(-1) ?? [];
   expect(last).toMatchObject({
     role: 'user',
-    queued: ['Instructions from AGENTS.md, changed (+1 −1):\n@@ -1,2 +1,2 @@\n Use tabs.\n-Speak softly.\n+Speak loudly.'],
+    queued: [
+      'Instructions from AGENTS.md, changed (+1 −1):\n@@ -1,2 +1,2 @@\n Use tabs.\n-Speak softly.\n+Speak loudly.',
+    ],
   });
   expect(additions(walk.model.requests[1])).toContain('instructions changed (in a message of its own');
   // Text of a file never has the authority of a notification.
