@@ -149,9 +149,9 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'resource',
     markdownDescription: 'Format of notifications for the model.',
     enumDescriptions: [
-      'The format that suits the model best; currently the same as xml.',
-      "An XML block in the tool result or before the user's message.",
-      'The same block as a developer message.',
+      'A system or developer message for models that are verified to read it inside a conversation; otherwise the same as xml.',
+      'An XML block at the end of the tool result, or before your message.',
+      'A list in which text of others is quoted, as a system or developer message where the model is verified to read it, otherwise at the same place as xml.',
       'A Markdown list grouped by level.',
       'A synthetic tool call and its result; models may learn to call it.',
     ],
