@@ -77,10 +77,11 @@ async function learn(
   const { status, text, code, parameter } = readRefusal(error, 0);
   const isAboutForm = status === 400 || status === 422 || (status === 500 && TEMPLATE.test(text));
   if (!isAboutForm || isModeration(code, text) || isOverflow(text, code)) return undefined;
-  const { MessagePrinter, printBody } = await import('./chatRequest.ts');
+  const { printBody } = await import('./chatRequest.ts');
   const { readImages } = await import('../wire/images.ts');
+  const { PrefixPrinter } = await import('../wire/prefixPrinter.ts');
   const images = await readImages(request);
-  const print = (known: EndpointFacts) => printBody(options, request, known, images, new MessagePrinter());
+  const print = (known: EndpointFacts) => printBody(options, request, known, images, new PrefixPrinter());
   const refused = print(facts);
   // A form with the same bytes would be rejected again, and a server error is no reason to guess.
   return lessonsIn(facts, { text, parameter }).find(

@@ -81,12 +81,11 @@ function toWireMessage(message: WireMessage, form: ChatForm, images?: ImageBytes
 }
 
 function withImages(text: string, wanted: readonly ImageReference[], images: ImageBytes | undefined) {
-  if (images === undefined) return [text, ...wanted.map((image) => describeMissing(image, images))].join('\n\n');
-  const parts = wanted.map((image): ChatCompletionContentPart => {
-    const bytes = images.get(image.hash);
-    return bytes === undefined
-      ? textPart(describeMissing(image, images))
-      : { type: 'image_url', image_url: { url: `data:${image.mediaType};base64,${bytes}` } };
+  if (images === undefined) return [text, ...wanted.map((one) => describeMissing(one, images))].join('\n\n');
+  const parts = wanted.map((one): ChatCompletionContentPart => {
+    const bytes = images.get(one.hash);
+    if (bytes === undefined) return textPart(describeMissing(one, images));
+    return { type: 'image_url', image_url: { url: `data:${one.mediaType};base64,${bytes}` } };
   });
   return [textPart(text), ...parts];
 }

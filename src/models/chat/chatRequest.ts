@@ -5,11 +5,11 @@ import { type EndpointFacts } from '../endpointMemory.ts';
 import { post } from '../wire/client.ts';
 import { type EndpointOptions } from '../wire/endpoint.ts';
 import { type ImageBytes, readImages } from '../wire/images.ts';
-import { PrefixPrinter, printElements } from '../wire/prefixPrinter.ts';
+import { PrefixPrinter, printBody as printElements } from '../wire/prefixPrinter.ts';
 import { type ChatForm, chatForm, shapeMessages, systemMessage, toWireTools } from './chatPrint.ts';
 import { effortParameters } from './dialects.ts';
 
-const printers = new WeakMap<EndpointOptions, MessagePrinter>();
+const printers = new WeakMap<EndpointOptions, PrefixPrinter>();
 
 /** Throws the package's errors. */
 export async function sendRequest(
@@ -18,7 +18,7 @@ export async function sendRequest(
   facts: EndpointFacts,
   signal: AbortSignal,
 ): Promise<Response> {
-  const printer = printers.get(options) ?? new MessagePrinter();
+  const printer = printers.get(options) ?? new PrefixPrinter();
   printers.set(options, printer);
   const images = await readImages(request);
   const body = printBody(options, request, facts, images, printer);
@@ -37,12 +37,12 @@ export function printBody(
   request: ModelRequest,
   { profile, without }: EndpointFacts,
   images: ImageBytes,
-  printer: MessagePrinter,
+  printer: PrefixPrinter,
 ): Buffer {
   const form = chatForm(baseUrl, model, profile);
   const tools = toWireTools(request);
   const takesImages = !without.includes('image_url');
-  const messages = Buffer.concat(printer.print(request, form, takesImages ? images : undefined));
+  const messages = printMessages(printer, request, form, takesImages ? images : undefined);
   const rest: Record<string, unknown> = {
     ...(tools.length > 0 && { tools, ...form.dialect.withTools, ...toolChoice(request, form) }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
@@ -54,12 +54,7 @@ export function printBody(
     stream_options: { include_usage: true },
   };
   for (const parameter of without) delete rest[parameter];
-  return Buffer.concat([
-    Buffer.from(`{"model":${JSON.stringify(model)},"messages":[`),
-    // Without the comma after the last message.
-    messages.subarray(0, -1),
-    Buffer.from(`],${JSON.stringify(rest).slice(1)}`),
-  ]);
+  return printElements({ model, ...rest }, 'messages', messages);
 }
 
 /** Calls that are not allowed are refused anyway; where possible, the model is also told so without changing the tools. */
@@ -83,32 +78,34 @@ function jsonSchema(schema: Readonly<Record<string, unknown>>) {
   return { type: 'json_schema' as const, json_schema: { name: 'answer', schema: { ...schema } } };
 }
 
-/** Prints the messages of a conversation, and keeps the bytes of what its later requests begin with. */
-export class MessagePrinter {
-  readonly #printer = new PrefixPrinter();
-
-  /** The elements of a JSON array, each followed by a comma. */
-  print(request: ModelRequest, form: ChatForm, images?: ImageBytes): Uint8Array[] {
-    const mark = form.dialect.cache === 'parts' ? withCacheMark : undefined;
-    const { messages } = request;
-    const key = JSON.stringify([form.provider, form.model, form.profile]);
-    const printed = this.#printer.print(messages, { form: key, cycles: 1 }, (from, to) => {
-      const shaped = shapeMessages(messages.slice(from, to), form, { images, isStart: from === 0 });
-      // The endpoint caches everything up to the end of the last message.
-      return to === messages.length && mark !== undefined ? mark(shaped) : shaped;
-    });
-    const system = [systemMessage(request, form)];
-    return [printElements(mark === undefined ? system : mark(system)), ...printed];
-  }
+/** The elements of a JSON array, each followed by a comma. */
+export function printMessages(
+  printer: PrefixPrinter,
+  request: ModelRequest,
+  form: ChatForm,
+  images?: ImageBytes,
+): Uint8Array[] {
+  const { messages } = request;
+  const marks = form.dialect.cache === 'parts';
+  const system = systemMessage(request, form);
+  const elements = (from: number, to: number) => {
+    const shaped = shapeMessages(messages.slice(from, to), form, { images, isStart: from === 0 });
+    const isMarked = (index: number) => marks && to === messages.length && index === shaped.length - 1;
+    return shaped.map((message, index) => (isMarked(index) ? withCacheMark(message) : message));
+  };
+  const key = JSON.stringify([form.provider, form.model, form.profile]);
+  return [
+    Buffer.from(`${JSON.stringify(marks ? withCacheMark(system) : system)},`),
+    ...printer.print(messages, { form: key, cycles: 1 }, elements),
+  ];
 }
 
-function withCacheMark(messages: readonly ChatCompletionMessageParam[]): object[] {
-  return messages.map((message, at) => {
-    const { content } = message;
-    if (at < messages.length - 1 || !Array.isArray(content) || content.length === 0) return message;
-    const marked = content.map((part, index) =>
-      index === content.length - 1 ? { ...part, cache_control: { type: 'ephemeral' } } : part,
-    );
-    return { ...message, content: marked };
-  });
+/** The endpoint caches everything up to the end of this message. */
+function withCacheMark(message: ChatCompletionMessageParam): object {
+  const { content } = message;
+  if (!Array.isArray(content) || content.length === 0) return message;
+  const marked = content.map((part, index) =>
+    index === content.length - 1 ? { ...part, cache_control: { type: 'ephemeral' } } : part,
+  );
+  return { ...message, content: marked };
 }
