@@ -215,7 +215,19 @@ test('a client can choose a configured model, and gets skills and prompt files a
   expect((await set('huge')).error?.message).toContain('value: must be one of small, large');
   const update = await client.update(({ sessionUpdate }) => sessionUpdate === 'available_commands_update');
   const names = (update['availableCommands'] as { name: string }[]).map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining(['plan', 'brew']));
+  expect(names).toEqual(expect.arrayContaining(['plan', 'brew', 'compact', 'init', 'review']));
+});
+
+test('/compact with a focus makes a summary and ends its turn', async () => {
+  const { folder, server, connect } = await startAcp(end, { text: ['Goal: tea.'] }, end);
+  const client = await connect();
+  const session = await client.newSession(folder);
+  await client.prompt(session, 'First.');
+  expect((await client.prompt(session, '/compact the teas')).result).toEqual({ stopReason: 'end_turn' });
+  expect(server.requests[1]?.body).toContain('keep above all: the teas');
+  await client.prompt(session, 'Next.');
+  expect(server.requests[2]?.body).toContain('Goal: tea.');
+  expect(server.requests[2]?.body).not.toContain('First.');
 });
 
 test('questions are asked only of clients that can answer them', async () => {
