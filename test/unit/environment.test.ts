@@ -138,8 +138,8 @@ test.each(Object.keys(forms))(
 
 test('a chat request has only the headers of an allow-list, and none that describes this machine', async () => {
   const web = await startWeb([]);
-  const { createOpenAiModel } = await import('../../src/models/openai/openai.ts');
-  const model = createOpenAiModel({ baseUrl: `${web.address}/v1`, model: 'm', apiKey: async () => 'k' });
+  const { createChatModel } = await import('../../src/models/chat/chatModel.ts');
+  const model = createChatModel({ baseUrl: `${web.address}/v1`, model: 'm', apiKey: async () => 'k' });
   await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, new AbortController().signal));
   // The last six are added by fetch itself.
   expect(Object.keys(web.requests[0]?.headers ?? {}).sort()).toEqual(

@@ -91,7 +91,7 @@ function chooseFormat(settings: Settings): FormatName {
 }
 
 /**
- * `developer` and `synthetic-tool` send the XML block in another message, which `models/openai/openaiWire.ts`
+ * `developer` and `synthetic-tool` send the XML block in another message, which `models/chat/chatMessages.ts`
  * inserts.
  */
 export function formatBlock(format: FormatName, input: FormatInput): string {

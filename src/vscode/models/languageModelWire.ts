@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type ImageReference } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
-import { arrange, type WireCall, type WireMessage } from '../../models/openai/openaiWire.ts';
+import { arrange, type WireCall, type WireMessage } from '../../models/chat/chatMessages.ts';
 
 /** The system prompt is the first user message; the results of one batch are the parts of one user message. */
 export async function toChatMessages(

@@ -23,7 +23,7 @@ import {
 } from '../../../src/models/guide/guideReading.ts';
 import { parseRequest } from '../../../src/models/guide/guideRequest.ts';
 import { describeBlock, fence } from '../../../src/models/guide/guideSpeech.ts';
-import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
+import { StreamAccumulator } from '../../../src/models/chat/chatStream.ts';
 import { hintsIn, shippedProfile } from '../../../src/models/profile.ts';
 import { type GrowthCases, over } from './cases.ts';
 import { fill, type Prepare } from './measure.ts';

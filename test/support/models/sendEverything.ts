@@ -1,6 +1,6 @@
 // A program that makes one request of each kind to a server of the test: a chat, the list of models, an MCP server over
 // HTTP, fetch_url, and NATS. Its libraries get the environment that the test gave to this process.
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { listModels } from '../../../src/models/endpoints.ts';
 import { openSession } from '../../../src/mcp/session/openSession.ts';
 import { LIMITS } from '../../../src/mcp/session/sessionPort.ts';
@@ -11,7 +11,7 @@ const [, , web = '', nats = ''] = process.argv;
 const { signal } = new AbortController();
 const nothing = () => undefined;
 
-const model = createOpenAiModel({ baseUrl: `${web}/v1`, model: 'm', apiKey: async () => 'configured' });
+const model = createChatModel({ baseUrl: `${web}/v1`, model: 'm', apiKey: async () => 'configured' });
 const parts = await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, signal));
 const models = await listModels(`${web}/v1`, 'configured');
 const session = await openSession(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { joinAsWindow } from '../../../src/hub/agents/windowMembership.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createMessagesProducer } from '../../../src/producers/messages.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { createMessageTools } from '../../../src/tools/messageTools.ts';
@@ -69,7 +69,7 @@ export async function openHubWindow(
 ): Promise<HubWindow> {
   const server = await startScriptedServer(...answers);
   atTestEnd(() => server.stop());
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' });
   let folder = '';
   const hub = createTestHub(home, () => folder, role);
   const options: HeadlessOptions = {

@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
+import { StreamAccumulator } from '../../../src/models/chat/chatStream.ts';
 import { findLocalEndpoints, listModels } from '../../../src/models/endpoints.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
-import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
-import { SseReader } from '../../../src/models/openai/sse.ts';
+import { SseReader } from '../../../src/models/wire/sse.ts';
 
 const MIB = 1024 * 1024;
 /**
@@ -58,7 +58,7 @@ async function flood({ status = 200, type, head = '', piece, packed = false }: F
 }
 
 async function ask(port: number): Promise<ModelPart[]> {
-  const model = createOpenAiModel({
+  const model = createChatModel({
     baseUrl: `http://127.0.0.1:${port}/v1`,
     model: 'm',
     apiKey: async () => undefined,

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createEndpointMemory, type EndpointMemory, openEndpointMemory } from '../../../src/models/endpointMemory.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { type Refusal, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
@@ -58,7 +58,7 @@ beforeEach(async () => {
 afterEach(() => server.stop());
 
 async function received(memory: EndpointMemory, asked = request, options = {}): Promise<ModelPart[]> {
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options, memory, apiKey: async () => 'k' });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', options, memory, apiKey: async () => 'k' });
   return Array.fromAsync(model.stream(asked, new AbortController().signal));
 }
 

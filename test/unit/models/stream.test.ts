@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
-import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
-import { SseReader } from '../../../src/models/openai/sse.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
+import { StreamAccumulator } from '../../../src/models/chat/chatStream.ts';
+import { SseReader } from '../../../src/models/wire/sse.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 
 let server: ScriptedServer;
@@ -19,7 +19,7 @@ async function received(): Promise<ModelPart[]> {
 }
 
 async function all(): Promise<ModelPart[]> {
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
   const parts = await Array.fromAsync(
     model.stream({ system: '', messages: [], tools: [] }, new AbortController().signal),
   );
@@ -113,7 +113,7 @@ describe('a stream', () => {
   });
 
   test('that is an HTML page is reported as a wrong address', async () => {
-    const model = createOpenAiModel({
+    const model = createChatModel({
       baseUrl: server.baseUrl,
       model: 'm',
       apiKey: async () => undefined,
@@ -133,7 +133,7 @@ describe('a stream', () => {
   test('that was aborted ends without a failure', async () => {
     server.script({ text: ['Half'], hang: true });
     const abort = new AbortController();
-    const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
+    const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
     const parts: ModelPart[] = [];
     for await (const part of model.stream({ system: '', messages: [], tools: [] }, abort.signal)) {
       parts.push(part);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type Carried, type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
@@ -45,7 +45,7 @@ async function walk(format: Carried['format']): Promise<Walk> {
     { text: ['Again.'] },
   );
   headless = await startHeadless({
-    model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined }),
+    model: createChatModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined }),
     settings: { 'notifications.format': format },
   });
   const { earshot, frontend } = headless;

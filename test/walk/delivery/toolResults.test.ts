@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../../src/models/endpointMemory.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { FORMATS } from '../../../src/protocol/event.ts';
 import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 import {
@@ -196,8 +196,8 @@ test('switching model and profile keeps the history, in the form of each endpoin
     const careful = { systemRole: 'system', midSystem: false, toolContent: 'text', userAfterTool: false } as const;
     await memory.learn(strict.baseUrl, 'n', { ...base, profile: { ...careful, alternation: 'strict' } });
     const models: Record<string, Model> = {
-      m: createOpenAiModel({ baseUrl: parts.baseUrl, model: 'm', memory, apiKey: async () => 'k' }),
-      n: createOpenAiModel({ baseUrl: strict.baseUrl, model: 'n', memory, apiKey: async () => 'k' }),
+      m: createChatModel({ baseUrl: parts.baseUrl, model: 'm', memory, apiKey: async () => 'k' }),
+      n: createChatModel({ baseUrl: strict.baseUrl, model: 'n', memory, apiKey: async () => 'k' }),
     };
     let chosen = 'm';
     const walk = await beginWalk([], { settings: all, ports: { model: () => models[chosen] as Model } });

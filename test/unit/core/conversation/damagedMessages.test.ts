@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forkEvents, forkPoints } from '../../../../src/core/conversation/fork.ts';
 import { Projections } from '../../../../src/core/conversation/projections/project.ts';
-import { toWireMessages } from '../../../../src/models/openai/openaiWire.ts';
+import { toWireMessages } from '../../../../src/models/chat/chatMessages.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
 import {
   type Carried,

@@ -1,7 +1,7 @@
 // Placement of a block for endpoints that accept parts, developer messages or neither.
 import { expect, test } from 'vitest';
 import { type Block, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
-import { toWireMessages } from '../../../../src/models/openai/openaiWire.ts';
+import { toWireMessages } from '../../../../src/models/chat/chatMessages.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
 
 const openAi = shippedProfile('https://api.openai.com/v1');

@@ -1,61 +1,33 @@
-// Prints a request and sends it with the openai package. No other file loads the package.
-import OpenAI from 'openai';
+// Prints a request and sends it.
 import { type ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions';
 import { type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
-import { readStart } from '../../node/boundedBody.ts';
-import { USER_AGENT } from '../../node/userAgent.ts';
-import { type ModelOptions } from '../../protocol/settings.ts';
-import { type EndpointFacts, type EndpointMemory, type OptionalParameter } from '../endpointMemory.ts';
-import { endpointLabel, type EndpointProfile } from '../profile.ts';
-import { type Images, shapeMessages, systemMessage, toWireTools } from './openaiWire.ts';
+import { type EndpointFacts, type OptionalParameter } from '../endpointMemory.ts';
+import { type EndpointProfile, endpointLabel } from '../profile.ts';
+import { type EndpointOptions, post } from '../wire/client.ts';
+import { type Images, shapeMessages, systemMessage, toWireTools } from './chatMessages.ts';
 
-/** Limit of an error body: messages of endpoints are far shorter; more is a proxy's page or an attack. */
-const MOST_ERROR_BYTES = 64 * 1024;
-const SHOWN_OF_LONG_ERROR = 2000;
 /** How many conversations' bytes are kept; the least recently used one is dropped first. */
 const MOST_KEPT = 4;
 
-export interface OpenAiOptions {
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly options?: ModelOptions;
-  /** What is known about endpoints. By default it is kept only as long as the model object exists. */
-  readonly memory?: EndpointMemory | Promise<EndpointMemory>;
-  /** Undefined for an endpoint that needs none. */
-  apiKey(): Promise<string | undefined>;
-}
-
-interface Known {
-  readonly key: string;
-  readonly client: OpenAI;
-  readonly printer: MessagePrinter;
-}
-
-const clients = new WeakMap<OpenAiOptions, Known>();
+const printers = new WeakMap<EndpointOptions, MessagePrinter>();
 
 /** Throws the package's errors. */
 export async function sendRequest(
-  options: OpenAiOptions,
+  options: EndpointOptions,
   request: ModelRequest,
   facts: EndpointFacts,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { client, printer } = clientFor(options, (await options.apiKey()) ?? 'none');
+  const printer = printers.get(options) ?? new MessagePrinter();
+  printers.set(options, printer);
   const images = await loadImages(request);
-  return client
-    .post('/chat/completions', {
-      // Sent as bytes: the package would print the whole conversation again for each request.
-      body: printBody(options, request, facts, images, printer),
-      stream: true,
-      signal,
-    })
-    .asResponse();
+  return post(options, '/chat/completions', printBody(options, request, facts, images, printer), signal);
 }
 
 /** Returns JSON in UTF-8. `printer` belongs to the model and reuses what earlier requests printed. */
 export function printBody(
-  { baseUrl, model, options = {} }: OpenAiOptions,
+  { baseUrl, model, options = {} }: EndpointOptions,
   request: ModelRequest,
   { profile, without }: EndpointFacts,
   images: Images,
@@ -154,61 +126,4 @@ function beginsWith(messages: readonly ModelMessage[], start: readonly ModelMess
 
 function hasImages(message: ModelMessage): boolean {
   return message.role !== 'assistant' && message.images !== undefined;
-}
-
-/** One client for each model and key, reused by later requests. */
-function clientFor(options: OpenAiOptions, key: string): Known {
-  const known = clients.get(options);
-  if (known?.key === key) return known;
-  const client = new OpenAI({
-    baseURL: options.baseUrl,
-    // Local servers need no key, but the package requires one.
-    apiKey: key,
-    // Without these, the package reads variables of the environment.
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    // The agent loop decides about retries and timeouts.
-    maxRetries: 0,
-    timeout: 24 * 60 * 60 * 1000,
-    logLevel: 'off',
-    fetch: (url, init) => sendOnlyAllowed(options.baseUrl, key, url, init),
-  });
-  const made = { key, client, printer: new MessagePrinter() };
-  clients.set(options, made);
-  return made;
-}
-
-/**
- * Sends these headers and no others, to the configured endpoint only: the package takes headers, keys and addresses
- * from the environment too, and describes this machine.
- */
-async function sendOnlyAllowed(
-  baseUrl: string,
-  key: string,
-  url: string | URL | Request,
-  init: RequestInit = {},
-): Promise<Response> {
-  if (url instanceof Request || new URL(url).origin !== new URL(baseUrl).origin) {
-    throw new Error('the request is not addressed to the configured endpoint');
-  }
-  const headers = {
-    accept: 'application/json',
-    authorization: `Bearer ${key}`,
-    'content-type': 'application/json',
-    'user-agent': USER_AGENT,
-  };
-  // The global fetch follows VS Code's proxy settings.
-  return withShortError(await globalThis.fetch(url, { ...init, headers }));
-}
-
-/** Limits error bodies, which the package reads completely. */
-async function withShortError(response: Response): Promise<Response> {
-  if (response.ok || response.body === null) return response;
-  // If the connection breaks during the body, the status is still reported.
-  const { text, cut } = await readStart(response, MOST_ERROR_BYTES).catch(() => ({ text: '', cut: false }));
-  const shown = cut ? `${text.slice(0, SHOWN_OF_LONG_ERROR)}… (cut; more than ${MOST_ERROR_BYTES / 1024} KiB)` : text;
-  const { status, statusText, headers } = response;
-  return new Response(shown, { status, statusText, headers });
 }

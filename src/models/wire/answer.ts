@@ -2,16 +2,24 @@
 import { type ModelPart } from '../../core/ports/ports.ts';
 import { describeBytes, discard, finishSoon, readWhole, TooLargeError } from '../../node/boundedBody.ts';
 import { StreamBrokenError, StreamError } from '../explain.ts';
-import { StreamAccumulator } from './openaiStream.ts';
 import { MOST_EVENT_BYTES, SseReader } from './sse.ts';
 
 /** Limit of one answer on the wire. A stream wraps each word in a few hundred bytes. */
 const MOST_STREAM_BYTES = 128 * 1024 * 1024;
 
+/** Turns the events of one API's stream into parts of an answer. */
+export interface AnswerAccumulator {
+  /** Takes the next event. Returns the parts that can be shown already. */
+  take(event: object): readonly ModelPart[];
+  /** Whether the stream may end here without `[DONE]`. */
+  readonly isFinished: boolean;
+  /** The parts that are known only at the end; `finished` is the last one. */
+  end(): readonly ModelPart[];
+}
+
 /** Throws a StreamError or a TooLargeError. Ends without `finished` if the stream was cut. */
-export async function* readAnswer(response: Response): AsyncGenerator<ModelPart> {
+export async function* readAnswer(response: Response, accumulator: AnswerAccumulator): AsyncGenerator<ModelPart> {
   const type = response.headers.get('content-type') ?? '';
-  const accumulator = new StreamAccumulator();
   if (type.includes('application/json')) {
     // A server that cannot stream sends one JSON body.
     yield* accumulator.take(parseChunk(await readWhole(response, MOST_EVENT_BYTES, 'the answer').catch(broken(0))));
@@ -26,7 +34,7 @@ export async function* readAnswer(response: Response): AsyncGenerator<ModelPart>
 }
 
 /** Replaces the package's stream reader, which stops at the first malformed chunk and hides keep-alive comments. */
-async function* read(body: ReadableStream<Uint8Array>, accumulator: StreamAccumulator): AsyncGenerator<ModelPart> {
+async function* read(body: ReadableStream<Uint8Array>, accumulator: AnswerAccumulator): AsyncGenerator<ModelPart> {
   const reader = new SseReader();
   const progress: Progress = { characters: 0, done: false };
   for await (const bytes of bounded(body, progress)) {
@@ -85,9 +93,7 @@ function broken(characters: number): (error: unknown) => never {
   };
 }
 
-type Chunk = Parameters<StreamAccumulator['take']>[0];
-
-function parseChunk(data: string): Chunk {
+function parseChunk(data: string): object {
   let chunk: unknown;
   try {
     chunk = JSON.parse(data);

@@ -1,13 +1,13 @@
 // The model behind an OpenAI-compatible endpoint. The SDK is loaded with the first request, not at activation.
 import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { createEndpointMemory, type EndpointFacts, type Lesson, lessonsIn } from '../endpointMemory.ts';
-import { type OpenAiOptions } from './openaiRequest.ts';
+import { type EndpointOptions } from '../wire/client.ts';
 
 const CONTEXT_WINDOW = 128_000;
 /** Each rejection teaches at least one fact, and there are no more facts than this. */
 const MOST_LESSONS = 8;
 
-export function createOpenAiModel(given: OpenAiOptions): Model {
+export function createChatModel(given: EndpointOptions): Model {
   const memory = given.memory ?? createEndpointMemory();
   const options: Learning = { ...given, memory };
   return {
@@ -20,7 +20,7 @@ export function createOpenAiModel(given: OpenAiOptions): Model {
   };
 }
 
-type Learning = OpenAiOptions & Required<Pick<OpenAiOptions, 'memory'>>;
+type Learning = EndpointOptions & Required<Pick<EndpointOptions, 'memory'>>;
 
 /** Retries a rejected request in another form, and remembers the form that is accepted. */
 async function* stream(options: Learning, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
@@ -31,9 +31,11 @@ async function* stream(options: Learning, request: ModelRequest, signal: AbortSi
   for (let lessons = 0; ; lessons++) {
     let accepted = false;
     try {
-      const { sendRequest } = await import('./openaiRequest.ts');
-      const { readAnswer } = await import('./openaiAnswer.ts');
-      for await (const part of readAnswer(await sendRequest(options, request, facts, signal))) {
+      const { sendRequest } = await import('./chatRequest.ts');
+      const { readAnswer } = await import('../wire/answer.ts');
+      const { StreamAccumulator } = await import('./chatStream.ts');
+      const response = await sendRequest(options, request, facts, signal);
+      for await (const part of readAnswer(response, new StreamAccumulator())) {
         if (!accepted && lessons > 0) await memory.learn(baseUrl, model, facts);
         accepted = true;
         yield part;
@@ -55,7 +57,7 @@ async function* stream(options: Learning, request: ModelRequest, signal: AbortSi
 }
 
 async function learn(
-  options: OpenAiOptions,
+  options: EndpointOptions,
   request: ModelRequest,
   facts: EndpointFacts,
   error: unknown,
@@ -63,7 +65,7 @@ async function learn(
   const { readRefusal } = await import('../explain.ts');
   const { status, text, parameter } = readRefusal(error, 0);
   if (status !== 400 && status !== 422 && status !== 500) return undefined;
-  const { loadImages, MessagePrinter, printBody } = await import('./openaiRequest.ts');
+  const { loadImages, MessagePrinter, printBody } = await import('./chatRequest.ts');
   const images = await loadImages(request);
   const print = (known: EndpointFacts) => printBody(options, request, known, images, new MessagePrinter());
   const refused = print(facts);

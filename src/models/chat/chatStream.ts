@@ -2,7 +2,7 @@
 import { type ModelPart } from '../../core/ports/ports.ts';
 import { TooLargeError } from '../../node/boundedBody.ts';
 import { type Usage } from '../../protocol/event.ts';
-import { isJson, WholeJson } from './wholeJson.ts';
+import { isJson, WholeJson } from '../wire/wholeJson.ts';
 
 /** Limit for nested content parts; servers send one level. */
 const DEEPEST_PARTS = 4;

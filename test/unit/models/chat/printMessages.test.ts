@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Block, type ImageReference, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
-import { toWireMessages } from '../../../../src/models/openai/openaiWire.ts';
-import { MessagePrinter } from '../../../../src/models/openai/openaiRequest.ts';
+import { toWireMessages } from '../../../../src/models/chat/chatMessages.ts';
+import { MessagePrinter } from '../../../../src/models/chat/chatRequest.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
 
 const PROFILES: readonly EndpointProfile[] = [
