@@ -5,6 +5,7 @@ import { type ApprovalRequest } from '../core/ports/ports.ts';
 import { approvalDetails } from '../protocol/approvalDetails.ts';
 import { type LogEvent, readWritten } from '../protocol/event.ts';
 import { type ClientServer } from '../protocol/outside/acp.ts';
+import { type ConversationChoice } from '../protocol/page/controlsView.ts';
 import { type FormField } from '../protocol/page/form.ts';
 import {
   type HostMessageOf,
@@ -17,7 +18,6 @@ import {
 import { readSettings } from '../protocol/settings.ts';
 import { notFound } from './headlessFolder.ts';
 import {
-  type ChangedSettings,
   type ClientNotification,
   type FolderListener,
   type ListedSession,
@@ -83,18 +83,24 @@ export class JoinedFolder implements SessionFolder {
     return '';
   }
 
-  async settings(): Promise<SessionSettings> {
+  async settings(session: string): Promise<SessionSettings> {
     const { data } = await this.#deps.window.request('read_config', {});
+    const { current } = await this.#deps.window.request('list_models', { conversation: session });
     const config = data as Readonly<Record<string, unknown>>;
     const { settings } = readSettings((name) => config[name]);
-    return { ...settings, models: modelsOf(settings) };
+    const { mode = settings.mode, approvals = settings['approvals.mode'], efforts, effort } = current;
+    return { ...settings, mode, 'approvals.mode': approvals, models: modelsOf(settings), efforts, effort };
   }
 
-  /** Only the user changes the settings of a window; a program that is attached to it cannot. */
-  async set(changed: ChangedSettings): Promise<Result<void>> {
-    const settings = await this.settings();
-    const names = Object.keys(changed) as (keyof ChangedSettings)[];
-    if (names.every((name) => settings[name] === changed[name])) return succeeded(undefined);
+  /** Only the user chooses in a window; a program that is attached to it cannot. */
+  async choose(session: string, { mode, approvals, model, effort }: ConversationChoice): Promise<Result<void>> {
+    const held = await this.settings(session);
+    const isSame =
+      (mode ?? held.mode) === held.mode &&
+      (approvals ?? held['approvals.mode']) === held['approvals.mode'] &&
+      (model ?? held.model) === held.model &&
+      (effort ?? held.effort) === held.effort;
+    if (isSame) return succeeded(undefined);
     return failed('setting', 'The session runs in a window of VS Code.', 'Change it in that window.');
   }
 

@@ -4,6 +4,7 @@ import { formFieldSchema } from './page/form.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/json/outsideJson.ts';
 import { describeIssue } from './describeIssue.ts';
 import { CARD_MEDIA_TYPES } from './page/cardMedia.ts';
+import { APPROVAL_MODES, EFFORT_CHOICES, MODES } from './page/controlsView.ts';
 import { isPlainNotification, notificationSchema } from './notification.ts';
 import { shapeCheck } from './shape.ts';
 import { failureCodeSchema, failureSchema } from './tool.ts';
@@ -286,6 +287,14 @@ const bodies = {
   /** An overlay that the model reads instead of everything up to and including `through`. */
   compaction: { summary: z.string(), through: z.int(), seen: seenSchema.optional() },
   turn_ended: { outcome: z.enum(['done', 'stopped', 'error']), failure: failureSchema.optional() },
+  /** What the user chose for this conversation; absent fields stay as they are. */
+  choice_made: {
+    /** As in the setting `earshot.model`. */
+    model: z.string().optional(),
+    effort: z.enum(EFFORT_CHOICES).optional(),
+    mode: z.enum(MODES).optional(),
+    approvals: z.enum(APPROVAL_MODES).optional(),
+  },
   title_set: { title: z.string() },
   /** The conversation's name on a hub, and the cursor up to which its messages there are in this log. */
   hub_agent: { hub: z.string(), name: z.string(), cursor: z.string() },

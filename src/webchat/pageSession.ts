@@ -3,8 +3,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable, toDisposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
 import { ChatFrontend } from '../core/frontend/chatFrontend.ts';
-import { conversationHead, emptyChatHead, summarizePending } from '../core/frontend/chatHead.ts';
-import { type Settings } from '../protocol/settings.ts';
+import { emptyChatHead } from '../core/frontend/chatHead.ts';
 import { type WebChatOptions } from '../protocol/webChat.ts';
 import { type FromPage, type ToPage } from '../protocol/webview.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
@@ -13,6 +12,7 @@ import { type PageHandlers } from './handled.ts';
 import { PageAttachments, type TakenAttachments } from './pageAttachments.ts';
 import { type ControlType, createPageControls } from './pageControls.ts';
 import { PageCommands } from './pageCommands.ts';
+import { PageHead, type PageHeadDeps } from './pageHead.ts';
 import { type ConversationFollower, type FollowedConversation, type OpenQuestion } from './followedConversation.ts';
 import { raiseQueued, withdrawQueued } from './queuedMessages.ts';
 import { SentLines } from './sentLines.ts';
@@ -22,14 +22,11 @@ import { type LineSink } from './webServer.ts';
 const REFRESH_AFTER = 50;
 const NO_ATTACHMENTS: TakenAttachments = { returnAttachments: () => undefined };
 
-export interface PageSessionDeps {
+export interface PageSessionDeps extends PageHeadDeps {
   readonly clock: Clock;
   readonly client: Pick<PluginClient, 'request' | 'log'>;
   readonly conversations: Conversations;
   readonly options: WebChatOptions;
-  settings(): Settings;
-  /** The current model. */
-  model(): WebChatOptions['model'];
   /** Called when settings or the model may have changed. */
   chosen(): Promise<void>;
   /** Unsent texts by conversation; the key is empty for a new chat. */
@@ -55,10 +52,12 @@ export class PageSession implements Disposable {
   /** Serializes changes of the shown conversation, so that two quick messages start only one. */
   #changing: Promise<void> = Promise.resolve();
   #started: Promise<void> = Promise.resolve();
+  readonly #head: PageHead;
 
   constructor(deps: PageSessionDeps) {
     this.#deps = deps;
     this.#drafts = new Map(deps.drafts);
+    this.#head = new PageHead(deps);
     const { version, hostVersion } = deps.options;
     const head = { ...emptyChatHead({ version, hostVersion }, deps.model()), models: null };
     this.#frontend = new ChatFrontend(deps.clock, head, (error) => deps.client.log('error', describeError(error)));
@@ -74,6 +73,8 @@ export class PageSession implements Disposable {
       frontend: this.#frontend,
       attachments: this.#attachments,
       commands: this.#commands,
+      head: this.#head,
+      chosen: () => deps.chosen().then(() => this.#readHead()),
       show: (conversation) => this.show(conversation),
       shown: () => this.#shown,
       forget: (conversation) => this.#drafts.delete(conversation),
@@ -246,6 +247,11 @@ export class PageSession implements Disposable {
     this.#frontend.show(id, shown.state.transcript.items, takesDraft ? undefined : draft);
     for (const partial of shown.unfinished) this.#frontend.render(id, partial);
     for (const question of shown.questions) this.#opened(question);
+    await this.#readHead();
+  }
+
+  async #readHead(): Promise<void> {
+    await this.#head.read(this.#shown?.id);
     this.#refreshNow();
   }
 
@@ -306,6 +312,7 @@ export class PageSession implements Disposable {
       if (this.#shown === undefined) return;
       this.#frontend.appended(this.#shown.id, folded);
       this.#commands.appended(folded.event);
+      if (folded.event.type === 'choice_made') this.#readHead().catch(() => undefined);
     },
     render: (partial) => this.#shown && this.#frontend.render(this.#shown.id, partial),
     opened: (question) => this.#shown && this.#opened(question),
@@ -337,21 +344,7 @@ export class PageSession implements Disposable {
   }
 
   #refreshNow(): void {
-    const { conversations, settings } = this.#deps;
-    const model = this.#deps.model();
-    const live = this.#shown && { log: this.#shown, running: this.#shown.running };
-    this.#frontend.setHead(
-      conversationHead({
-        live,
-        model,
-        settings: settings(),
-        pending: summarizePending(live, model, settings()),
-        canSend: true,
-        obstacles: [],
-        others: conversations.others(this.#shown?.id),
-        folder: this.#deps.options.folderFacts,
-      }),
-    );
+    this.#frontend.setHead(this.#head.of(this.#shown));
   }
 
   #notice(text: string): void {

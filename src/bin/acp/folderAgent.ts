@@ -4,9 +4,10 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { createFolderDisk } from '../../acp/folderDisk.ts';
 import { type FolderAgent } from '../../acp/headlessFolder.ts';
-import { Emitter } from '../../base/emitter.ts';
+import { modelsOf } from '../../acp/sessionState.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { printWords } from '../../base/printPath.ts';
+import { missingModel } from '../../core/conversation/choices.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
 import { Earshot } from '../../core/earshot.ts';
 import { type AttachedFrontend, Frontends } from '../../core/frontend/frontends.ts';
@@ -46,7 +47,8 @@ export interface FolderAgentDeps {
   readonly userFolder: string;
   /** Whether checkpoints are taken before turns and commands. */
   readonly capture: boolean;
-  model(settings: Settings): Model;
+  /** Models by their references; the Guide has an empty one. */
+  model(reference: string): Model | undefined;
 }
 
 export async function openFolderAgent(
@@ -62,8 +64,7 @@ export async function openFolderAgent(
   );
   if (!isFolder) return failed('not_found', `cwd: ${folder} is not a folder.`);
   const { logger } = deps;
-  let { settings } = deps;
-  const changed = new Emitter<void>((error) => logger.error('a listener failed', error));
+  const { settings } = deps;
   const base = { clock: realClock, ids: realIds, logger };
   const hash = createHash('sha256')
     .update(await realpath(folder))
@@ -127,8 +128,8 @@ export async function openFolderAgent(
     processes: processObserver,
     shell: () => shell.path,
     settings: () => settings,
-    onDidChangeSettings: changed.event,
-    model: () => deps.model(settings),
+    model: () => deps.model(settings.model) ?? missingModel(settings.model),
+    models: { names: modelsOf(settings), get: (reference) => deps.model(reference) },
   });
   servers.start(earshot);
   return succeeded({
@@ -137,10 +138,6 @@ export async function openFolderAgent(
     store,
     snapshots,
     settings: () => settings,
-    set: (values) => {
-      settings = { ...settings, ...values };
-      changed.fire();
-    },
     addServers: (given) => servers.add(given),
     commands: async () => {
       const [prompts, skills] = await Promise.all([
@@ -158,7 +155,6 @@ export async function openFolderAgent(
       await checkpoints.close();
       handles.dispose();
       attached.dispose();
-      changed.dispose();
     },
   });
 }

@@ -1,6 +1,7 @@
 // Runs a turn: a request, then cycles of one model call and its tool calls, until the model makes no more calls.
 import { countOf } from '../../base/text.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
+import { effortFor } from '../conversation/choices.ts';
 import { CONTEXT_OVERFLOW } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { repeatInstruction } from '../prompt/schemaPrompts.ts';
@@ -130,7 +131,9 @@ async function callModel(
   let shortened = false;
   for (let failures = 1; ; failures++) {
     const signal = await begin();
-    const outcome = await runCycle(deps, prompting.request(), signal);
+    const effort = effortFor(deps.model, deps.log.state.choice.current);
+    const request = { ...prompting.request(), ...(effort !== undefined && { effort }) };
+    const outcome = await runCycle(deps, request, signal);
     // Rendered output cannot be withdrawn: the user decides how to continue.
     if (outcome.type !== 'failed' || outcome.shown) return outcome;
     if (outcome.failure.code === CONTEXT_OVERFLOW) {

@@ -47,7 +47,15 @@ function readModels(models: Readonly<Record<string, unknown>>): Readonly<Record<
   );
 }
 
-function readModel({ name, window, output, price, tiers, images, efforts }: Readonly<Record<string, unknown>>): ModelFacts {
+function readModel({
+  name,
+  window,
+  output,
+  price,
+  tiers,
+  images,
+  efforts,
+}: Readonly<Record<string, unknown>>): ModelFacts {
   const own = readPrice(price);
   const levels = Array.isArray(efforts) ? EFFORTS.filter((effort) => efforts.includes(effort)) : [];
   const above = Array.isArray(tiers) ? tiers.flatMap(readTier) : [];

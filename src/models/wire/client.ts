@@ -15,6 +15,8 @@ export interface EndpointOptions {
   readonly options?: ModelOptions;
   /** What is known about endpoints. By default it is kept only as long as the model object exists. */
   readonly memory?: EndpointMemory | Promise<EndpointMemory>;
+  /** Further headers of each request. They replace no header that Earshot sends itself. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Undefined for an endpoint that needs none. */
   apiKey(): Promise<string | undefined>;
 }

@@ -34,6 +34,7 @@ import { AWAITS_APPROVAL, COMMANDS } from '../ids.ts';
 import { type StatusBar } from '../statusBar.ts';
 import { OpenFolder } from '../workspace/openFolder.ts';
 import { type composeHandles } from './handles.ts';
+import { type composeModels } from './models.ts';
 import { type composeStorage } from './storage.ts';
 import { type Window } from './window.ts';
 
@@ -56,11 +57,11 @@ interface ChatParts {
   readonly workspace: Workspace;
   readonly statusBar: StatusBar;
   readonly hub: WindowHub;
-  model(): Model;
+  readonly models: Pick<ReturnType<typeof composeModels>, 'last'>;
 }
 
 export function composeChat({ logger, settings, waiting, held, report }: Window, parts: ChatParts) {
-  const { earshot, workspace, statusBar, model, hub } = parts;
+  const { earshot, workspace, statusBar, models, hub } = parts;
   const { store, lock, snapshots, draftsOf, memory, views, permissions } = parts.storage;
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
@@ -76,7 +77,6 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
       composing,
       memory,
       statusBar,
-      model,
       keepAlive,
       rulesIn: (conversation) => countRules(permissions, conversation),
       readDiffs: async (changes) => (await import('../chat/callDiffs.ts')).readDiffs(snapshots, changes),
@@ -85,7 +85,8 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   held.add(permissions.onDidChange(() => chat.refresh()));
   let suggested = '';
   const suggest = () => {
-    const suggestions = suggestionsFor(folder.facts, model(), settings.current);
+    const { model, settings: held } = earshot.choices.of(chat.shown);
+    const suggestions = suggestionsFor(folder.facts, model, held);
     if (suggested === suggestions.join('\n')) return;
     suggested = suggestions.join('\n');
     frontend.setHead({ suggestions });
@@ -116,13 +117,18 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   held.add(new ForkOrigins({ ...deps, earshot, chat }));
   const controls = createControlsHandlers({
     frontend,
-    model,
-    settings: () => settings.current,
-    shown: () => (chat.shown === undefined ? undefined : earshot.get(chat.shown)),
+    earshot,
+    limits: () => settings.limits,
+    last: models.last,
+    shown: () => chat.shown,
+    refresh: () => chat.refresh(),
+    warn: (text) => notice('warning', text),
   });
   /** Resolves once a conversation is shown. */
   const restore = () => chat.restore();
-  return { ...deps, earshot, chat, composing, background, controls, restore, keepAlive, views, permissions, folder };
+  const { handlers, choosing } = controls;
+  const parts_ = { chat, composing, background, controls: handlers, choosing, restore, keepAlive, views, permissions };
+  return { ...deps, ...parts_, earshot, folder };
 }
 
 /** The view with its page, which also shows the review of changes, and the commands on conversations. */
@@ -136,6 +142,7 @@ export function composeView(
     earshot,
     keepAlive: _,
     folder: __,
+    choosing: ___,
     views,
     permissions,
     ...deps

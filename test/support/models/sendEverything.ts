@@ -13,7 +13,7 @@ const nothing = () => undefined;
 
 const model = createChatModel({ baseUrl: `${web}/v1`, model: 'm', apiKey: async () => 'configured' });
 const parts = await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, signal));
-const models = await listModels(`${web}/v1`, 'configured');
+const models = await listModels({ baseUrl: `${web}/v1` }, 'configured');
 const session = await openSession(
   {
     server: 's',
