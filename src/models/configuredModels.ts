@@ -1,6 +1,6 @@
 // Creates the models of the configured providers by their references, and keeps each until its settings change. Adds what
 // is known about a model: its window, its levels of reasoning, and the cost of each call.
-import { type Model, type ModelPart } from '../core/ports/ports.ts';
+import { type Model, type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
 import { modelOptions, type Settings } from '../protocol/settings.ts';
 import { type EndpointMemory } from './endpointMemory.ts';
 import { type ModelFacts } from './facts/factsFile.ts';
@@ -82,8 +82,11 @@ function withFacts(
       return facts().images ?? made.takesImages;
     },
     small,
-    async *stream(...request: Parameters<Model['stream']>): AsyncGenerator<ModelPart> {
-      for await (const part of made.stream(...request)) yield withCost(part, options, facts());
+    async *stream({ image, ...request }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+      // Without their bytes, the images of an earlier model are left out; the texts describe them.
+      const images = facts().images === false || image === undefined ? {} : { image };
+      const parts = made.stream({ ...request, ...images }, signal);
+      for await (const part of parts) yield withCost(part, options, facts());
     },
   };
   // The made model stays behind it, so that what it learns later is seen.

@@ -211,8 +211,10 @@ const bodies = {
     /** Names (`resourceName`) of the resources of MCP servers that the call has read. */
     resources: z.array(z.string()).optional(),
     /** Images that the model is shown; their bytes are snapshots. */
-    images: z.array(z.strictObject({ media_type: z.string(), hash: z.string(), name: z.string() })).optional(),
-    /** Images and sound for the card; their bytes are snapshots. The model is not shown them. */
+    images: z
+      .array(z.strictObject({ media_type: z.string(), hash: z.string(), name: z.string(), tokens: z.int().optional() }))
+      .optional(),
+    /** Images and sound for the card; their bytes are snapshots. */
     media: z.array(z.strictObject({ media_type: z.enum(CARD_MEDIA_TYPES), hash: z.string() })).optional(),
   },
   /** `pid` and `start_time` are the supervisor's. `ended`: the command has ended and only its output is kept. */

@@ -25,6 +25,7 @@ import {
   type Frontend,
   type Ids,
   type Logger,
+  type Model,
   type Tool,
   type ToolContext,
   type ToolOutcome,
@@ -33,13 +34,14 @@ import { type Hooks } from '../ports/hooks.ts';
 import { type ReportedProblems } from '../ports/problems.ts';
 import { type Permissions, type Snapshots, type Store } from '../ports/storage.ts';
 import { type FilePath, type Workspace } from '../ports/workspace.ts';
-import { inTurn, keepMedia, keepViews, ownWorkspace, seenView } from './fileViews.ts';
+import { inTurn, keepImages, keepMedia, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { beforeTool, hooksAfterTool, runHooks } from './hookMoments.ts';
 import { type OwnEdits } from './ownEdits.ts';
 import { type OfferedTools } from './offeredTools.ts';
 import { withProblems } from './settling.ts';
 import { awaitInterruption } from './waitInterruptions.ts';
+import { chooseImages } from './shownImages.ts';
 
 export interface ToolRunDeps {
   readonly log: ConversationLog;
@@ -65,6 +67,8 @@ export interface ToolRunDeps {
   shell?: (() => string) | undefined;
   settings(): Settings;
   readonly onDidChangeSettings?: Event<void> | undefined;
+  /** The model that gets the result; absent: not known. */
+  model?(): Pick<Model, 'takesImages'>;
 }
 
 /** The response without the notifications it may carry: these are chosen when it is appended. */
@@ -105,7 +109,10 @@ async function runToEnd(
   const { seen, changes: kept, meanwhile } = await keepViews(deps, outcome);
   const changes = markOverwritten(deps, request, kept);
   const media = await keepMedia(deps, outcome);
-  const content = limitOutput(maskKey(outcome.content, deps.log.state.turn.key));
+  const { images, notes } = chooseImages(outcome.media ?? [], deps.model?.() ?? {});
+  const shown = await keepImages(deps, outcome.isError ? [] : images);
+  const whole = [outcome.content, ...notes].filter((part) => part !== '').join('\n');
+  const content = limitOutput(maskKey(whole, deps.log.state.turn.key));
   await warnOfLookalike(deps, request, content);
   return {
     type: 'tool_call_response',
@@ -119,6 +126,7 @@ async function runToEnd(
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
     ...(outcome.tools !== undefined && outcome.tools.length > 0 && { tools: [...outcome.tools] }),
     ...(outcome.resources !== undefined && { resources: [...outcome.resources] }),
+    ...(shown.length > 0 && { images: shown }),
     ...(media.length > 0 && { media }),
   };
 }

@@ -1,6 +1,6 @@
 // Projects the log to the model's messages, each event once. `models/` maps them to the form of an endpoint.
 import { type Attachment, type EventOf, type LogEvent } from '../../../protocol/event.ts';
-import { type ModelMessage, type ToolCall } from '../../ports/modelMessages.ts';
+import { type ImageReference, type ModelMessage, type ToolCall } from '../../ports/modelMessages.ts';
 import { type QueuedMessage } from '../../ports/ports.ts';
 import { imagesIn, withAttachments } from '../attachments.ts';
 
@@ -103,7 +103,8 @@ export class Messages {
     if (carries) this.#fillLostResults();
     if (isAwaited) {
       const failed = event.is_error && { failed: true as const };
-      this.#add(event.seq, withBlock({ role: 'tool', call, content, ...failed, ...images }, event));
+      const results = event.images && { resultImages: event.images.map(imageOfResult) };
+      this.#add(event.seq, withBlock({ role: 'tool', call, content, ...failed, ...images, ...results }, event));
     } else if (carries) {
       this.#add(event.seq, withBlock({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
@@ -178,4 +179,8 @@ function withBlock<M extends ModelMessage>(message: M, carrier: Carrier): M {
   if (carried === undefined || carried.text === '') return message;
   const { format, text } = carried;
   return { ...message, block: format === 'synthetic-tool' ? { format, text, id } : { format, text } };
+}
+
+function imageOfResult(image: NonNullable<EventOf<'tool_call_response'>['images']>[number]): ImageReference {
+  return { hash: image.hash, mediaType: image.media_type, name: image.name };
 }

@@ -38,6 +38,11 @@ class Estimate {
     this.#texts.push(text);
   }
 
+  /** An image's. */
+  addTokens(tokens: number): void {
+    this.#tokens += tokens;
+  }
+
   get tokens(): number {
     for (const text of this.#texts) this.#tokens += estimateTokens(text);
     this.#texts = [];
@@ -124,6 +129,7 @@ export class UsageTotal {
         return;
       case 'tool_call_response':
         this.#input.add(event.content);
+        for (const { tokens = 0 } of event.images ?? []) this.#input.addTokens(tokens);
         this.#carried(event.notifications);
         return;
       case 'chat_response':
