@@ -1,5 +1,5 @@
 // What the user chose last, for new conversations: model and effort in all windows, mode and approvals in this workspace.
-import { type Memento } from 'vscode';
+import type { Memento } from 'vscode';
 import { withChosen } from '../../core/conversation/choices.ts';
 import { APPROVAL_MODES, type ConversationChoice, EFFORT_CHOICES, MODES } from '../../protocol/page/controlsView.ts';
 import { type Settings } from '../../protocol/settings.ts';

@@ -1,5 +1,5 @@
 // Reads API keys from the editor's secret storage for a provider, or else from the environment; never from the settings.
-import { type SecretStorage } from 'vscode';
+import type { SecretStorage } from 'vscode';
 import { environmentKey, type Provider } from '../../models/providers.ts';
 
 type KeyOwner = Pick<Provider, 'id' | 'baseUrl'>;
