@@ -42,6 +42,8 @@ export class AcpAgent implements Disposable {
   readonly #lost = new Map<string, string>();
   /** The last queued update of each session: updates are sent in order, although some read files first. */
   readonly #sending = new Map<string, Promise<void>>();
+  /** Sessions that are being opened. */
+  readonly #opening = new Map<string, Promise<void>>();
   /** The last event of each session that was sent. */
   readonly #lastSeq = new Map<string, number>();
   /** Running calls that were announced to the client, with the end of their output. */
@@ -114,14 +116,20 @@ export class AcpAgent implements Disposable {
       return { sessionId: session, ...state };
     },
     'session/load': async ({ cwd, sessionId, mcpServers }) => {
-      const { folder, events } = await this.#join(cwd, sessionId, mcpServers);
-      for (const event of events) this.#forward(folder, sessionId, event, true);
-      await this.#sending.get(sessionId);
-      return stateOf(await folder.settings(sessionId));
+      const load = async () => {
+        const { folder, events } = await this.#join(cwd, sessionId, mcpServers);
+        for (const event of events) this.#forward(folder, sessionId, event, true);
+        await this.#sending.get(sessionId);
+        return stateOf(await folder.settings(sessionId));
+      };
+      return this.#opened(sessionId, load());
     },
     'session/resume': async ({ cwd, sessionId, mcpServers }) => {
-      const { folder } = await this.#join(cwd, sessionId, mcpServers);
-      return stateOf(await folder.settings(sessionId));
+      const resume = async () => {
+        const { folder } = await this.#join(cwd, sessionId, mcpServers);
+        return stateOf(await folder.settings(sessionId));
+      };
+      return this.#opened(sessionId, resume());
     },
     'session/list': async ({ cwd }) => {
       const folder = await this.#open(cwd ?? process.cwd());
@@ -165,6 +173,20 @@ export class AcpAgent implements Disposable {
       return {};
     },
   };
+
+  /** Holds back requests of the session until the reply is sent: before it, the client does not know the session. */
+  async #opened<T>(session: string, reply: Promise<T>): Promise<T> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#opening.set(session, promise);
+    try {
+      return await reply;
+    } finally {
+      setImmediate(() => {
+        if (this.#opening.get(session) === promise) this.#opening.delete(session);
+        resolve();
+      });
+    }
+  }
 
   #update(session: string, update: SessionUpdate): void {
     this.#queue(session, async () => [update]);
@@ -224,7 +246,9 @@ export class AcpAgent implements Disposable {
         this.#announced.set(call, output);
         this.#queue(session, async () => [outputUpdate(call, output)]);
       },
-      request: (method: string, params: object, signal: AbortSignal) => this.#request(method, params, signal),
+      request: (session: string, method: string, params: object, signal: AbortSignal) =>
+        this.#request(session, method, params, signal),
+      report: (what: string, error: unknown) => this.#deps.logger.error(what, error),
     };
     const effectOf = (tool: string) => made.folder?.effectOf(tool);
     const listener: FolderListener = {
@@ -261,8 +285,11 @@ export class AcpAgent implements Disposable {
     }
   }
 
-  /** Cancels the request at the client when the signal is aborted. */
-  #request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+  /** Asks the client, after what it was sent before. Cancels the request when the signal is aborted. */
+  async #request(session: string, method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    await this.#opening.get(session);
+    await this.#sending.get(session);
+    signal.throwIfAborted();
     const { id, answer } = this.#peer.ask(method, params);
     const cancel = () => this.#peer.notify('$/cancel_request', { requestId: id });
     signal.addEventListener('abort', cancel, { once: true });

@@ -1,5 +1,8 @@
 // The client as a front end: streams the model's answers to it, and asks it for approvals and answers of the user.
 import { join } from 'node:path';
+import { type Disposable, toDisposable } from '../base/disposable.ts';
+import { describeFailure } from '../base/errors.ts';
+import { type OpenRequest, type RequestAnswer, type RequestsClient } from '../core/client/requests.ts';
 import { type AttachedFrontend } from '../core/frontend/frontends.ts';
 import {
   type ApprovalAnswer,
@@ -22,26 +25,20 @@ export interface ClientDeps {
   /** More output of a running call. */
   output(session: string, call: string, text: string): void;
   /** Abort the signal if the answer is not needed any more. */
-  request(method: string, params: object, signal: AbortSignal): Promise<unknown>;
-}
-
-interface OpenApproval {
-  request: ApprovalRequest;
-  /** Cancels the client's request. */
-  asked: AbortController;
+  request(session: string, method: string, params: object, signal: AbortSignal): Promise<unknown>;
+  report(what: string, error: unknown): void;
 }
 
 const BY = 'user';
 const OPTIONS = { once: 'allow-once', reject: 'reject-once' } as const;
-const ALWAYS_OPTIONS = [
-  { scope: 'conversation', optionId: 'allow-always', where: 'in this session' },
-  { scope: 'folder', optionId: 'allow-always-in-folder', where: 'in this folder' },
+const SCOPES = [
+  { scope: 'conversation', suffix: '', where: 'in this session' },
+  { scope: 'folder', suffix: '-in-folder', where: 'in this folder' },
 ] as const;
 
 export class ClientFrontend implements AttachedFrontend {
   readonly #client: ClientDeps;
   readonly #calls: Pick<UpdateDeps, 'effectOf' | 'folder'>;
-  readonly #open = new Map<string, OpenApproval>();
 
   constructor(client: ClientDeps, calls: Pick<UpdateDeps, 'effectOf' | 'folder'>) {
     this.#client = client;
@@ -59,84 +56,85 @@ export class ClientFrontend implements AttachedFrontend {
     }
   }
 
+  /** Asks the client the open requests, and those that follow; `questions`: whether it can answer questions. */
+  follow(requests: RequestsClient, { questions }: { readonly questions: boolean }): Disposable {
+    const asking = new Map<string, AbortController>();
+    const withdraw = ({ type, conversation, id }: OpenRequest) => {
+      const key = `${type} ${conversation} ${id}`;
+      asking.get(key)?.abort();
+      asking.delete(key);
+      return key;
+    };
+    // Clients cannot update a question: it is withdrawn and asked again, so that only what was shown is approved.
+    const ask = (open: OpenRequest) => {
+      if (open.type === 'question' && !questions) return;
+      const asked = new AbortController();
+      asking.set(withdraw(open), asked);
+      this.#ask(requests, open, asked.signal).catch((error: unknown) => {
+        if (!asked.signal.aborted) this.#client.report('an answer of the client was not accepted', error);
+      });
+    };
+    const listening = requests.onDidChange(({ type, open }) => {
+      if (type === 'closed') withdraw(open);
+      // A change that is not the latest one: the next one asks.
+      else if (requests.all.includes(open)) ask(open);
+    });
+    requests.all.forEach(ask);
+    return toDisposable(() => {
+      listening.dispose();
+      for (const one of asking.values()) one.abort();
+    });
+  }
+
   /** Rejects the call if the client is gone or its answer is not valid. */
-  async approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const open: OpenApproval = { request, asked: new AbortController() };
-    const abort = () => open.asked.abort();
-    signal.addEventListener('abort', abort, { once: true });
-    const key = approvalKey(request);
-    this.#open.set(key, open);
-    try {
-      for (;;) {
-        signal.throwIfAborted();
-        const { asked } = open;
-        try {
-          return await this.#approveShown(open.request, asked.signal);
-        } catch (error) {
-          // Asked again if the preview has changed meanwhile.
-          if (signal.aborted || asked === open.asked) throw error;
-        }
-      }
-    } finally {
-      signal.removeEventListener('abort', abort);
-      if (this.#open.get(key) === open) this.#open.delete(key);
-    }
+  async #ask(requests: RequestsClient, open: OpenRequest, signal: AbortSignal): Promise<void> {
+    const { id, conversation, revision } = open;
+    const given: RequestAnswer =
+      open.type === 'approval'
+        ? { type: 'approval', conversation, id, revision, answer: await this.#approve(open.request, signal) }
+        : { type: 'question', id, answer: await this.#inquire(open.request, signal) };
+    signal.throwIfAborted();
+    const answered = await requests.answer(given);
+    // Answered elsewhere, or changed and asked again.
+    if (!answered.ok && !signal.aborted) throw new Error(describeFailure(answered.failure));
   }
 
-  /** Withdraws the question and asks again, since clients cannot update it: only changes that were shown are approved. */
-  approvalChanged(request: ApprovalRequest): void {
-    const open = this.#open.get(approvalKey(request));
-    if (open === undefined) return;
-    const { asked } = open;
-    open.request = request;
-    open.asked = new AbortController();
-    asked.abort();
-  }
-
-  async #approveShown(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const { conversation, call, reason, note, problem, always, preview, task } = request;
+  async #approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { conversation, call, reason, note, problem, preview, task } = request;
     const { id, name, arguments: args } = call;
     const ofTask = task === undefined ? undefined : describeTask(task);
     const texts = [ofTask, reason, note, problem, preview?.refusal].filter((text) => text !== undefined);
     const content = [...describePreview(this.#calls.folder, preview), ...texts.map(textContent)];
     const toolCall = { ...describeCall(id, name, args, this.#calls), ...(content.length > 0 && { content }) };
+    const always = alwaysOptions(request);
     const options = [
       { optionId: OPTIONS.once, name: 'Allow once', kind: 'allow_once' },
-      ...(always === undefined ? [] : ALWAYS_OPTIONS).map(({ optionId, where }) => ({
-        optionId,
-        name: `Always allow ${where}: ${always}`,
-        kind: 'allow_always',
-      })),
+      ...always.map(({ optionId, name: label }) => ({ optionId, name: label, kind: 'allow_always' })),
       { optionId: OPTIONS.reject, name: 'Reject', kind: 'reject_once' },
     ];
-    const answered = await this.#ask(
-      'session/request_permission',
-      { sessionId: conversation, toolCall, options },
-      signal,
-    );
+    const params = { sessionId: conversation, toolCall, options };
+    const answered = await this.#request(conversation, 'session/request_permission', params, signal);
     const { outcome, optionId } = permissionAnswerSchema.safeParse(answered).data?.outcome ?? { outcome: 'cancelled' };
     if (outcome === 'selected' && optionId === OPTIONS.once) return { action: 'approve', by: BY };
-    const chosen = ALWAYS_OPTIONS.find((option) => outcome === 'selected' && option.optionId === optionId);
-    if (chosen !== undefined && always !== undefined) {
-      return { action: 'approve', always: { scope: chosen.scope }, by: BY };
-    }
+    const chosen = always.find((option) => outcome === 'selected' && option.optionId === optionId);
+    if (chosen !== undefined) return { action: 'approve', always: chosen.always, by: BY };
     return { action: 'reject', by: BY, ...(outcome === 'cancelled' && { reason: 'The question was cancelled.' }) };
   }
 
   /** A client without support for forms refuses the request, which counts as an empty or cancelled answer. */
-  async ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    const answered = await this.#ask('elicitation/create', describeInquiry(request), signal);
+  async #inquire(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
+    const answered = await this.#request(request.conversation, 'elicitation/create', describeInquiry(request), signal);
     return { answer: readInquiryAnswer(request, answered), by: BY };
   }
 
   /** Undefined: the client refused, or is gone. Rejects only if the signal is aborted. */
-  async #ask(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+  async #request(session: string, method: string, params: object, signal: AbortSignal): Promise<unknown> {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const abort = () => reject(new Error('aborted'));
     signal.addEventListener('abort', abort, { once: true });
     try {
       signal.throwIfAborted();
-      const answer = this.#client.request(method, params, signal).catch(() => undefined);
+      const answer = this.#client.request(session, method, params, signal).catch(() => undefined);
       return await Promise.race([answer, aborted]);
     } finally {
       signal.removeEventListener('abort', abort);
@@ -144,8 +142,16 @@ export class ClientFrontend implements AttachedFrontend {
   }
 }
 
-function approvalKey({ conversation, call }: ApprovalRequest): string {
-  return `${conversation} ${call.id}`;
+/** One option for each scope, and for each scope of the whole MCP server. */
+function alwaysOptions({ always, alwaysServer }: ApprovalRequest) {
+  const options = (prefix: string, covers: string | undefined, server?: true) =>
+    (covers === undefined ? [] : SCOPES).map(({ scope, suffix, where }) => ({
+      optionId: `${prefix}${suffix}`,
+      name: `Always allow ${where}: ${covers}`,
+      always: { scope, ...(server && { server }) },
+    }));
+  const ofServer = alwaysServer === undefined ? undefined : `every tool of ${alwaysServer}`;
+  return [...options('allow-always', always), ...options('allow-always-server', ofServer, true)];
 }
 
 /** What a task would run, and before it the tasks that it depends on. */

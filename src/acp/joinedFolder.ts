@@ -1,12 +1,11 @@
 // Sessions in a window of VS Code: its conversations, followed and driven through the window's socket (WIRE D).
+import { DisposableStore } from '../base/disposable.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
 import { type GivenAttachment } from '../core/agent/userText.ts';
-import { type ApprovalRequest } from '../core/ports/ports.ts';
-import { approvalDetails } from '../protocol/approvalDetails.ts';
+import { RemoteRequests } from '../core/client/remoteRequests.ts';
 import { type LogEvent, readWritten } from '../protocol/event.ts';
 import { type ClientServer } from '../protocol/outside/acp.ts';
 import { type ConversationChoice } from '../protocol/page/controlsView.ts';
-import { type FormField } from '../protocol/page/form.ts';
 import {
   type HostMessageOf,
   type HostReplies,
@@ -65,8 +64,9 @@ export class JoinedFolder implements SessionFolder {
   readonly #ended = new Map<string, QueryCompleteData>();
   /** Prompts that wait for the end of their turn, by turn id. */
   readonly #waiting = new Map<string, (end: QueryCompleteData) => void>();
-  /** Questions to the client that are not answered yet, by session and id. */
-  readonly #asked = new Map<string, AbortController>();
+  /** The requests that are open in the window, too; the first answer counts. */
+  readonly #requests: RemoteRequests;
+  readonly #held = new DisposableStore();
   /** The answer that is being streamed in each session, and how many characters of each part the client has. */
   readonly #shown = new Map<string, { readonly response: string; readonly lengths: Record<Field, number> }>();
 
@@ -76,6 +76,18 @@ export class JoinedFolder implements SessionFolder {
     this.snapshots = deps.snapshots;
     this.effectOf = deps.effectOf;
     this.traitsOf = deps.traitsOf;
+    this.#requests = new RemoteRequests({
+      respond: (fields) => deps.window.request('respond', fields),
+      subscriptionOf: (conversation) => conversation,
+      report: (error) => deps.report('a request of the window could not be shown', error),
+    });
+    const { frontend } = deps.listener;
+    this.#held.add(frontend.follow(this.#requests, { questions: deps.asks }));
+    const started = this.#requests.onDidChange(({ type, open, answer }) => {
+      if (type !== 'closed' || answer === undefined || !('action' in answer) || answer.action === 'reject') return;
+      frontend.render(open.conversation, { type: 'tool_started', call: open.id });
+    });
+    this.#held.add(started);
   }
 
   /** The window removes the key from its events. */
@@ -89,7 +101,8 @@ export class JoinedFolder implements SessionFolder {
     const config = data as Readonly<Record<string, unknown>>;
     const { settings } = readSettings((name) => config[name]);
     const { mode = settings.mode, approvals = settings['approvals.mode'], efforts, effort } = current;
-    return { ...settings, mode, 'approvals.mode': approvals, models: modelsOf(settings), efforts, effort };
+    const { reference: model = settings.model } = current;
+    return { ...settings, model, mode, 'approvals.mode': approvals, models: modelsOf(settings), efforts, effort };
   }
 
   /** Only the user chooses in a window; a program that is attached to it cannot. */
@@ -171,21 +184,21 @@ export class JoinedFolder implements SessionFolder {
   }
 
   async close(): Promise<void> {
+    this.#held.dispose();
     this.#deps.window.end();
   }
 
   receive(event: WindowEvent): void {
-    const { conversation, data, seq, respond } = event;
-    if (respond !== undefined) this.#ask(event).catch((error: unknown) => this.#report(error));
-    else if (event.partial !== undefined) this.#showPiece(event);
+    const { data, seq } = event;
+    if (event.partial !== undefined) this.#showPiece(event);
     else if (seq !== undefined) this.#log(event);
-    else if (data.type === 'resolved') this.#resolved(conversation, data);
     else if (data.type === 'query_complete') this.#queryComplete(data);
+    else this.#requests.receive(event);
   }
 
   /** The connection has ended. */
   gone(): void {
-    for (const asked of this.#asked.values()) asked.abort();
+    this.#held.dispose();
     for (const turn of this.#waiting.keys()) {
       this.#complete({ type: 'query_complete', turn, outcome: 'error', message: `${GONE} ${NEXT}` });
     }
@@ -257,43 +270,6 @@ export class JoinedFolder implements SessionFolder {
     this.#deps.listener.frontend.render(session, part);
   }
 
-  /** The question is open in the window too; the first answer counts. */
-  async #ask({ conversation, respond, data }: WindowEvent): Promise<void> {
-    const { frontend } = this.#deps.listener;
-    const id = String(data['id']);
-    if (respond === 'tool_approval' && this.#asked.has(questionKey(conversation, id))) {
-      frontend.approvalChanged(readApproval(conversation, id, data));
-      return;
-    }
-    const asked = new AbortController();
-    this.#asked.set(questionKey(conversation, id), asked);
-    const { signal } = asked;
-    const sub = { sub_id: conversation };
-    try {
-      if (respond === 'tool_approval') {
-        const { action, reason } = await frontend.approve(readApproval(conversation, id, data), signal);
-        const answer = { ...sub, respond, tool_call_id: id, action, ...(reason !== undefined && { reason }) } as const;
-        await this.#deps.window.request('respond', answer);
-      } else if (respond === 'inquiry' && this.#deps.asks) {
-        const { answer } = await frontend.ask(readInquiry(conversation, id, data), signal);
-        const given = typeof answer === 'string' ? answer : [...answer];
-        await this.#deps.window.request('respond', { ...sub, respond, inquiry_id: id, answer: given });
-      }
-    } catch (error) {
-      // Answered in the window, or the window is gone.
-      if (!signal.aborted) throw error;
-    } finally {
-      this.#asked.delete(questionKey(conversation, id));
-    }
-  }
-
-  #resolved(conversation: string, data: WindowEvent['data']): void {
-    const call = data['tool_call_id'];
-    this.#asked.get(questionKey(conversation, String(call ?? data['inquiry_id'])))?.abort();
-    if (typeof call !== 'string' || (data['action'] !== 'approve' && data['action'] !== 'modify')) return;
-    this.#deps.listener.frontend.render(conversation, { type: 'tool_started', call });
-  }
-
   async #try<T>(work: () => Promise<T>): Promise<Result<T>> {
     try {
       return succeeded(await work());
@@ -301,35 +277,10 @@ export class JoinedFolder implements SessionFolder {
       return failed('plugin', describeError(error));
     }
   }
-
-  #report(error: unknown): void {
-    this.#deps.report('the window did not accept an answer of the client', error);
-  }
-}
-
-function questionKey(session: string, id: string): string {
-  return `${session} ${id}`;
 }
 
 /** Undefined: this version does not know the event. */
 function readEvent(data: Readonly<Record<string, unknown>>): LogEvent | undefined {
   const read = readWritten({ v: 1, ...data });
   return read.kind === 'event' ? read.event : undefined;
-}
-
-function readApproval(conversation: string, id: string, data: WindowEvent['data']): ApprovalRequest {
-  const args = data['arguments'] as Readonly<Record<string, unknown>>;
-  return { conversation, call: { id, name: String(data['name']), arguments: args }, ...approvalDetails(data) };
-}
-
-function readInquiry(conversation: string, id: string, data: WindowEvent['data']) {
-  const options = data['options'] as readonly string[] | undefined;
-  const fields = data['fields'] as readonly FormField[] | undefined;
-  return {
-    ...{ conversation, id, text: String(data['question']) },
-    ...(options && { options }),
-    ...(data['several'] === true && { several: true }),
-    ...(fields && { fields }),
-    ...(typeof data['problem'] === 'string' && { problem: data['problem'] }),
-  };
 }

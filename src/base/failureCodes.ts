@@ -47,6 +47,7 @@ export type ModelCode =
   | 'answer_too_large'
   | 'answer_too_long'
   | 'bad_request'
+  | 'content_refused'
   | 'context_overflow'
   | 'empty_answer'
   | 'forbidden'
@@ -76,6 +77,7 @@ type ToolCode =
   | 'bad_patch'
   | 'cancelled'
   | 'gone'
+  | 'http_error'
   | 'interrupted'
   | 'no_fixes'
   | 'no_line'
@@ -86,13 +88,14 @@ type ToolCode =
   | 'slow'
   | 'too_deep';
 
-/** Whether a call still does what was approved. */
-type ApprovalCode = 'not_as_approved' | 'only_planned' | 'plan_mode' | 'rejected';
+/** Answers to approvals, and whether a call still does what was approved. */
+type ApprovalCode = 'already_answered' | 'not_as_approved' | 'only_planned' | 'plan_mode' | 'rejected';
 
 /** Commands and tasks. */
 export type ProcessCode =
   | 'bad_command'
   | 'name_taken'
+  | 'no_handle'
   | 'no_input'
   | 'no_tasks'
   | 'not_running'
@@ -124,6 +127,9 @@ export type HubCode = 'hub_absent' | 'hub_off' | 'hub_refused' | 'no_agent' | 'n
 /** Requests of plugins that are refused, and plugins that cannot be run. */
 type PluginCode = 'not_approved' | 'plugin';
 
+/** MCP servers and their tools. */
+type ServerCode = 'no_server' | 'server_error' | 'sign_in';
+
 /** The user's configuration, and the producers that depend on it. */
 type SetupCode = 'hook' | 'producer' | 'setting';
 
@@ -138,4 +144,5 @@ export type FailureCode =
   | ConversationCode
   | HubCode
   | PluginCode
+  | ServerCode
   | SetupCode;

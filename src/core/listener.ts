@@ -24,7 +24,10 @@ const CONTEXT_WINDOW = 200_000;
 /** A short limit, because the agent waits meanwhile. Slower samples are left for the next delivery. */
 const SAMPLED_WITHIN = 1500;
 /** Earshot's own configuration does not apply to outside agents. */
-const NO_CONFIG: RequestConfig = { model: '', mode: '', tools: [], servers: [], instructions: [], skills: [] };
+const NO_CONFIG: RequestConfig = {
+  ...{ model: '', mode: '', tools: [], servers: [], instructions: [], skills: [] },
+  ...{ folders: [], date: '' },
+};
 
 export interface ListenerPorts {
   readonly snapshots: Snapshots;
@@ -200,8 +203,6 @@ export class Listener implements Disposable {
       state: state.sampled,
       used: NO_CONFIG,
       config: NO_CONFIG,
-      instruction: async () => undefined,
-      skill: async () => undefined,
       contextTokens: 0,
       contextWindow: CONTEXT_WINDOW,
     };

@@ -1,10 +1,10 @@
 // What the hub's methods share: the state, the files, and committing changes of the state to disk.
+import { type Coalescer } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { JsonRpcError, SERVER_ERROR } from '../base/json/jsonRpc.ts';
 import { type HubRecord } from '../protocol/hub.ts';
 import { type Connection } from './connection.ts';
 import { type Directory, type HubAgent, type HubSession } from './directory.ts';
-import { type Coalescer } from './coalescer.ts';
 import { type HubLink } from './hubLink.ts';
 import { type HealthWatchers } from './healthWatchers.ts';
 import { type HubWriter, UnknownOutcomeError } from './hubWriter.ts';
@@ -24,7 +24,7 @@ export interface HubContext {
   readonly directory: Directory;
   readonly pushes: Pushes;
   readonly writer: HubWriter;
-  readonly updates: Coalescer;
+  readonly updates: Coalescer<string>;
   readonly healthWatchers: HealthWatchers;
   readonly version: string;
   readonly startedAt: number;

@@ -1,6 +1,7 @@
 // The identity behind a connection: registers agents, and starts, attaches and ends sessions.
 import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
 import { isReservedName } from '../protocol/hub.ts';
+import { type HubParams, type HubResult } from '../protocol/hubMethods.ts';
 import { type Connection } from './connection.ts';
 import { type HubSession } from './directory.ts';
 import { boundCaller, type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
@@ -9,18 +10,11 @@ import { printCursor } from './index/messageRows.ts';
 const NO_SESSION = 'no active session found';
 const EXPIRES_AFTER = 24 * 3600_000;
 
-interface Registration {
-  readonly name: string;
-  readonly role?: string | undefined;
-  readonly module?: string | undefined;
-  readonly display?: string | undefined;
-}
-
 export async function registerAgent(
   context: HubContext,
   connection: Connection | undefined,
-  { name, role = '', module = '', display = '' }: Registration,
-): Promise<{ agent_id: string; status: 'registered' | 'updated' }> {
+  { name, role = '', module = '', display = '' }: HubParams<'agent.register'>,
+): Promise<HubResult<'agent.register'>> {
   for (const [field, value] of [
     ['name', name],
     ['role', role],
@@ -44,8 +38,8 @@ export async function registerAgent(
 export async function unregisterAgent(
   context: HubContext,
   connection: Connection,
-  { agent_id: name }: { agent_id: string },
-): Promise<{ removed: boolean }> {
+  { agent_id: name }: HubParams<'agent.unregister'>,
+): Promise<HubResult<'agent.unregister'>> {
   const { directory, pushes } = context;
   if (!directory.agents.has(name)) return { removed: false };
   if (!mayActFor(context, connection, name)) throw refused('this agent has a live session on another connection');
@@ -58,18 +52,11 @@ export async function unregisterAgent(
   return { removed: true };
 }
 
-interface Started {
-  readonly session_id: string;
-  readonly agent_id: string;
-  readonly started_at: string;
-  readonly cursor: string;
-}
-
 export async function startSession(
   context: HubContext,
   connection: Connection,
-  { agent_id: name }: { agent_id: string },
-): Promise<Started> {
+  { agent_id: name }: HubParams<'session.start'>,
+): Promise<HubResult<'session.start'>> {
   const { directory, pushes } = context;
   if (!directory.agents.has(name)) throw refused(`agent_id: no agent ${name} is registered`);
   if (!mayActFor(context, connection, name)) throw refused('this agent has a live session on another connection');
@@ -101,8 +88,8 @@ export async function startSession(
 export function attachSession(
   context: HubContext,
   connection: Connection,
-  { session_id: id }: { session_id: string },
-): Started {
+  { session_id: id }: HubParams<'session.attach'>,
+): HubResult<'session.attach'> {
   const session = context.directory.sessions.get(id);
   if (session === undefined) throw refused('session_id: there is no such session; call session.start');
   session.lastSeen = context.clock.now();
@@ -113,8 +100,8 @@ export function attachSession(
 export async function endSession(
   context: HubContext,
   connection: Connection,
-  { session_id: named }: { session_id?: string | undefined },
-): Promise<{ ended: boolean }> {
+  { session_id: named }: HubParams<'session.end'>,
+): Promise<HubResult<'session.end'>> {
   const id = named ?? connection.session;
   if (id === undefined) throw refused(NO_SESSION);
   if (!context.directory.sessions.has(id)) return { ended: false };
@@ -159,7 +146,7 @@ function mayActFor({ directory, pushes }: HubContext, connection: Connection, ag
   return connection.registered.has(agent);
 }
 
-function describeStart(context: HubContext, session: HubSession): Started {
+function describeStart(context: HubContext, session: HubSession): HubResult<'session.start'> {
   return {
     session_id: session.id,
     agent_id: session.agent,

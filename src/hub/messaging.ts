@@ -1,13 +1,7 @@
 // Sends, reads, edits and deletes messages, and marks them as read.
 import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
-import {
-  type HubMessage,
-  type MessageCreate,
-  MOST_BODY_BYTES,
-  MOST_PAGE,
-  type Pair,
-  type ThreadHead,
-} from '../protocol/hub.ts';
+import { type MessageCreate, MOST_BODY_BYTES, type Pair, type ThreadHead } from '../protocol/hub.ts';
+import { type HubMessage, type HubParams, type HubResult, MOST_PAGE } from '../protocol/hubMethods.ts';
 import { type Caller, commit, diskRefused, type HubContext, now, recordHead, refused } from './hubContext.ts';
 import { type MessageIndex } from './index/messageIndex.ts';
 import { parseCursor, printCursor } from './index/messageRows.ts';
@@ -17,23 +11,8 @@ import { messageFile } from './readRecords.ts';
 const DEFAULT_PAGE = 50;
 const LONGEST_TITLE = 200;
 
-interface Sending {
-  readonly content: string;
-  readonly format?: 'markdown' | 'plain' | 'json' | undefined;
-  readonly structured?: unknown;
-  readonly thread_id?: string | undefined;
-  readonly reply_to?: string | undefined;
-  readonly scopes?: readonly Pair[] | undefined;
-  readonly refs?: readonly Pair[] | undefined;
-  readonly mentions?: readonly string[] | undefined;
-  readonly client_id?: string | undefined;
-}
-
-interface Sent {
-  readonly message_id: string;
-  readonly thread_id?: string;
-  readonly created_at: string;
-}
+type Sending = HubParams<'message.send'>;
+type Sent = HubResult<'message.send'>;
 
 export class Messaging {
   readonly #context: HubContext;
@@ -125,22 +104,11 @@ export class Messaging {
     return thread;
   }
 
-  async get({ agent }: Caller, { message_id: id }: { message_id: string }): Promise<{ message: HubMessage }> {
+  async get({ agent }: Caller, { message_id: id }: HubParams<'message.get'>): Promise<HubResult<'message.get'>> {
     return { message: await this.#existing(id, agent.name) };
   }
 
-  async list(
-    { agent }: Caller,
-    params: {
-      readonly scope?: Pair | undefined;
-      readonly mention?: string | undefined;
-      readonly thread_id?: string | undefined;
-      readonly author?: string | undefined;
-      readonly unread?: boolean | undefined;
-      readonly after?: string | undefined;
-      readonly limit?: number | undefined;
-    },
-  ): Promise<{ messages: readonly HubMessage[]; after: string; more: boolean; unread: number }> {
+  async list({ agent }: Caller, params: HubParams<'message.list'>): Promise<HubResult<'message.list'>> {
     const { scope, thread_id: thread, author, unread, limit = DEFAULT_PAGE } = params;
     const mention = params.mention?.replace(/^@/, '');
     const filter = { scope, mention, thread, author, unread };
@@ -155,18 +123,15 @@ export class Messaging {
 
   async edit(
     caller: Caller,
-    { message_id: id, content, structured }: { message_id: string; content: string; structured?: unknown },
-  ): Promise<{ message_id: string; updated_at: string; version: number }> {
+    { message_id: id, content, structured }: HubParams<'message.edit'>,
+  ): Promise<HubResult<'message.edit'>> {
     limitBody(content, structured);
     const body = { content, ...(structured !== undefined && { structured }) };
     const changed = await this.#change(caller, id, 'edit', { type: 'message.edit', ...body });
     return { message_id: id, updated_at: changed.updated_at ?? changed.created_at, version: changed.version };
   }
 
-  async delete(
-    caller: Caller,
-    { message_id: id }: { message_id: string },
-  ): Promise<{ message_id: string; deleted_at: string; version: number }> {
+  async delete(caller: Caller, { message_id: id }: HubParams<'message.delete'>): Promise<HubResult<'message.delete'>> {
     const changed = await this.#change(caller, id, 'delete', { type: 'message.delete' });
     return { message_id: id, deleted_at: changed.updated_at ?? changed.created_at, version: changed.version };
   }
@@ -194,8 +159,8 @@ export class Messaging {
 
   async markRead(
     { agent }: Caller,
-    { message_ids: ids }: { message_ids: readonly string[] },
-  ): Promise<{ marked: number }> {
+    { message_ids: ids }: HubParams<'message.markRead'>,
+  ): Promise<HubResult<'message.markRead'>> {
     const found = await this.#context.index.use((index) =>
       [...new Set(ids)].map((id) => index.get(id, agent.name)).filter((message) => message !== undefined),
     );

@@ -1,131 +1,88 @@
-// The hub's methods: their parameters and their handlers.
+// The hub's methods: their handlers, and the check of their parameters.
 import type * as z from 'zod';
 import { type BatchAnswers, INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
-import * as wire from '../protocol/hub.ts';
+import { HUB_METHODS, type HubMethod, type HubParams, type HubResult } from '../protocol/hubMethods.ts';
 import { type Connection } from './connection.ts';
-import { type HubContext, now } from './hubContext.ts';
+import { type Caller, type HubContext, now } from './hubContext.ts';
 import * as identity from './identity.ts';
 import { type Messaging } from './messaging.ts';
 import * as subscribing from './subscribing.ts';
 import * as threads from './threads.ts';
 
-export interface MethodDeps {
+interface Request {
   readonly context: HubContext;
   readonly messaging: Messaging;
+  readonly connection: Connection;
 }
 
-type Run = (deps: MethodDeps, connection: Connection, params: unknown) => unknown;
-
-function method<T>(schema: z.ZodType<T>, run: (deps: MethodDeps, connection: Connection, params: T) => unknown): Run {
-  return (deps, connection, params) => run(deps, connection, parseParams(schema, params));
-}
+type Handler<Params, Result> = (request: Request, params: Params) => Result | Promise<Result>;
 
 /** For methods that act as the caller's session. */
-function asCaller<T>(
-  schema: z.ZodType<T>,
-  run: (deps: MethodDeps, caller: Awaited<ReturnType<typeof identity.callerOf>>, params: T) => unknown,
-): Run {
-  return async (deps, connection, params) => {
-    const parsed = parseParams(schema, params);
-    return run(deps, await identity.callerOf(deps.context, connection), parsed);
+function asCaller<Params, Result>(
+  run: (request: Request, caller: Caller, params: Params) => Result | Promise<Result>,
+): Handler<Params, Result> {
+  return async (request, params) => {
+    return run(request, await identity.callerOf(request.context, request.connection), params);
   };
 }
 
-const METHODS: ReadonlyMap<string, Run> = new Map(
-  Object.entries({
-    'agent.register': method(wire.registerParams, ({ context }, connection, params) =>
-      identity.registerAgent(context, connection, params),
-    ),
-    'agent.unregister': method(wire.agentParams, ({ context }, connection, params) =>
-      identity.unregisterAgent(context, connection, params),
-    ),
-    'agent.list': method(wire.noParams, ({ context }) => listAgents(context)),
-    'agent.whoami': asCaller(wire.noParams, ({ context }, { agent, session }) => {
-      const knownAs = context.link()?.knownAs(agent.name);
-      return {
-        agent_id: agent.name,
-        role: agent.role,
-        module: agent.module,
-        display: agent.display,
-        session_id: session.id,
-        ...(knownAs !== undefined && knownAs !== agent.name && { known_as: knownAs }),
-      };
-    }),
-    'session.start': method(wire.agentParams, ({ context }, connection, params) =>
-      identity.startSession(context, connection, params),
-    ),
-    'session.attach': method(wire.sessionParams, ({ context }, connection, params) =>
-      identity.attachSession(context, connection, params),
-    ),
-    'session.end': method(wire.optionalSessionParams, ({ context }, connection, params) =>
-      identity.endSession(context, connection, params),
-    ),
-    'session.list': method(wire.noParams, ({ context }, connection) => listSessions(context, connection)),
-    'session.heartbeat': asCaller(wire.noParams, ({ context }) => ({ last_seen_at: now(context) })),
-    'message.send': asCaller(wire.sendParams, ({ messaging }, caller, params) => messaging.send(caller, params)),
-    'message.get': asCaller(wire.messageParams, ({ messaging }, caller, params) => messaging.get(caller, params)),
-    'message.list': asCaller(wire.listMessagesParams, ({ messaging }, caller, params) =>
-      messaging.list(caller, params),
-    ),
-    'message.edit': asCaller(wire.editParams, ({ messaging }, caller, params) => messaging.edit(caller, params)),
-    'message.delete': asCaller(wire.messageParams, ({ messaging }, caller, params) => messaging.delete(caller, params)),
-    'message.markRead': asCaller(wire.markReadParams, ({ messaging }, caller, params) =>
-      messaging.markRead(caller, params),
-    ),
-    'thread.create': asCaller(wire.createThreadParams, ({ context }, caller, params) =>
-      threads.createThread(context, caller, params),
-    ),
-    'thread.list': asCaller(wire.listThreadsParams, ({ context }, caller, params) =>
-      threads.listThreads(context, caller, params),
-    ),
-    'thread.get': asCaller(wire.getThreadParams, ({ context }, caller, params) =>
-      threads.getThread(context, caller, params),
-    ),
-    subscribe: asCaller(wire.subscribeParams, ({ context }, caller, params) =>
-      subscribing.subscribe(context, caller, params),
-    ),
-    unsubscribe: asCaller(wire.unsubscribeParams, ({ context }, caller, params) =>
-      subscribing.unsubscribe(context, caller, params),
-    ),
-    'subscriptions.list': asCaller(wire.noParams, ({ context }, caller) =>
-      subscribing.listSubscriptions(context, caller),
-    ),
-    health: method(wire.healthParams, ({ context }, connection, { watch }) => {
-      if (watch !== undefined) context.healthWatchers.set(connection, watch);
-      return health(context);
-    }),
+const HANDLERS: { readonly [M in HubMethod]: Handler<HubParams<M>, HubResult<M>> } = {
+  'agent.register': ({ context, connection }, params) => identity.registerAgent(context, connection, params),
+  'agent.unregister': ({ context, connection }, params) => identity.unregisterAgent(context, connection, params),
+  'agent.list': ({ context }) => listAgents(context),
+  'agent.whoami': asCaller(({ context }, { agent, session }) => {
+    const knownAs = context.link()?.knownAs(agent.name);
+    return {
+      agent_id: agent.name,
+      role: agent.role,
+      module: agent.module,
+      display: agent.display,
+      session_id: session.id,
+      ...(knownAs !== undefined && knownAs !== agent.name && { known_as: knownAs }),
+    };
   }),
-);
-
-/** Methods that change nothing. */
-const READS: ReadonlySet<string> = new Set([
-  'agent.list',
-  'agent.whoami',
-  'session.list',
-  'message.get',
-  'message.list',
-  'thread.list',
-  'thread.get',
-  'subscriptions.list',
-  'health',
-]);
+  'session.start': ({ context, connection }, params) => identity.startSession(context, connection, params),
+  'session.attach': ({ context, connection }, params) => identity.attachSession(context, connection, params),
+  'session.end': ({ context, connection }, params) => identity.endSession(context, connection, params),
+  'session.list': ({ context, connection }) => listSessions(context, connection),
+  'session.heartbeat': asCaller(({ context }) => ({ last_seen_at: now(context) })),
+  'message.send': asCaller(({ messaging }, caller, params) => messaging.send(caller, params)),
+  'message.get': asCaller(({ messaging }, caller, params) => messaging.get(caller, params)),
+  'message.list': asCaller(({ messaging }, caller, params) => messaging.list(caller, params)),
+  'message.edit': asCaller(({ messaging }, caller, params) => messaging.edit(caller, params)),
+  'message.delete': asCaller(({ messaging }, caller, params) => messaging.delete(caller, params)),
+  'message.markRead': asCaller(({ messaging }, caller, params) => messaging.markRead(caller, params)),
+  'thread.create': asCaller(({ context }, caller, params) => threads.createThread(context, caller, params)),
+  'thread.list': asCaller(({ context }, caller, params) => threads.listThreads(context, caller, params)),
+  'thread.get': asCaller(({ context }, caller, params) => threads.getThread(context, caller, params)),
+  subscribe: asCaller(({ context }, caller, params) => subscribing.subscribe(context, caller, params)),
+  unsubscribe: asCaller(({ context }, caller, params) => subscribing.unsubscribe(context, caller, params)),
+  'subscriptions.list': asCaller(({ context }, caller) => subscribing.listSubscriptions(context, caller)),
+  health: ({ context, connection }, { watch }) => {
+    if (watch !== undefined) context.healthWatchers.set(connection, watch);
+    return health(context);
+  },
+};
 
 /** Throws `JsonRpcError` if the request is not valid. */
-export function callMethod(
-  deps: MethodDeps,
-  connection: Connection,
-  {
-    method: name,
-    params,
-    batch,
-  }: { readonly method: string; readonly params: unknown; readonly batch?: BatchAnswers | undefined },
-): unknown {
-  const run = METHODS.get(name);
-  if (run === undefined) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
-  return connection.run(() => run(deps, connection, params), READS.has(name), batch);
+export type CallMethod = (connection: Connection, method: string, params: unknown, batch?: BatchAnswers) => unknown;
+
+export function createMethods(context: HubContext, messaging: Messaging): CallMethod {
+  return (connection, name, params, batch) => {
+    if (!isMethod(name)) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
+    const { params: schema, reads }: { params: z.ZodType; reads?: true } = HUB_METHODS[name];
+    // Its own schema has checked the parameters.
+    const run = HANDLERS[name] as Handler<unknown, unknown>;
+    const request = { context, messaging, connection };
+    return connection.run(() => run(request, parseParams(schema, params)), reads === true, batch);
+  };
 }
 
-function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
+function isMethod(name: string): name is HubMethod {
+  return Object.hasOwn(HUB_METHODS, name);
+}
+
+function parseParams(schema: z.ZodType, params: unknown): unknown {
   const parsed = schema.safeParse(params ?? {});
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -136,7 +93,7 @@ function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
 /** Unread messages of an agent are counted up to this number. */
 const MOST_UNREAD = 1000;
 
-async function listAgents({ directory, pushes, link, index }: HubContext): Promise<{ agents: readonly object[] }> {
+async function listAgents({ directory, pushes, link, index }: HubContext): Promise<HubResult<'agent.list'>> {
   const agents = [...directory.agents.values()];
   const unread = await index.use((found) => agents.map(({ name }) => found.unreadMentions(name, MOST_UNREAD)));
   const own = agents.map(({ name, role, module, display, lastSeen }, at) => ({
@@ -152,7 +109,7 @@ async function listAgents({ directory, pushes, link, index }: HubContext): Promi
 }
 
 /** A session id is the secret of its agent, so only the caller's own is shown. */
-function listSessions({ directory, pushes }: HubContext, connection: Connection): { sessions: readonly object[] } {
+function listSessions({ directory, pushes }: HubContext, connection: Connection): HubResult<'session.list'> {
   const sessions = [...directory.sessions.values()].map(({ id, agent, startedAt, lastSeen }) => ({
     ...(id === connection.session && { session_id: id }),
     agent_id: agent,
@@ -163,7 +120,7 @@ function listSessions({ directory, pushes }: HubContext, connection: Connection)
   return { sessions };
 }
 
-async function health(context: HubContext): Promise<object> {
+async function health(context: HubContext): Promise<HubResult<'health'>> {
   const { directory, version, startedAt, clock, index } = context;
   const messages = await index.use((found) => found.count);
   return {

@@ -1,19 +1,13 @@
 // Creates, removes and lists a session's subscriptions.
 import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
-import { type Pair } from '../protocol/hub.ts';
+import { type HubParams, type HubResult } from '../protocol/hubMethods.ts';
 import { type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
-
-interface Criteria {
-  readonly scope?: Pair | undefined;
-  readonly mention_role?: string | undefined;
-  readonly all?: true | undefined;
-}
 
 export async function subscribe(
   context: HubContext,
   { session, agent }: Caller,
-  { scope, mention_role: mentionRole, all }: Criteria,
-): Promise<{ subscription_id: number; session_id: string; created_at: string }> {
+  { scope, mention_role: mentionRole, all }: HubParams<'subscribe'>,
+): Promise<HubResult<'subscribe'>> {
   const given = [scope, mentionRole, all].filter((one) => one !== undefined).length;
   if (given === 0) throw refused('at least one of scope, mention_role, or all must be specified');
   if (given > 1) throw new JsonRpcError(INVALID_PARAMS, 'params: only one of scope, mention_role and all may be given');
@@ -43,8 +37,8 @@ export async function subscribe(
 export async function unsubscribe(
   context: HubContext,
   { session }: Caller,
-  { subscription_id: id }: { subscription_id: number },
-): Promise<{ removed: boolean }> {
+  { subscription_id: id }: HubParams<'unsubscribe'>,
+): Promise<HubResult<'unsubscribe'>> {
   const { directory } = context;
   if (directory.subscriptions.get(id)?.session !== session.id) return { removed: false };
   const undo = directory.unsubscribe(id);
@@ -52,12 +46,12 @@ export async function unsubscribe(
   return { removed: true };
 }
 
-export function listSubscriptions(context: HubContext, { session }: Caller): { subscriptions: readonly object[] } {
+export function listSubscriptions(context: HubContext, { session }: Caller): HubResult<'subscriptions.list'> {
   const subscriptions = context.directory.subscriptions.of(session.id).map(({ id, scope, mentionRole, createdAt }) => ({
     id,
     ...(scope && { scope_type: scope.type, scope_value: scope.value }),
     ...(mentionRole !== undefined && { mention_role: mentionRole }),
-    ...(scope === undefined && mentionRole === undefined && { all: true }),
+    ...(scope === undefined && mentionRole === undefined && { all: true as const }),
     created_at: createdAt,
   }));
   return { subscriptions };

@@ -1,5 +1,5 @@
 // Creates, lists and reads threads.
-import { type HubMessage, type HubThread, type Pair } from '../protocol/hub.ts';
+import { type HubParams, type HubResult, type HubThread } from '../protocol/hubMethods.ts';
 import { type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
 import { printCursor, type ThreadSummary } from './index/messageRows.ts';
 import { readCursor } from './messaging.ts';
@@ -9,8 +9,8 @@ const DEFAULT_PAGE = 50;
 export async function createThread(
   context: HubContext,
   { agent }: Caller,
-  { title, scopes = [] }: { title: string; scopes?: readonly Pair[] | undefined },
-): Promise<{ thread_id: string; created_at: string }> {
+  { title, scopes = [] }: HubParams<'thread.create'>,
+): Promise<HubResult<'thread.create'>> {
   const thread = {
     thread_id: `thr_${context.ulid()}`,
     title,
@@ -26,8 +26,8 @@ export async function createThread(
 export async function listThreads(
   context: HubContext,
   { agent }: Caller,
-  { after, limit = DEFAULT_PAGE }: { after?: string | undefined; limit?: number | undefined },
-): Promise<{ threads: readonly HubThread[]; after: string; more: boolean }> {
+  { after, limit = DEFAULT_PAGE }: HubParams<'thread.list'>,
+): Promise<HubResult<'thread.list'>> {
   const before = readCursor(after);
   const page = await context.index.use((index) => index.threads(agent.name, limit, before));
   const last = page.threads.at(-1)?.changed;
@@ -41,12 +41,8 @@ export async function listThreads(
 export async function getThread(
   context: HubContext,
   { agent }: Caller,
-  {
-    thread_id: id,
-    after,
-    limit = DEFAULT_PAGE,
-  }: { thread_id: string; after?: string | undefined; limit?: number | undefined },
-): Promise<{ thread: HubThread; messages: readonly HubMessage[]; after: string; more: boolean }> {
+  { thread_id: id, after, limit = DEFAULT_PAGE }: HubParams<'thread.get'>,
+): Promise<HubResult<'thread.get'>> {
   const start = readCursor(after);
   return context.index.use((index) => {
     const thread = index.summary(id, agent.name);

@@ -1,4 +1,5 @@
 // All MCP servers of a window: follows the configuration, offers their tools, and reports changes to the producer.
+import { within } from '../base/async.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type McpChange, type McpServerView, type McpSource } from '../core/ports/mcp.ts';
@@ -148,10 +149,7 @@ export class McpServers implements McpSource, Disposable {
   /** Resolves once no server is starting for the first time, or after 5 s. */
   async settled(): Promise<void> {
     if (this.#starting.size === 0) return;
-    const late = Promise.withResolvers<void>();
-    const timer = this.#deps.clock.after(SETTLED_WITHIN, () => late.resolve());
-    await Promise.race([Promise.allSettled([...this.#starting]), late.promise]);
-    timer.dispose();
+    await within(this.#deps.clock, SETTLED_WITHIN, Promise.allSettled([...this.#starting]));
   }
 
   /** Resolves once every process has ended. */

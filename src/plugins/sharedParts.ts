@@ -36,9 +36,9 @@ export class SharedParts implements Disposable {
     this.queries = new Queries(ports);
     this.questions = this.#held.add(
       new Questions({
+        requests: ports.frontends.requests,
         earshot: ports.earshot,
         clock: ports.clock,
-        pieces: this.pieces,
         views: ports.views,
         settings: ports.settings,
         answering: (conversation) => this.#answering(conversation),
@@ -46,7 +46,7 @@ export class SharedParts implements Disposable {
         report,
       }),
     );
-    this.#held.add(ports.frontends.add(this.questions));
+    this.#held.add(ports.frontends.add(this.pieces));
   }
 
   /** Adds a subscriber until the result is disposed. */

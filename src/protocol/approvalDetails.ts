@@ -1,27 +1,39 @@
 // What a request for approval shows besides the call, as it travels to plugins, the web chat and joined editors.
 import { type CallPreview } from './page/diffView.ts';
 import { type TaskView } from './page/taskView.ts';
-import { type ApprovalView } from './transcript.ts';
-
-type ApprovalDetails = Pick<ApprovalView, 'reason' | 'note' | 'problem' | 'preview' | 'task'>;
+import { ALWAYS_SCOPES, type ApprovalView } from './transcript.ts';
 
 const TEXTS = ['reason', 'note', 'problem'] as const;
 
-/** Only the details of a request, or of an event that has them. Fields that are not valid are left out. */
-export function approvalDetails(data: Readonly<Record<string, unknown>>): ApprovalDetails {
-  const { preview, task } = data;
+/** The details of a request as fields of an event. */
+export function writeApprovalDetails(view: ApprovalView): Readonly<Record<string, unknown>> {
+  const { reason, note, problem, preview, task, revision, always, alwaysServer } = view;
+  const offered = always && { covers: always, ...(alwaysServer && { server: alwaysServer }), scopes: ALWAYS_SCOPES };
+  const fields = { reason, note, problem, preview, task, revision, always: offered };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Only the details of an event. Fields that are not valid are left out. */
+export function readApprovalDetails(data: Readonly<Record<string, unknown>>): ApprovalView {
+  const { preview, task, revision, always } = data;
   const texts = TEXTS.flatMap((name) => (typeof data[name] === 'string' ? [[name, data[name]] as const] : []));
-  const isPreview =
-    typeof preview === 'object' && preview !== null && 'files' in preview && Array.isArray(preview.files);
+  const { covers, server } = isObject(always) ? always : {};
   return {
     ...Object.fromEntries(texts),
-    ...(isPreview && { preview: preview as CallPreview }),
+    ...(isObject(preview) && Array.isArray(preview['files']) && { preview: preview as unknown as CallPreview }),
     ...(isTaskView(task) && { task }),
+    ...(typeof revision === 'number' && { revision }),
+    ...(typeof covers === 'string' && { always: covers }),
+    ...(typeof covers === 'string' && typeof server === 'string' && { alwaysServer: server }),
   };
 }
 
 function isTaskView(value: unknown): value is TaskView {
-  if (typeof value !== 'object' || value === null) return false;
-  const { name, facts, before } = value as Readonly<Record<string, unknown>>;
+  if (!isObject(value)) return false;
+  const { name, facts, before } = value;
   return typeof name === 'string' && Array.isArray(facts) && Array.isArray(before) && before.every(isTaskView);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

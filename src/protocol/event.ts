@@ -119,6 +119,19 @@ export type WireOrigin = z.infer<typeof originSchema>;
 /** A text that a request contained, stored by its hash. */
 const namedTextSchema = z.strictObject({ name: z.string(), hash: z.string() });
 
+/**
+ * The beginning of all requests until the next compaction: snapshots of the system prompt and of the descriptions of
+ * the tools (a JSON array), and the names of these tools.
+ */
+const prefixSchema = z.strictObject({ system: z.string(), tools: z.string(), names: z.array(z.string()) });
+export type Prefix = z.infer<typeof prefixSchema>;
+
+/** What a carrier adds to the prefix: texts of instruction files as sent, and snapshots of tools' descriptions. */
+const additions = {
+  instructions: z.array(z.strictObject({ name: z.string(), text: z.string() })).optional(),
+  found: z.array(namedTextSchema).optional(),
+};
+
 /** The fields of each event type, in addition to the envelope. */
 const bodies = {
   /** The first event. `key` is the conversation's secret, which marks Earshot's blocks; forks keep it. */
@@ -148,6 +161,7 @@ const bodies = {
     schema: z.record(z.string(), z.unknown()).optional(),
     notifications: carriedSchema.optional(),
     seen: seenSchema.optional(),
+    ...additions,
   },
   chat_response: {
     message: z.string().optional(),
@@ -177,6 +191,13 @@ const bodies = {
     instructions: z.array(namedTextSchema),
     /** Absent if there were none, or if an earlier version wrote the event. */
     skills: z.array(namedTextSchema).optional(),
+    /** Absent in logs of earlier versions, like the fields below. */
+    folders: z.array(z.string()).optional(),
+    /** The local day. */
+    date: z.string().optional(),
+    /** For a subagent: the name of its parent on the hub, and the tool that reaches it. */
+    parent: z.strictObject({ name: z.string(), tool: z.string() }).optional(),
+    prefix: prefixSchema.optional(),
   },
   /** `arguments_text`: the arguments verbatim, if they were not a JSON object. */
   tool_call_request: {
@@ -206,7 +227,8 @@ const bodies = {
     /** Changes that others made, or may have made, while the call ran. */
     meanwhile: changesSchema.optional(),
     handles: shownHandlesSchema.optional(),
-    /** Tools that are offered to the conversation from here on. */
+    ...additions,
+    /** Only in logs of earlier versions, instead of `found`. */
     tools: z.array(z.string()).optional(),
     /** Names (`resourceName`) of the resources of MCP servers that the call has read. */
     resources: z.array(z.string()).optional(),
@@ -287,7 +309,15 @@ const bodies = {
     ),
   },
   /** An overlay that the model reads instead of everything up to and including `through`. */
-  compaction: { summary: z.string(), through: z.int(), seen: seenSchema.optional() },
+  compaction: {
+    summary: z.string(),
+    through: z.int(),
+    seen: seenSchema.optional(),
+    /** Instructions of folders, which the system prompt does not have. */
+    instructions: additions.instructions,
+  },
+  /** From here on, the model reads one line instead of each long result up to and including `through`. */
+  results_dropped: { through: z.int() },
   turn_ended: { outcome: z.enum(['done', 'stopped', 'error']), failure: failureSchema.optional() },
   /** What the user chose for this conversation; absent fields stay as they are. */
   choice_made: {

@@ -4,6 +4,7 @@ import { levelSchema } from './notification.ts';
 import { TRIGGERS } from './page/completionsView.ts';
 import { APPROVAL_MODES, EFFORT_CHOICES, listedChoiceSchema, MODES } from './page/controlsView.ts';
 import { commandSchema, completionSchema, modelSchema, offeredModelSchema } from './page/windowView.ts';
+import { alwaysAnswerSchema } from './transcript.ts';
 
 /** The version of the protocol that this host speaks. */
 export const PLUGIN_PROTOCOL = 1;
@@ -83,6 +84,10 @@ export const requestSchemas = {
       action: z.enum(['approve', 'reject', 'modify']),
       arguments: z.record(z.string(), z.unknown()).optional(),
       reason: z.string().optional(),
+      /** With `approve`: what the event's `always` covers needs no approval from now on. */
+      always: alwaysAnswerSchema.optional(),
+      /** The event's `revision`: *approve* fails if the request has changed since. */
+      revision: z.number().optional(),
       id,
     }),
     z.object({

@@ -1,5 +1,5 @@
 // The items of a conversation's transcript, as every front end shows them.
-import { type FailureCode } from '../base/failureCodes.ts';
+import * as z from 'zod';
 import { type FormField } from './page/form.ts';
 import { type BringBackMessage } from './page/changesView.ts';
 import { type CallPreview } from './page/diffView.ts';
@@ -44,10 +44,11 @@ export type ToolState =
 export const ALWAYS_SCOPES = ['conversation', 'folder'] as const;
 
 /** `server`: it covers all tools of the MCP server. */
-export interface AlwaysAnswer {
-  readonly scope: (typeof ALWAYS_SCOPES)[number];
-  readonly server?: true | undefined;
-}
+export const alwaysAnswerSchema = z.strictObject({
+  scope: z.enum(ALWAYS_SCOPES),
+  server: z.literal(true).optional(),
+});
+export type AlwaysAnswer = Readonly<z.infer<typeof alwaysAnswerSchema>>;
 
 /** The information that the user needs to answer, in addition to the call itself. */
 export interface ApprovalView {
@@ -65,6 +66,8 @@ export interface ApprovalView {
   readonly preview?: CallPreview;
   /** What the call would run, if it is a task of the editor. */
   readonly task?: TaskView;
+  /** Another number whenever something of this has changed; an approval of an earlier one is refused. */
+  readonly revision?: number;
 }
 
 /** A question to the user, on the card of the call that asks it. */
@@ -81,6 +84,13 @@ export interface QuestionView {
 
 export type ToolMedia = NonNullable<EventOf<'tool_call_response'>['media']>[number];
 
+/** An image that the user attached; `read_media` requests the bytes. */
+export interface SentImage {
+  readonly name: string;
+  readonly hash: string;
+  readonly media_type: string;
+}
+
 export type TranscriptItem =
   | {
       readonly type: 'request';
@@ -89,8 +99,9 @@ export type TranscriptItem =
       readonly text: string;
       /** The text of the prompt file or skill that the user named: what the model got. */
       readonly expanded?: string;
-      /** Names of the attachments. */
+      /** Names of the attachments that are not images. */
       readonly attachments?: readonly string[];
+      readonly images?: readonly SentImage[];
       /** An automated request that the user caused by *Deliver Now*. */
       readonly forced?: true;
       /** Written by the agent that started this subagent. */
@@ -114,8 +125,8 @@ export type TranscriptItem =
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly state: ToolState;
       readonly output: string;
-      /** What went wrong; `output` says it to the model. */
-      readonly failure?: FailureCode;
+      /** What went wrong, for people, as the key of its translation; `output` says it to the model. */
+      readonly failure?: string;
       readonly carried?: CarriedView;
       /** Changes of files, by hash; `read_diff` requests the difference. */
       readonly changes?: NonNullable<EventOf<'tool_call_response'>['changes']>;

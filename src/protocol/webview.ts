@@ -9,19 +9,22 @@ import {
   conversationsMessages,
   type OtherConversation,
   type ForkOrigin,
+  type PromptsMessage,
 } from './page/conversationsView.ts';
 import { type FileDiff } from './page/diffView.ts';
 import { type HandleView, handlesMessages } from './page/handlesView.ts';
 import { type Level } from './notification.ts';
 import { type PendingEntry, pendingMessages } from './page/pendingView.ts';
 import { type TodoItem } from './todo.ts';
-import { ALWAYS_SCOPES, type TranscriptItem } from './transcript.ts';
+import { alwaysAnswerSchema, type TranscriptItem } from './transcript.ts';
 import { transcriptMessages } from './page/transcriptMessages.ts';
 
 /** Messages from the page. The host sends nothing before `ready`. */
 export const fromPageSchema = z.discriminatedUnion('type', [
   /** Also sent after a gap in the numbering. The host answers with a snapshot. */
   z.strictObject({ type: z.literal('ready') }),
+  /** Whether the page has the keyboard focus, of which VS Code does not tell extensions. */
+  z.strictObject({ type: z.literal('focused'), focused: z.boolean() }),
   /** The unsent text, shortly after each change. The conversation is null for a new chat. */
   z.strictObject({
     type: z.literal('draft'),
@@ -60,7 +63,9 @@ export const fromPageSchema = z.discriminatedUnion('type', [
     action: z.enum(['approve', 'reject', 'modify']),
     reason: z.string().max(10_000).optional(),
     /** With `approve`: similar calls need no approval from now on. */
-    always: z.strictObject({ scope: z.enum(ALWAYS_SCOPES), server: z.literal(true).optional() }).optional(),
+    always: alwaysAnswerSchema.optional(),
+    /** The `revision` of the card that was answered. */
+    revision: z.number().optional(),
     /** With `modify`: the arguments to run instead. */
     arguments: z.record(z.string(), z.unknown()).optional(),
   }),
@@ -224,6 +229,7 @@ export type ToPage =
   /** Shows the list of conversations in the panel. */
   | { readonly type: 'show_conversations' }
   | ConversationsMessage
+  | PromptsMessage
   | CompletionsMessage
   /** Plays a short sound. */
   | { readonly type: 'sound' }

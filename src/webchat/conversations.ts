@@ -1,4 +1,5 @@
-// The conversations of the web chat: subscribes to each one that a page shows, and tracks the activity of the others.
+// The conversations of the web chat: subscribes to each one that a page shows, and tracks the activity and the open
+// requests of all.
 import {
   type ConversationActivity,
   type ConversationView,
@@ -7,14 +8,9 @@ import {
 import { EVERY_CONVERSATION, type HostMessageOf } from '../protocol/plugin.ts';
 import { type Result, failed, succeeded, describeError } from '../base/errors.ts';
 import { belowParents } from '../core/frontend/belowParents.ts';
+import { RemoteRequests } from '../core/client/remoteRequests.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
-import {
-  type ConversationFollower,
-  FollowedConversation,
-  type PluginEvent,
-  questionId,
-  textOf,
-} from './followedConversation.ts';
+import { type ConversationFollower, FollowedConversation, type PluginEvent } from './followedConversation.ts';
 
 const ALL = 'all';
 /** Enough to derive the activity of a conversation. */
@@ -23,7 +19,6 @@ const WATCHED_EVENTS = ['turn_started', 'turn_ended', 'title_set'];
 interface OtherState {
   running: boolean;
   ended?: 'failed' | 'unread';
-  readonly open: Map<string, 'approval' | 'question'>;
 }
 
 export interface ConversationsDeps {
@@ -33,6 +28,8 @@ export interface ConversationsDeps {
 }
 
 export class Conversations {
+  /** Comes with the subscription to all conversations, so a page that begins to follow one misses no request. */
+  readonly requests: RemoteRequests;
   readonly #deps: ConversationsDeps;
   readonly #followed = new Map<string, { readonly conversation: FollowedConversation; ready: Promise<Result<void>> }>();
   readonly #others = new Map<string, OtherState>();
@@ -42,6 +39,12 @@ export class Conversations {
 
   constructor(deps: ConversationsDeps) {
     this.#deps = deps;
+    this.requests = new RemoteRequests({
+      respond: (fields) => deps.client.request('respond', fields),
+      subscriptionOf: () => ALL,
+      report: (error) => deps.client.log('error', describeError(error)),
+    });
+    this.requests.onDidChange(() => deps.changed());
   }
 
   async start(): Promise<void> {
@@ -74,14 +77,17 @@ export class Conversations {
   }
 
   receive(event: PluginEvent): void {
-    if (event.sub_id === ALL) this.#watch(event);
-    else this.#followed.get(event.sub_id)?.conversation.receive(event);
+    if (event.sub_id === ALL) {
+      this.requests.receive(event);
+      this.#watch(event);
+    } else this.#followed.get(event.sub_id)?.conversation.receive(event);
   }
 
   /** Subscribes again after a subscription ended: it was read too slowly, or its conversation was deleted. */
   ended({ sub_id: id, seq, message }: HostMessageOf<'error'>): void {
     this.#deps.client.log('warn', `a subscription ended: ${message}`);
     if (id === ALL) {
+      this.requests.clear();
       this.start().catch((error: unknown) => this.#deps.client.log('error', describeError(error)));
       return;
     }
@@ -116,7 +122,8 @@ export class Conversations {
 
   /** The conversations, except the shown one, that are active, wait for the user or have unread results. */
   others(shown: string | undefined): readonly OtherConversation[] {
-    return [...this.#others.keys()].flatMap((id) => {
+    const asking = this.requests.all.map(({ conversation }) => conversation);
+    return [...new Set([...this.#others.keys(), ...asking])].flatMap((id) => {
       const activity = id === shown ? undefined : this.#activityOf(id);
       if (activity === undefined) return [];
       const subagent = this.#subagents.get(id);
@@ -126,21 +133,17 @@ export class Conversations {
 
   #activityOf(id: string): ConversationActivity | undefined {
     const state = this.#others.get(id);
-    if (state === undefined) return undefined;
-    const open = [...state.open.values()];
-    return open.find((one) => one === 'approval') ?? open[0] ?? (state.running ? 'running' : state.ended);
+    const open = this.requests.all.filter(({ conversation }) => conversation === id);
+    const asked = open.find(({ type }) => type === 'approval') ?? open[0];
+    return asked?.type ?? (state?.running === true ? 'running' : state?.ended);
   }
 
-  #watch({ conversation, data, respond }: PluginEvent): void {
-    const state = this.#others.get(conversation) ?? {
-      running: false,
-      open: new Map<string, 'approval' | 'question'>(),
-    };
+  #watch({ conversation, data }: PluginEvent): void {
+    const state: OtherState = this.#others.get(conversation) ?? { running: false };
     this.#others.set(conversation, state);
-    if (respond !== undefined) state.open.set(textOf(data['id']), respond === 'inquiry' ? 'question' : 'approval');
-    else if (data.type === 'resolved') state.open.delete(questionId(data));
-    else if (data.type === 'turn_started') state.running = true;
-    else if (data.type === 'title_set') this.#titles.set(conversation, textOf(data['title']));
+    if (data.type === 'turn_started') state.running = true;
+    else if (data.type === 'title_set' && typeof data['title'] === 'string')
+      this.#titles.set(conversation, data['title']);
     else if (data.type === 'turn_ended') {
       state.running = false;
       const isShown = this.#followed.has(conversation);

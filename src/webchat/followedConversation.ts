@@ -1,25 +1,16 @@
-// One conversation as the web chat follows it: its projections, the answer being written, and the open questions.
+// One conversation as the web chat follows it: its projections and the answer being written.
 import { type LogEvent, readWritten, EVENT_VERSION } from '../protocol/event.ts';
-import { approvalDetails } from '../protocol/approvalDetails.ts';
-import { type FormField } from '../protocol/page/form.ts';
 import { type HostMessageOf } from '../protocol/plugin.ts';
 import { type Folded, Projections } from '../core/conversation/projections/project.ts';
-import { type ApprovalRequest, type InquiryRequest, type PartialAnswer } from '../core/ports/ports.ts';
+import { type PartialAnswer } from '../core/ports/ports.ts';
 import { type KnownTools } from '../core/ports/toolTraits.ts';
 
 export type PluginEvent = HostMessageOf<'event'>;
-
-export type OpenQuestion =
-  | { readonly type: 'approval'; readonly id: string; readonly request: ApprovalRequest }
-  | { readonly type: 'question'; readonly id: string; readonly request: InquiryRequest };
 
 /** Receives the changes of a conversation for a page. */
 export interface ConversationFollower {
   appended(folded: Folded): void;
   render(partial: PartialAnswer): void;
-  opened(question: OpenQuestion): void;
-  /** The question was answered or cancelled. */
-  closed(question: OpenQuestion): void;
   /** The running state, title, pending notifications or queued messages may have changed. */
   changed(): void;
 }
@@ -40,7 +31,6 @@ const TOOLS: KnownTools = {
 export class FollowedConversation {
   readonly id: string;
   readonly followers = new Set<ConversationFollower>();
-  readonly #questions = new Map<string, OpenQuestion>();
   readonly #state = new Projections(TOOLS);
   #answer: OpenAnswer | undefined;
   #lastSeq = 0;
@@ -70,10 +60,6 @@ export class FollowedConversation {
     for (const follower of this.followers) follower.changed();
   }
 
-  get questions(): readonly OpenQuestion[] {
-    return [...this.#questions.values()];
-  }
-
   /** Resolves once the event with this number is folded. */
   async catchUp(seq: number): Promise<void> {
     if (this.#lastSeq >= seq) return;
@@ -99,17 +85,7 @@ export class FollowedConversation {
 
   receive(event: PluginEvent): void {
     if (event.partial !== undefined) this.#piece(event.partial, event.data);
-    else if (event.respond !== undefined) this.#opened(event);
     else if (event.seq !== undefined) this.#logged(event.seq, event);
-    else if (event.data.type === 'resolved') {
-      this.#closeQuestion(questionId(event.data));
-    }
-  }
-
-  #closeQuestion(id: string): void {
-    const question = this.#questions.get(id);
-    this.#questions.delete(id);
-    if (question !== undefined) for (const follower of this.followers) follower.closed(question);
   }
 
   #logged(seq: number, { data, response }: PluginEvent): void {
@@ -164,63 +140,7 @@ export class FollowedConversation {
     this.#answer = undefined;
   }
 
-  #opened({ conversation, respond, data }: PluginEvent): void {
-    const question = readQuestion(conversation, respond, data);
-    this.#questions.set(question.id, question);
-    for (const follower of this.followers) follower.opened(question);
-  }
-
   #render(partial: PartialAnswer): void {
     for (const follower of this.followers) follower.render(partial);
   }
-}
-
-/** The id of the question that a `resolved` event is about. */
-export function questionId(data: PluginEvent['data']): string {
-  return textOf(data['tool_call_id'] ?? data['inquiry_id']);
-}
-
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function readQuestion(conversation: string, respond: PluginEvent['respond'], data: PluginEvent['data']): OpenQuestion {
-  const id = textOf(data['id']);
-  if (respond === 'tool_approval') {
-    const args = (data['arguments'] ?? {}) as Readonly<Record<string, unknown>>;
-    return {
-      type: 'approval',
-      id,
-      request: { conversation, call: { id, name: textOf(data['name']), arguments: args }, ...approvalDetails(data) },
-    };
-  }
-  const {
-    question,
-    options,
-    several,
-    fields,
-    problem,
-    tool_call_id: call,
-  } = data as {
-    question?: string;
-    options?: readonly string[];
-    several?: boolean;
-    fields?: readonly FormField[];
-    problem?: string;
-    tool_call_id?: string;
-  };
-  return {
-    type: 'question',
-    id,
-    request: {
-      conversation,
-      id,
-      text: question ?? '',
-      several: several === true,
-      ...(options && { options }),
-      ...(fields && { fields }),
-      ...(problem !== undefined && { problem }),
-      ...(call !== undefined && { call }),
-    },
-  };
 }

@@ -112,7 +112,7 @@ export function createPageControls(deps: PageControlsDeps): Pick<PageHandlers, C
     read_context: () => {
       const shown = deps.shown();
       const [model, settings] = [deps.head.modelOf(shown?.id), deps.head.settingsOf(shown?.id)];
-      const context = shown === undefined ? null : readContext(shown.state, model, settings);
+      const context = shown === undefined ? null : readContext(shown.state, { ...model, id: settings.model }, settings);
       frontend.reply({ type: 'context', context });
     },
     stop_handle: async ({ call }) => {

@@ -46,8 +46,8 @@ export class PageHead {
 
   /** The settings as they hold in the conversation. */
   settingsOf(conversation: string | undefined): Settings {
-    const { mode, approvals } = this.modelOf(conversation);
-    return settingsWith(this.#deps.settings(), { mode, approvals });
+    const { reference: model, mode, approvals } = this.modelOf(conversation);
+    return settingsWith(this.#deps.settings(), { model, mode, approvals });
   }
 
   of(shown: FollowedConversation | undefined): Partial<ChatHead> {

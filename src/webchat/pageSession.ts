@@ -1,7 +1,8 @@
 // The state of one open page of the web chat, and the handlers of its messages. Kept for a while without a connection.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, toDisposable } from '../base/disposable.ts';
-import { describeError } from '../base/errors.ts';
+import { describeError, describeFailure } from '../base/errors.ts';
+import { type RequestAnswer } from '../core/client/requests.ts';
 import { ChatFrontend } from '../core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../core/frontend/chatHead.ts';
 import { type WebChatOptions } from '../protocol/webChat.ts';
@@ -13,7 +14,7 @@ import { PageAttachments, type TakenAttachments } from './pageAttachments.ts';
 import { type ControlType, createPageControls } from './pageControls.ts';
 import { PageCommands } from './pageCommands.ts';
 import { PageHead, type PageHeadDeps } from './pageHead.ts';
-import { type ConversationFollower, type FollowedConversation, type OpenQuestion } from './followedConversation.ts';
+import { type ConversationFollower, type FollowedConversation } from './followedConversation.ts';
 import { raiseQueued, withdrawQueued } from './queuedMessages.ts';
 import { SentLines } from './sentLines.ts';
 import { type LineSink } from './webServer.ts';
@@ -38,8 +39,6 @@ export class PageSession implements Disposable {
   readonly #deps: PageSessionDeps;
   readonly #frontend: ChatFrontend;
   readonly #sent = new SentLines();
-  /** Controllers that cancel the requests shown on the page, by the question's id. */
-  readonly #open = new Map<string, AbortController>();
   readonly #drafts: Map<string, string>;
   readonly #attachments: PageAttachments;
   readonly #commands: PageCommands;
@@ -60,7 +59,7 @@ export class PageSession implements Disposable {
     this.#head = new PageHead(deps);
     const { version, hostVersion } = deps.options;
     const head = { ...emptyChatHead({ version, hostVersion }, deps.model()), models: null };
-    this.#frontend = new ChatFrontend(deps.clock, head, (error) => deps.client.log('error', describeError(error)));
+    this.#frontend = new ChatFrontend(deps.clock, head, deps.conversations.requests);
     this.#attachments = new PageAttachments(deps.client, (attachments) => this.#frontend.setHead({ attachments }));
     this.#commands = new PageCommands({
       clock: deps.clock,
@@ -165,18 +164,12 @@ export class PageSession implements Disposable {
     deliver_now: () => this.#onShown((conversation, client) => client.request('deliver_now', { conversation })),
     dismiss_notifications: ({ ids }) =>
       this.#onShown((conversation, client) => client.request('dismiss', { conversation, notification_ids: [...ids] })),
-    answer_approval: async ({ call, action, reason, arguments: args, conversation = this.#shown?.id }) => {
+    answer_approval: async ({ call, revision, conversation = this.#shown?.id, type: _, ...answer }) => {
       if (conversation === undefined) return;
-      const respond = { sub_id: conversation, respond: 'tool_approval', tool_call_id: call, action } as const;
-      const more = { ...(reason !== undefined && { reason }), ...(args !== undefined && { arguments: args }) };
-      await this.#answer(call, () => this.#deps.client.request('respond', { ...respond, ...more }));
+      await this.#answer({ type: 'approval', conversation, id: call, revision, answer: { ...answer, by: 'user' } });
     },
-    answer_question: async ({ question, answer }) => {
-      const conversation = this.#shown?.id;
-      if (conversation === undefined) return;
-      const respond = { sub_id: conversation, respond: 'inquiry', inquiry_id: question, answer } as const;
-      await this.#answer(question, () => this.#deps.client.request('respond', respond));
-    },
+    answer_question: ({ question, answer }) =>
+      this.#answer({ type: 'question', id: question, answer: { answer, by: 'user' } }),
     open_conversation: async ({ id }) => {
       await this.show(id);
       this.#frontend.focusComposer();
@@ -246,7 +239,6 @@ export class PageSession implements Disposable {
     conversations.seen(id);
     this.#frontend.show(id, shown.state.transcript.items, takesDraft ? undefined : draft);
     for (const partial of shown.unfinished) this.#frontend.render(id, partial);
-    for (const question of shown.questions) this.#opened(question);
     await this.#readHead();
   }
 
@@ -257,8 +249,6 @@ export class PageSession implements Disposable {
 
   #leave(): void {
     if (this.#wanted !== undefined) this.#deps.conversations.leave(this.#wanted, this.#follower);
-    for (const controller of this.#open.values()) controller.abort();
-    this.#open.clear();
     this.#shown = undefined;
     this.#wanted = undefined;
   }
@@ -295,16 +285,12 @@ export class PageSession implements Disposable {
     }
   }
 
-  async #answer(id: string, respond: () => Promise<unknown>): Promise<void> {
-    const question = this.#shown?.questions.find((one) => one.id === id);
-    try {
-      await respond();
-    } catch (error) {
-      const problem = describeError(error);
-      if (question?.type === 'approval' && this.#open.has(id)) {
-        this.#frontend.approvalChanged({ ...question.request, problem });
-      } else this.#notice(problem);
-    }
+  async #answer(given: RequestAnswer): Promise<void> {
+    const { requests } = this.#deps.conversations;
+    const answered = await requests.answer(given);
+    if (answered.ok) return;
+    const problem = describeFailure(answered.failure);
+    if (!requests.explain(given, problem)) this.#notice(problem);
   }
 
   readonly #follower: ConversationFollower = {
@@ -315,33 +301,8 @@ export class PageSession implements Disposable {
       if (folded.event.type === 'choice_made') this.#readHead().catch(() => undefined);
     },
     render: (partial) => this.#shown && this.#frontend.render(this.#shown.id, partial),
-    opened: (question) => this.#shown && this.#opened(question),
-    closed: ({ id }) => {
-      this.#open.get(id)?.abort();
-      this.#open.delete(id);
-    },
     changed: () => this.#shown && this.refresh(),
   };
-
-  #opened(question: OpenQuestion): void {
-    // Sent again because its preview has changed.
-    if (question.type === 'approval' && this.#open.has(question.id)) {
-      return this.#frontend.approvalChanged(question.request);
-    }
-    const controller = new AbortController();
-    this.#open.get(question.id)?.abort();
-    this.#open.set(question.id, controller);
-    // The page sends its answer to Earshot; this request is cancelled when Earshot reports that it was answered.
-    const asked =
-      question.type === 'approval'
-        ? this.#frontend.approve(question.request, controller.signal)
-        : this.#frontend.ask(question.request, controller.signal);
-    asked.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.refresh();
-  }
 
   #refreshNow(): void {
     this.#frontend.setHead(this.#head.of(this.#shown));

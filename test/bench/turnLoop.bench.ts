@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 import { type ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { type ModelRequest, type Tool } from '../../src/core/ports/ports.ts';
 import { createChatModel } from '../../src/models/chat/chatModel.ts';
-import { toWireTools } from '../../src/models/chat/chatMessages.ts';
+import { toWireTools } from '../../src/models/chat/chatPrint.ts';
 import { startHeadless } from '../support/walk/headless.ts';
 import { CYCLES, startLoopbackModel } from './loopbackModel.ts';
 import { measure } from './measure.ts';

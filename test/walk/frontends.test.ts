@@ -1,9 +1,9 @@
 // Two front ends on one conversation, end to end: the chat and a plugin. The first answer wins.
 import { expect, test } from 'vitest';
+import { type OpenRequest, type RequestChange, type Requests } from '../../src/core/client/requests.ts';
 import { ChatFrontend } from '../../src/core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../src/core/frontend/chatHead.ts';
-import { type AnsweredRequest, type AttachedFrontend, Frontends } from '../../src/core/frontend/frontends.ts';
-import { type ApprovalAnswer, type InquiryAnswer } from '../../src/core/ports/ports.ts';
+import { Frontends } from '../../src/core/frontend/frontends.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { type TranscriptItem } from '../../src/protocol/transcript.ts';
 import { type ToPage } from '../../src/protocol/webview.ts';
@@ -18,34 +18,26 @@ const question: ScriptedAnswer = { calls: [{ id: 'a', name: 'ask_user', argument
 
 const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', detail: 'd' });
 
-/** A plugin that answers when the test tells it to. */
-function createPlugin() {
-  const asked = Promise.withResolvers<void>();
-  const answered = Promise.withResolvers<AnsweredRequest>();
-  const approval = Promise.withResolvers<ApprovalAnswer>();
-  const inquiry = Promise.withResolvers<InquiryAnswer>();
-  const signals: AbortSignal[] = [];
-  const frontend: AttachedFrontend = {
-    render: () => undefined,
-    approve: (_request, signal) => {
-      signals.push(signal);
-      asked.resolve();
-      return approval.promise;
-    },
-    ask: (_request, signal) => {
-      signals.push(signal);
-      asked.resolve();
-      return inquiry.promise;
-    },
-    answeredElsewhere: (request) => answered.resolve(request),
-  };
+/** A second front end, which answers when the test tells it to. */
+function createPlugin(requests: Requests) {
+  const asked = Promise.withResolvers<OpenRequest>();
+  const answered = Promise.withResolvers<RequestChange>();
+  for (const open of requests.all) asked.resolve(open);
+  const listening = requests.onDidChange((change) => {
+    if (change.type === 'closed') answered.resolve(change);
+    else asked.resolve(change.open);
+  });
+  atTestEnd(async () => listening.dispose());
+  const by = 'plugin:tea';
   return {
-    frontend,
     asked: asked.promise,
     answered: answered.promise,
-    signals,
-    approve: () => approval.resolve({ action: 'approve', by: 'plugin:tea' }),
-    answer: (text: string) => inquiry.resolve({ answer: text, by: 'plugin:tea' }),
+    approve: (conversation: string) =>
+      requests.answer({ type: 'approval', conversation, id: 'a', answer: { action: 'approve', by } }),
+    reply: async (text: string) => {
+      const { id } = await asked.promise;
+      return requests.answer({ type: 'question', id, answer: { answer: text, by } });
+    },
   };
 }
 
@@ -53,18 +45,16 @@ async function begin(first: ScriptedAnswer) {
   const errors: string[] = [];
   const frontends = new Frontends({ clock: realClock, logger: recordingLogger(errors) });
   const walk = await beginWalk([first, done], { ports: { frontend: frontends } });
-  const chat = new ChatFrontend(realClock, head, (error) => expect(error).toBeUndefined());
+  const { requests } = frontends;
+  const chat = new ChatFrontend(realClock, head, requests);
+  const attached = frontends.add(chat);
+  atTestEnd(async () => attached.dispose());
   atTestEnd(async () => chat.dispose());
   const { earshot } = walk.headless;
   const listening = earshot.onDidChange(({ conversation, folded }) => {
     if (folded !== undefined) chat.appended(conversation, folded);
   });
   atTestEnd(async () => listening.dispose());
-  const add = (frontend: AttachedFrontend) => {
-    const attached = frontends.add(frontend);
-    atTestEnd(async () => attached.dispose());
-    return attached;
-  };
   chat.show(walk.id, []);
   const card = () => {
     const posted: ToPage[] = [];
@@ -84,52 +74,49 @@ async function begin(first: ScriptedAnswer) {
     const check = () => {
       if (card()?.state === 'approval' || card()?.state === 'question') resolve();
     };
-    const waiting = [chat.onDidChangeRequests(check), earshot.onDidChange(check)];
+    const waiting = [requests.onDidChange(check), earshot.onDidChange(check)];
     await promise;
     for (const one of waiting) one.dispose();
   };
-  return { walk, add, chat, card, turn, shown, errors };
+  /** Answers on the card; returns whether the answer was accepted. */
+  const answer = (action: 'approve' | 'reject') =>
+    requests.answer({ type: 'approval', conversation: walk.id, id: 'a', answer: { action, by: 'user' } }).ok;
+  return { walk, requests, answer, card, turn, shown, errors };
 }
 
 test('an approval answered by a plugin closes the card of the chat, which names the plugin', async () => {
-  const { walk, add, chat, card, turn, shown, errors } = await begin(command);
-  const plugin = createPlugin();
-  add(chat);
-  add(plugin.frontend);
+  const { walk, requests, answer, card, turn, shown, errors } = await begin(command);
+  const plugin = createPlugin(requests);
   const open = shown();
   await turn();
   await Promise.all([plugin.asked, open]);
   expect(card()).toMatchObject({ state: 'approval' });
-  plugin.approve();
+  plugin.approve(walk.id);
   await walk.headless.earshot.settled(walk.id);
-  expect(chat.openRequests.length).toBe(0);
+  expect(requests.all).toEqual([]);
   expect(card()).toMatchObject({
     state: 'done',
     answeredBy: 'plugin:tea',
     output: expect.stringContaining('one') as string,
   });
-  expect(chat.answerApproval('a', { action: 'reject', by: 'user' })).toBe(false);
+  expect(answer('reject')).toBe(false);
   expect(await walk.headless.events(walk.id)).toContain('"by":"plugin:tea"');
   expect([...errors, ...walk.headless.errors]).toEqual([]);
 });
 
-test('an approval answered in the chat is cancelled in the plugin, which learns who answered', async () => {
-  const { walk, add, chat, card, turn, shown, errors } = await begin(command);
-  const plugin = createPlugin();
-  add(chat);
-  add(plugin.frontend);
+test('an approval answered in the chat is closed for the plugin, which learns who answered', async () => {
+  const { walk, requests, answer, card, turn, shown, errors } = await begin(command);
+  const plugin = createPlugin(requests);
   const open = shown();
   await turn();
   await Promise.all([plugin.asked, open]);
-  expect(chat.answerApproval('a', { action: 'approve', by: 'user' })).toBe(true);
+  expect(answer('approve')).toBe(true);
   expect(await plugin.answered).toMatchObject({
-    type: 'approval',
-    request: { conversation: walk.id, call: { id: 'a' } },
+    open: { type: 'approval', conversation: walk.id, id: 'a' },
     answer: { action: 'approve', by: 'user' },
   });
-  expect(plugin.signals.map(({ aborted }) => aborted)).toEqual([true]);
   // A late answer changes nothing.
-  plugin.approve();
+  expect(plugin.approve(walk.id)).toMatchObject({ ok: false });
   await walk.headless.earshot.settled(walk.id);
   expect(card()?.answeredBy).toBeUndefined();
   expect(await walk.headless.events(walk.id)).not.toContain('plugin:tea');
@@ -137,36 +124,15 @@ test('an approval answered in the chat is cancelled in the plugin, which learns 
 });
 
 test('a plugin that joins while a question is open can answer it, and the chat shows its answer', async () => {
-  const { walk, add, chat, card, turn, shown, errors } = await begin(question);
-  add(chat);
+  const { walk, requests, card, turn, shown, errors } = await begin(question);
   const open = shown();
   await turn();
   await open;
   expect(card()).toMatchObject({ state: 'question' });
-  const plugin = createPlugin();
-  add(plugin.frontend);
-  await plugin.asked;
-  plugin.answer('sencha');
+  const plugin = createPlugin(requests);
+  expect(await plugin.reply('sencha')).toMatchObject({ ok: true });
   await walk.headless.earshot.settled(walk.id);
-  expect(chat.openRequests.length).toBe(0);
+  expect(requests.all).toEqual([]);
   expect(card()).toMatchObject({ state: 'done', answeredBy: 'plugin:tea', question: { answer: 'sencha' } });
-  expect(errors).toEqual([]);
-});
-
-test('a plugin that leaves while an approval is open leaves it to the chat', async () => {
-  const { walk, add, chat, card, turn, shown, errors } = await begin(command);
-  const plugin = createPlugin();
-  add(chat);
-  const attached = add(plugin.frontend);
-  const open = shown();
-  await turn();
-  await Promise.all([plugin.asked, open]);
-  attached.dispose();
-  expect(plugin.signals.map(({ aborted }) => aborted)).toEqual([true]);
-  plugin.approve();
-  expect(card()).toMatchObject({ state: 'approval' });
-  chat.answerApproval('a', { action: 'reject', by: 'user' });
-  await walk.headless.earshot.settled(walk.id);
-  expect(card()).toMatchObject({ state: 'rejected' });
   expect(errors).toEqual([]);
 });

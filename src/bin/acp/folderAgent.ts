@@ -3,20 +3,23 @@ import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { createFolderDisk } from '../../acp/folderDisk.ts';
+import { type ClientFrontend } from '../../acp/frontend.ts';
 import { type FolderAgent } from '../../acp/headlessFolder.ts';
 import { modelsOf } from '../../acp/sessionState.ts';
+import { DisposableStore } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { printWords } from '../../base/printPath.ts';
 import { missingModel } from '../../core/conversation/choices.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
 import { Earshot } from '../../core/earshot.ts';
-import { type AttachedFrontend, Frontends } from '../../core/frontend/frontends.ts';
+import { Frontends } from '../../core/frontend/frontends.ts';
 import { type Logger, type Model } from '../../core/ports/ports.ts';
+import { BUILT_IN_COMMANDS, listCommandSkills } from '../../core/prompt/builtInSkills.ts';
 import { listPrompts } from '../../core/prompt/promptFiles.ts';
-import { listSkills } from '../../core/prompt/skills.ts';
 import { Handles } from '../../core/tools/handles.ts';
 import { createHooks } from '../../hooks/hooks.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
+import { readSurroundings } from '../../node/files/surroundings.ts';
 import { processObserver } from '../../node/processActivity.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
@@ -54,7 +57,7 @@ export interface FolderAgentDeps {
 export async function openFolderAgent(
   deps: FolderAgentDeps,
   folder: string,
-  frontend: AttachedFrontend,
+  frontend: ClientFrontend,
   asks: boolean,
 ): Promise<Result<FolderAgent>> {
   if (!isAbsolute(folder)) return failed('bad_path', `cwd: ${folder} is not an absolute path.`);
@@ -87,7 +90,9 @@ export async function openFolderAgent(
   const servers = createFolderServers({ logger, folder, storage: place, settings: () => settings });
   const handles = new Handles({ supervision, tasks: servers.tasks, clock: realClock, logger });
   const frontends = new Frontends({ clock: realClock, logger });
-  const attached = frontends.add(frontend);
+  const attached = new DisposableStore();
+  attached.add(frontends.add(frontend));
+  attached.add(frontend.follow(frontends.requests, { questions: true }));
   const gate = new GitGate();
   const watching = { ...base, snapshots, workspace, gate };
   const earshot = new Earshot({
@@ -127,6 +132,7 @@ export async function openFolderAgent(
     ...servers.ports,
     processes: processObserver,
     shell: () => shell.path,
+    surroundings: () => readSurroundings(folder),
     settings: () => settings,
     model: () => deps.model(settings.model) ?? missingModel(settings.model),
     models: { names: modelsOf(settings), get: (reference) => deps.model(reference) },
@@ -142,9 +148,11 @@ export async function openFolderAgent(
     commands: async () => {
       const [prompts, skills] = await Promise.all([
         listPrompts(workspace, userFiles),
-        listSkills(workspace, userFiles),
+        listCommandSkills(workspace, userFiles),
       ]);
-      const all = [...prompts, ...skills].map(({ name, description }) => [name, { name, description }] as const);
+      const all = [...BUILT_IN_COMMANDS, ...prompts, ...skills].map(
+        ({ name, description }) => [name, { name, description }] as const,
+      );
       // A prompt file and a skill may have the same name: the prompt file is used.
       return [...new Map(all.toReversed()).values()];
     },

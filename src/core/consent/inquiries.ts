@@ -7,7 +7,7 @@ import { readFormAnswer } from './formAnswers.ts';
 
 export interface InquiryDeps {
   readonly log: ConversationLog;
-  readonly frontend: Frontend;
+  readonly frontend: Pick<Frontend, 'requests'>;
   readonly ids: Ids;
 }
 
@@ -68,7 +68,7 @@ async function untilUsable(
   let problem: string | undefined;
   for (;;) {
     try {
-      const given = await frontend.ask(
+      const given = await frontend.requests.ask(
         {
           conversation: log.id,
           id,

@@ -18,7 +18,7 @@ import { isSamePlan, isStillValid, type PlannedCall, planCall, previewOf } from 
 const LONGEST_WAIT = 10_000;
 
 export interface PreviewDeps {
-  readonly frontend: Frontend;
+  readonly frontend: Pick<Frontend, 'requests'>;
   readonly snapshots: Snapshots;
   readonly output: Logger;
   readonly clock: Clock;
@@ -61,11 +61,12 @@ export class OpenPreview {
     request: (preview: CallPreview | undefined) => ApprovalRequest,
     signal: AbortSignal,
   ): Promise<ApprovalAnswer> {
-    const { frontend, onDidChangeFiles, output } = this.#deps;
+    const { onDidChangeFiles, output } = this.#deps;
+    const { requests } = this.#deps.frontend;
     const answered = new AbortController();
     const update = async () => {
       this.#isQueued = false;
-      if (await this.#refresh(answered.signal)) frontend.approvalChanged(request(this.#shown()));
+      if (await this.#refresh(answered.signal)) requests.approvalChanged(request(this.#shown()));
     };
     const listening = this.#isPreviewed()
       ? onDidChangeFiles?.(() => {
@@ -77,7 +78,7 @@ export class OpenPreview {
         })
       : undefined;
     try {
-      return await frontend.approve(request(this.#shown()), signal);
+      return await requests.approve(request(this.#shown()), signal);
     } finally {
       answered.abort();
       listening?.dispose();

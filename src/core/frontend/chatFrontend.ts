@@ -2,20 +2,13 @@
 // webviews.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
-import { Emitter } from '../../base/emitter.ts';
 import { type TranscriptItem } from '../../protocol/transcript.ts';
 import { type Change, type ChatHead, type ChatState, type ToPage } from '../../protocol/webview.ts';
 import { type Folded } from '../conversation/projections/project.ts';
-import {
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  type Frontend,
-  type InquiryAnswer,
-  type InquiryRequest,
-  type PartialAnswer,
-  type QueuedMessage,
-} from '../ports/ports.ts';
-import { LiveTranscript, type OpenRequest } from './liveTranscript.ts';
+import { type RequestsClient } from '../client/requests.ts';
+import { type PartialAnswer, type QueuedMessage } from '../ports/ports.ts';
+import { type AttachedFrontend } from './frontends.ts';
+import { LiveTranscript } from './liveTranscript.ts';
 
 /** Changes within this time are posted together. */
 const FLUSH_MILLISECONDS = 16;
@@ -29,7 +22,7 @@ export interface Composer {
   has(texts: readonly QueuedMessage[]): boolean;
 }
 
-export class ChatFrontend implements Frontend, Disposable {
+export class ChatFrontend implements AttachedFrontend, Disposable {
   readonly #clock: Clock;
   #post: Post | undefined;
   /** The next page must focus its composer. */
@@ -40,21 +33,12 @@ export class ChatFrontend implements Frontend, Disposable {
   #changes: Change[] = [];
   #flushing: Disposable | undefined;
   #composer: Composer | undefined;
-  readonly #onDidChangeRequests: Emitter<void>;
 
-  constructor(clock: Clock, head: ChatHead, report: (error: unknown) => void) {
+  /** `requests`: the open requests of all conversations, since others may be shown later. */
+  constructor(clock: Clock, head: ChatHead, requests: RequestsClient) {
     this.#clock = clock;
     this.#head = head;
-    this.#onDidChangeRequests = new Emitter(report);
-    this.#transcript = new LiveTranscript({
-      onChange: (change) => this.#change(change),
-      onRequestsChange: () => this.#onDidChangeRequests.fire(),
-    });
-  }
-
-  /** Fires when an approval or a question was opened, changed, answered or cancelled. */
-  get onDidChangeRequests(): Emitter<void>['event'] {
-    return this.#onDidChangeRequests.event;
+    this.#transcript = new LiveTranscript(requests, (change) => this.#change(change));
   }
 
   /** Call when the page is ready. It gets a snapshot first. */
@@ -125,18 +109,6 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#transcript.render(conversation, partial);
   }
 
-  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    return this.#transcript.approve(request, signal);
-  }
-
-  approvalChanged(request: ApprovalRequest): void {
-    this.#transcript.approvalChanged(request);
-  }
-
-  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    return this.#transcript.ask(request, signal);
-  }
-
   /**
    * Returns messages of the shown conversation to the composer; those of other conversations stay queued until these
    * are shown.
@@ -153,23 +125,9 @@ export class ChatFrontend implements Frontend, Disposable {
     this.#composer = composer;
   }
 
-  /** Returns false if no approval of this call is open. Without `conversation`, the shown one is meant. */
-  answerApproval(call: string, answer: ApprovalAnswer, conversation?: string): boolean {
-    return this.#transcript.answerApproval(call, answer, conversation);
-  }
-
-  answerQuestion(question: string, answer: InquiryAnswer): boolean {
-    return this.#transcript.answerQuestion(question, answer);
-  }
-
-  /** Open requests of all conversations, including those that are not shown. */
-  get openRequests(): readonly OpenRequest[] {
-    return this.#transcript.openRequests;
-  }
-
   dispose(): void {
     this.#flushing?.dispose();
-    this.#onDidChangeRequests.dispose();
+    this.#transcript.dispose();
     this.detach();
   }
 

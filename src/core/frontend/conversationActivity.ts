@@ -1,11 +1,11 @@
 // Tracks the activity of conversations that this window does not show: running, waiting for the user, failed, unread.
 import { type ConversationActivity, type OtherConversation } from '../../protocol/page/conversationsView.ts';
 import { type ConversationChange, type LiveConversation } from '../conversation/liveConversation.ts';
-import { type OpenRequest } from './liveTranscript.ts';
+import { type RequestsClient } from '../client/requests.ts';
 
 export interface ConversationActivityDeps {
   get(conversation: string): LiveConversation | undefined;
-  openRequests(): readonly OpenRequest[];
+  readonly requests: Pick<RequestsClient, 'all'>;
   shown(): string | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Activities {
   }
 
   activityOf(conversation: string): ConversationActivity | undefined {
-    const open = this.#deps.openRequests().filter((request) => request.conversation === conversation);
+    const open = this.#deps.requests.all.filter((request) => request.conversation === conversation);
     if (open.some(({ type }) => type === 'approval')) return 'approval';
     if (open.length > 0) return 'question';
     if (this.#deps.get(conversation)?.running === true) return 'running';

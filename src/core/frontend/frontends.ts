@@ -1,89 +1,34 @@
-// Combines several front ends into one: renders to all, asks all that can answer, and uses the first answer.
+// Combines several front ends into one: renders to all. What the user is asked is in one register, which they all show.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
-import {
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  type Clock,
-  type Frontend,
-  type InquiryAnswer,
-  type InquiryRequest,
-  type Logger,
-  type PartialAnswer,
-  type QueuedMessage,
-} from '../ports/ports.ts';
-import { SharedRequests } from './sharedRequests.ts';
+import { Requests } from '../client/requests.ts';
+import { type Clock, type Frontend, type Logger, type PartialAnswer, type QueuedMessage } from '../ports/ports.ts';
 
 /** After this time, the next front end is offered the queued messages. */
 const LONGEST_RETURN = 10_000;
 
-export type AnsweredRequest =
-  | { readonly type: 'approval'; readonly request: ApprovalRequest; readonly answer: ApprovalAnswer }
-  | { readonly type: 'question'; readonly request: InquiryRequest; readonly answer: InquiryAnswer };
+export type AttachedFrontend = Pick<Frontend, 'render'> & Partial<Pick<Frontend, 'returnMessages'>>;
 
-/** A front end that is asked only for what it implements. */
-export interface AttachedFrontend extends Pick<Frontend, 'render'>, Partial<Omit<Frontend, 'render'>> {
-  /** Called after another front end has answered (`answer.by`) and the signal of the request was aborted. */
-  answeredElsewhere?(answered: AnsweredRequest): void;
-}
-
-/** No front end can harm another: errors of one are logged, and another may answer what one never answers. */
+/** No front end can harm another: errors of one are logged. */
 export class Frontends implements Frontend {
+  readonly requests: Requests;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #attached = new Set<AttachedFrontend>();
-  readonly #approvals: SharedRequests<AttachedFrontend, ApprovalRequest, ApprovalAnswer>;
-  readonly #questions: SharedRequests<AttachedFrontend, InquiryRequest, InquiryAnswer>;
 
   constructor({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
     this.#clock = clock;
     this.#logger = logger;
-    const report = (error: unknown) => this.#report(error);
-    const guard = <T>(action: () => T) => this.#guard(action);
-    this.#approvals = new SharedRequests({
-      ask: (frontend, request, signal) => frontend.approve?.(request, signal),
-      isSame: (one, other) => one.conversation === other.conversation && one.call.id === other.call.id,
-      notifyChanged: (frontend, request) => frontend.approvalChanged?.(request),
-      notifyAnswered: (frontend, request, answer) =>
-        frontend.answeredElsewhere?.({ type: 'approval', request, answer }),
-      guard,
-      report,
-    });
-    this.#questions = new SharedRequests({
-      ask: (frontend, request, signal) => frontend.ask?.(request, signal),
-      isSame: (one, other) => one.id === other.id,
-      notifyAnswered: (frontend, request, answer) =>
-        frontend.answeredElsewhere?.({ type: 'question', request, answer }),
-      guard,
-      report,
-    });
+    this.requests = new Requests((error) => this.#report(error));
   }
 
-  /** Also asks it the requests that are already open. Disposing removes it. */
+  /** Disposing removes it. */
   add(frontend: AttachedFrontend): Disposable {
     this.#attached.add(frontend);
-    this.#approvals.join(frontend);
-    this.#questions.join(frontend);
-    return toDisposable(() => {
-      this.#attached.delete(frontend);
-      this.#approvals.leave(frontend);
-      this.#questions.leave(frontend);
-    });
+    return toDisposable(() => void this.#attached.delete(frontend));
   }
 
   render(conversation: string, partial: PartialAnswer): void {
     for (const frontend of this.#attached) this.#guard(() => frontend.render(conversation, partial));
-  }
-
-  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    return this.#approvals.open(this.#attached, request, signal);
-  }
-
-  approvalChanged(request: ApprovalRequest): void {
-    this.#approvals.change(request);
-  }
-
-  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    return this.#questions.open(this.#attached, request, signal);
   }
 
   /** Offers the messages to one front end after the other, so that only one gets them. */

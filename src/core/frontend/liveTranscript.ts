@@ -1,46 +1,34 @@
 // The transcript of one conversation as a front end shows it: the log's items, streamed content that is not in the log
 // yet, and open requests.
+import { type Disposable } from '../../base/disposable.ts';
 import { type TranscriptItem } from '../../protocol/transcript.ts';
 import { type Folded } from '../conversation/projections/project.ts';
-import {
-  type ApprovalAnswer,
-  type ApprovalRequest,
-  type InquiryAnswer,
-  type InquiryRequest,
-  type PartialAnswer,
-} from '../ports/ports.ts';
-import { OpenRequests } from './openRequests.ts';
+import { type PartialAnswer } from '../ports/ports.ts';
+import { type RequestsClient } from '../client/requests.ts';
 import { addUnfinished, drawPartial, keepPartial, type TranscriptChange, unfinishedOf } from './partialItems.ts';
 
-export interface OpenRequest {
-  readonly type: 'approval' | 'question';
-  readonly conversation: string;
-  /** Stays the same while the request is open. */
-  readonly id: string;
-  /** The question, or what the call to approve is about: a command, a path, an address; empty if nothing is known. */
-  readonly text: string;
-  /** The tool to approve. */
-  readonly tool?: string;
-}
-
-export class LiveTranscript {
+export class LiveTranscript implements Disposable {
+  readonly #requests: RequestsClient;
   readonly #onChange: (change: TranscriptChange) => void;
-  readonly #onRequestsChange: () => void;
+  readonly #listening: Disposable;
   #conversation: string | undefined;
   #items = new Map<string, TranscriptItem>();
   /** For each conversation that is not shown: streamed content that is not in its log yet. */
   readonly #unfinished = new Map<string, Map<string, TranscriptItem>>();
-  /** Open requests of all conversations, since others may be shown later. */
-  readonly #approvals = new OpenRequests<ApprovalRequest, ApprovalAnswer>(({ conversation, call }) =>
-    this.#requestChanged(conversation, call.id),
-  );
-  readonly #questions = new OpenRequests<InquiryRequest, InquiryAnswer>(({ conversation, call }) =>
-    this.#requestChanged(conversation, call),
-  );
 
-  constructor(listeners: { onChange(change: TranscriptChange): void; onRequestsChange(): void }) {
-    this.#onChange = (change) => listeners.onChange(change);
-    this.#onRequestsChange = () => listeners.onRequestsChange();
+  constructor(requests: RequestsClient, onChange: (change: TranscriptChange) => void) {
+    this.#requests = requests;
+    this.#onChange = onChange;
+    this.#listening = requests.onDidChange(({ open: { type, conversation, request } }) => {
+      if (conversation !== this.#conversation) return;
+      const call = type === 'approval' ? request.call.id : request.call;
+      const item = call === undefined ? undefined : this.#items.get(call);
+      if (item !== undefined) this.#onChange({ type: 'item', item: this.#withOpenRequest(item) });
+    });
+  }
+
+  dispose(): void {
+    this.#listening.dispose();
   }
 
   get conversation(): string | undefined {
@@ -89,67 +77,17 @@ export class LiveTranscript {
     keepPartial(kept, partial);
   }
 
-  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    return this.#approvals.open(approvalKey(request.conversation, request.call.id), request, signal);
-  }
-
-  approvalChanged(request: ApprovalRequest): void {
-    this.#approvals.change(approvalKey(request.conversation, request.call.id), request);
-  }
-
-  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    return this.#questions.open(request.id, request, signal);
-  }
-
-  /** Answers the approval of a call; returns false if none is open. */
-  answerApproval(call: string, answer: ApprovalAnswer, conversation = this.#conversation): boolean {
-    return this.#approvals.answer(approvalKey(conversation, call), answer);
-  }
-
-  answerQuestion(question: string, answer: InquiryAnswer): boolean {
-    return this.#questions.answer(question, answer);
-  }
-
-  /** Open requests of all conversations. */
-  get openRequests(): readonly OpenRequest[] {
-    const approvals = this.#approvals.all.map(
-      ({ conversation, call }) =>
-        ({ type: 'approval', conversation, id: call.id, tool: call.name, text: subjectOf(call) }) as const,
-    );
-    const questions = this.#questions.all.map(
-      ({ conversation, id, text }) => ({ type: 'question', conversation, id, text }) as const,
-    );
-    return [...approvals, ...questions];
-  }
-
-  #requestChanged(conversation: string, call: string | undefined): void {
-    const item = call === undefined || conversation !== this.#conversation ? undefined : this.#items.get(call);
-    if (item !== undefined) this.#onChange({ type: 'item', item: this.#withOpenRequest(item) });
-    this.#onRequestsChange();
-  }
-
   /** Adds the open request, since the log has neither open approvals nor the window that asks a question. */
   #withOpenRequest(item: TranscriptItem): TranscriptItem {
     if (item.type !== 'tool' || item.state !== 'running') return item;
-    const asked = item.question && this.#questions.get(item.question.id);
+    const asked = item.question && this.#requests.question(item.question.id)?.request;
     if (item.question !== undefined && asked !== undefined) {
       const { problem } = asked;
       return { ...item, state: 'question', question: { ...item.question, ...(problem !== undefined && { problem }) } };
     }
-    const open = this.#approvals.get(approvalKey(this.#conversation, item.id));
+    const open = this.#requests.approval(this.#conversation ?? '', item.id);
     if (open === undefined) return item;
-    const { conversation: _conversation, call: _call, ...approval } = open;
-    return { ...item, state: 'approval', approval };
+    const { conversation: _conversation, call: _call, ...approval } = open.request;
+    return { ...item, state: 'approval', approval: { ...approval, revision: open.revision } };
   }
-}
-
-/** The most informative argument. */
-function subjectOf({ arguments: given }: ApprovalRequest['call']): string {
-  const subject = [given['command'], given['path'], given['url'], given['name']].find((one) => typeof one === 'string');
-  return subject?.split('\n', 1)[0]?.slice(0, 200) ?? '';
-}
-
-/** Calls of two conversations may have the same id, because the endpoint chooses it. */
-function approvalKey(conversation: string | undefined, call: string): string {
-  return `${conversation ?? ''} ${call}`;
 }

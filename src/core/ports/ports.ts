@@ -58,7 +58,7 @@ export type ModelRequest = {
   readonly messages: readonly ModelMessage[];
   /** The same tools in the same order for the whole conversation, because endpoints cache them. */
   readonly tools: readonly ToolDescription[];
-  /** Tools that were found later, in the order of finding; a result names those that it found. */
+  /** Tools that came later, in their order; a message names those that came with it (`ModelMessage.found`). */
   readonly found?: readonly ToolDescription[];
   /** The only tools that may be called now; absent: all. `none`: the answer must be text. */
   readonly allowed?: readonly string[] | 'none';
@@ -203,17 +203,13 @@ export interface Tool<Arguments = unknown> {
   /** The task that a call would run now; an approval is for exactly that. Undefined: it cannot be found out. */
   inspect?(args: Arguments): Promise<InspectedTask | undefined>;
   /** Why a call cannot succeed; checked before approval is requested. */
-  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): string | undefined | Promise<string | undefined>;
+  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): Failure | undefined | Promise<Failure | undefined>;
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
 
 export interface ApprovalRequest extends ApprovalView {
   readonly conversation: string;
-  readonly call: {
-    readonly id: string;
-    readonly name: string;
-    readonly arguments: Readonly<Record<string, unknown>>;
-  };
+  readonly call: { readonly id: string; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
 }
 
 /** The `by` of a plugin's answer begins with this. */
@@ -221,16 +217,18 @@ export const PLUGIN_PREFIX = 'plugin:';
 /** The `by` of the automatic answer that is given when nobody answers in time. */
 export const TIMED_OUT = 'timeout';
 
-export interface ApprovalAnswer {
-  readonly action: 'approve' | 'reject' | 'modify';
-  readonly arguments?: Readonly<Record<string, unknown>>;
-  readonly reason?: string;
-  /** Similar calls, or all calls of the tool's server, need no approval from now on. Only with `approve`. */
-  readonly always?: AlwaysAnswer;
+interface Answer {
   /** Who answered: `user`, `plugin:<name>`, `timeout`. Never a notification. */
   readonly by: string;
-  /** The plugin's process. */
   readonly program?: AnsweringProgram;
+}
+
+export interface ApprovalAnswer extends Answer {
+  readonly action: 'approve' | 'reject' | 'modify';
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  readonly reason?: string | undefined;
+  /** Similar calls, or all calls of the tool's server, need no approval from now on. Only with `approve`. */
+  readonly always?: AlwaysAnswer | undefined;
 }
 
 export interface Question {
@@ -252,13 +250,9 @@ export interface InquiryRequest extends Question {
   readonly problem?: string;
 }
 
-export interface InquiryAnswer {
+export interface InquiryAnswer extends Answer {
   /** A list where several may be chosen. Text other than the options is allowed; empty: no answer is given. */
   readonly answer: string | readonly string[];
-  /** Who answered: `user`, `plugin:<name>`. Never a notification. */
-  readonly by: string;
-  /** The plugin's process. */
-  readonly program?: AnsweringProgram;
 }
 
 /** What front ends render while it happens, before or instead of an event in the log. */
@@ -290,15 +284,22 @@ export interface QueuedMessage {
   readonly attachments?: readonly Attachment[];
 }
 
-/** Shows a turn to a person, or to a program in their place, and answers its questions. */
-export interface Frontend {
-  render(conversation: string, partial: PartialAnswer): void;
-  /** Resolves with the first answer; rejects only when the signal is aborted. */
+/** Asks the user, through every front end that shows the conversation. */
+export interface UserRequests {
+  /** `approve` and `ask` resolve with the first answer; they reject only when the signal is aborted. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** An open approval has changed. Ignored if it is no longer open. */
   approvalChanged(request: ApprovalRequest): void;
-  /** Asks a question; resolves and rejects as `approve` does. */
   ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer>;
+  countOf(conversation: string): number;
+  /** Fires when one was `opened`, `changed` or `closed`. */
+  readonly onDidChange: Event<{ readonly type: string; readonly open: { readonly conversation: string } }>;
+}
+
+/** Shows a turn to a person, or to a program in their place. */
+export interface Frontend {
+  readonly requests: UserRequests;
+  render(conversation: string, partial: PartialAnswer): void;
   /** Queued messages that no request will carry. Resolves to whether the front end has stored them durably. */
   returnMessages(conversation: string, texts: readonly QueuedMessage[]): Promise<boolean>;
 }
@@ -340,6 +341,11 @@ export interface Producer {
 }
 
 /** Everything that is shared by all conversations of a window. */
+export interface Surroundings {
+  readonly system: string;
+  readonly branch?: string | undefined;
+}
+
 export interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -380,6 +386,8 @@ export interface Ports {
   readonly onDidChangeFiles?: Event<void>;
   /** The program that runs command lines; absent: not known, so that no line is certain. */
   shell?(): string;
+  /** The operating system, and the branch that is checked out, for the system prompt. Absent: not known. */
+  surroundings?(): Promise<Surroundings>;
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;

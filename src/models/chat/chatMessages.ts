@@ -1,22 +1,25 @@
-// Maps messages to an OpenAI-compatible request: places notification blocks, then applies the rules of the endpoint's
-// profile. Pure.
-import {
-  type ChatCompletionContentPart,
-  type ChatCompletionContentPartText,
-  type ChatCompletionMessageParam,
-  type ChatCompletionMessageToolCall,
-} from 'openai/resources/chat/completions';
+// Arranges neutral messages for endpoints without native notifications: where a block and the user's queued messages
+// stand, and which messages must be merged, split or bridged. Pure.
 import { unreachable } from '../../base/errors.ts';
 import { type Block, type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
-import { type ModelRequest } from '../../core/ports/ports.ts';
-import { type EndpointProfile } from '../profile.ts';
+import { type WireOrigin } from '../../protocol/event.ts';
+import { type EndpointProfile } from './dialects.ts';
 
-/** A message before the endpoint's rules are applied. */
+/** A message before the role and content rules of an endpoint are applied. */
 export type WireMessage =
   | { readonly role: 'system'; readonly parts: readonly string[] }
   | { readonly role: 'user'; readonly parts: readonly string[]; readonly images?: readonly ImageReference[] }
-  | { readonly role: 'assistant'; readonly parts: readonly string[]; readonly calls: readonly WireCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly parts: readonly string[];
+      readonly calls: readonly WireCall[];
+      readonly origin?: WireOrigin;
+      /** The position of the first call among the calls of the answer. */
+      readonly firstCall?: number;
+    }
   | { readonly role: 'tool'; readonly call: string; readonly parts: readonly string[] };
+
+type AssistantMessage = Extract<WireMessage, { role: 'assistant' }>;
 
 export interface WireCall {
   readonly id: string;
@@ -24,7 +27,9 @@ export interface WireCall {
   readonly arguments: string;
 }
 
-/** Introduces the images of a message that was delivered with a tool result, which cannot contain images. */
+/** Introduce images that belong to a tool result, which cannot contain images. */
+const RESULT_IMAGES = 'Images of the tool results above:';
+/** In logs of earlier versions the user's messages are in the block of the result above. */
 const IMAGES_ABOVE = 'Attached to the user’s message above:';
 
 /** The name of the synthetic call that carries a block. No such tool is offered to the model. */
@@ -34,143 +39,91 @@ const NOTIFICATION_TOOL = '_system_notification';
 const BRIDGE = 'I have the result.';
 /** Inserted where an endpoint requires the first message to be the user's. */
 const OPENING = 'Go on from here.';
+/** Introduces the user's words in a result, where an endpoint takes them nowhere else. */
+const WROTE = 'Not part of the result. The user wrote meanwhile:';
 
-/** The images of a request as data URLs, by their hash. Absent if the endpoint accepts none. */
-export type Images = ReadonlyMap<string, string>;
-
-export function toWireMessages(
-  request: ModelRequest,
-  profile: EndpointProfile,
-  images?: Images,
-): ChatCompletionMessageParam[] {
-  return [systemMessage(request, profile), ...shapeMessages(request.messages, profile, { images, isStart: true })];
-}
-
-export function systemMessage({ system }: ModelRequest, { systemRole }: EndpointProfile): ChatCompletionMessageParam {
-  return { role: systemRole, content: system };
-}
+export type Arrangement = Pick<
+  EndpointProfile,
+  'midSystem' | 'userAfterTool' | 'queuedInside' | 'alternation' | 'singleCalls'
+>;
 
 /** `isStart`: whether they are the first messages of the request, not a later part of it. */
-export function shapeMessages(
-  messages: readonly ModelMessage[],
-  profile: EndpointProfile,
-  { images, isStart }: { readonly images: Images | undefined; readonly isStart: boolean },
-): ChatCompletionMessageParam[] {
-  const shaped = bridge(arrange(messages, profile), profile, isStart);
-  return shaped.map((message) => toWireMessage(message, profile, images));
-}
-
-function bridge(messages: readonly WireMessage[], profile: EndpointProfile, isStart: boolean): WireMessage[] {
-  const strict = profile.alternation === 'strict';
-  return messages.flatMap((message, index): WireMessage[] => {
-    const before = messages[index - 1];
-    if (before === undefined) return isStart && strict && message.role === 'assistant' ? [opening, message] : [message];
-    const apart = message.role === 'user' && before.role === 'tool' && (strict || !profile.userAfterTool);
-    return apart ? [bridging, message] : [message];
-  });
-}
-
-const opening: WireMessage = { role: 'user', parts: [OPENING] };
-const bridging: WireMessage = { role: 'assistant', parts: [BRIDGE], calls: [] };
-
-function toWireMessage(message: WireMessage, profile: EndpointProfile, images?: Images): ChatCompletionMessageParam {
-  const text = message.parts.join('\n\n');
-  switch (message.role) {
-    case 'system':
-      return { role: profile.systemRole, content: text };
-    case 'user':
-      return { role: 'user', content: message.images === undefined ? text : withImages(text, message.images, images) };
-    case 'tool': {
-      const apart = profile.toolContent === 'parts' && message.parts.length > 1;
-      return { role: 'tool', tool_call_id: message.call, content: apart ? message.parts.map(textPart) : text };
+export function arrange(messages: readonly ModelMessage[], rules: Arrangement, isStart = true): WireMessage[] {
+  const placed: WireMessage[] = [];
+  /** Messages that follow all results of a batch. */
+  let held: WireMessage[] = [];
+  let resultImages: ImageReference[] = [];
+  const flush = () => {
+    if (resultImages.length > 0) placed.push({ role: 'user', parts: [RESULT_IMAGES], images: resultImages });
+    placed.push(...held);
+    [held, resultImages] = [[], []];
+  };
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      const [result, ...after] = placeResult(message, rules);
+      if (result !== undefined) placed.push(result);
+      held.push(...after);
+      resultImages.push(...(message.resultImages ?? []));
+      continue;
     }
-    case 'assistant': {
-      const calls = message.calls.map(toWireCall);
-      return { role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 && { tool_calls: calls }) };
-    }
+    flush();
+    if (message.role === 'user') placed.push(...placeRequest(message, rules));
+    else if (message.content !== '' || message.calls.length > 0) placed.push(toAssistant(message));
   }
+  flush();
+  const split = rules.singleCalls ? splitCalls(placed) : placed;
+  return bridge(merge(split, rules), rules, isStart);
 }
 
-/** A missing image is replaced by a note, so that the model does not assume its content. */
-function withImages(text: string, wanted: readonly ImageReference[], images: Images | undefined) {
-  const missing = images === undefined ? 'this model takes no images' : 'its bytes are gone';
-  const parts = wanted.map(({ hash, name }): ChatCompletionContentPart => {
-    const url = images?.get(hash);
-    return url === undefined
-      ? textPart(`(${name} is not shown: ${missing}.)`)
-      : { type: 'image_url', image_url: { url } };
-  });
-  return images === undefined
-    ? [text, ...parts.map((part) => (part.type === 'text' ? part.text : ''))].join('\n\n')
-    : [textPart(text), ...parts];
+function toAssistant({ content, calls, origin }: Extract<ModelMessage, { role: 'assistant' }>): AssistantMessage {
+  return { role: 'assistant', parts: partsOf(content), calls, ...(origin !== undefined && { origin }) };
 }
 
-function textPart(text: string): ChatCompletionContentPartText {
-  return { type: 'text', text };
+/** The request with its block before it; the user's queued messages follow. */
+function placeRequest(message: Extract<ModelMessage, { role: 'user' }>, { midSystem }: Arrangement): WireMessage[] {
+  const { content, block, images, queued = [] } = message;
+  const request = { role: 'user', parts: partsOf(content), ...(images && { images }) } as const;
+  const own = block === undefined ? 'inside' : placeOf(block, midSystem);
+  return [
+    ...(own === 'inside' ? [] : own),
+    block !== undefined && own === 'inside' ? { ...request, parts: [block.text, ...request.parts] } : request,
+    ...queued.map((text): WireMessage => ({ role: 'user', parts: [text] })),
+  ];
 }
 
-/** Converted calls, so that a call that is sent with every request is converted only once. */
-const wireCalls = new WeakMap<WireCall, ChatCompletionMessageToolCall>();
-
-function toWireCall(call: WireCall): ChatCompletionMessageToolCall {
-  const known = wireCalls.get(call);
-  if (known !== undefined) return known;
-  const { id, name, arguments: args } = call;
-  const wire = { id, type: 'function' as const, function: { name, arguments: asObject(args) } };
-  wireCalls.set(call, wire);
-  return wire;
+/** The result, then the messages that follow the results of its batch: the block's, then the user's queued ones. */
+function placeResult(message: Extract<ModelMessage, { role: 'tool' }>, rules: Arrangement): WireMessage[] {
+  const { call, content, block, images, queued } = message;
+  const own = block === undefined ? [] : placeOf(block, rules.midSystem);
+  const texts = queued ?? (images === undefined ? [] : [IMAGES_ABOVE]);
+  const parts = [
+    ...(block?.format === 'markdown' ? [block.text] : []),
+    ...partsOf(content),
+    ...(block !== undefined && block.format !== 'markdown' && own === 'inside' ? [block.text] : []),
+    ...(rules.queuedInside && texts.length > 0 ? [[WROTE, ...texts].join('\n\n')] : []),
+  ];
+  const last = texts.length - 1;
+  const words = texts.map(
+    (text, index): WireMessage => ({ role: 'user', parts: [text], ...(index === last && images && { images }) }),
+  );
+  // Images cannot be inside a result.
+  const pictures: WireMessage[] = images === undefined ? [] : [{ role: 'user', parts: [IMAGES_ABOVE], images }];
+  return [{ role: 'tool', call, parts }, ...(own === 'inside' ? [] : own), ...(rules.queuedInside ? pictures : words)];
 }
 
-/** Several servers parse the arguments of earlier calls: with invalid ones, every later request would fail. */
-function asObject(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text;
-  } catch {
-    // Invalid JSON is wrapped below.
-  }
-  return JSON.stringify({ invalid_json: text });
-}
-
-export function toWireTools(request: ModelRequest) {
-  return request.tools.map(({ name, description, parameters }) => ({
-    type: 'function' as const,
-    function: { name, description, parameters: { ...parameters } },
-  }));
-}
-
-/** `midSystem`: whether system messages are allowed after the first message. */
-export function arrange(
-  messages: readonly ModelMessage[],
-  { midSystem }: { readonly midSystem: boolean },
-): WireMessage[] {
-  const placed = messages.flatMap((message) => [
-    ...placeBlock(toWire(message), blockOf(message)),
-    ...imagesAfter(message),
-  ]);
-  return merge(placed.map((message) => (midSystem ? message : demote(message))));
-}
-
-/** The message with its block, in the order in which the model reads them. The user's own text comes last. */
-function placeBlock(message: WireMessage, block: Block | undefined): WireMessage[] {
-  if (block === undefined) return [message];
-  const after = message.role === 'tool';
+/** The messages that carry a block, or `inside`: it is part of the text of its result or request. */
+function placeOf(block: Block, midSystem: boolean): readonly WireMessage[] | 'inside' {
   switch (block.format) {
     case 'xml':
-      return [{ ...message, parts: after ? [...message.parts, block.text] : [block.text, ...message.parts] }];
     case 'markdown':
-      return [{ ...message, parts: [block.text, ...message.parts] }];
+      return 'inside';
     case 'developer':
-      return placeNextTo(message, after, [{ role: 'system', parts: [block.text] }]);
+      return midSystem ? [{ role: 'system', parts: [block.text] }] : 'inside';
     case 'synthetic-tool':
-      return placeNextTo(message, after, syntheticCall(block));
+      return syntheticCall(block);
     default:
       return unreachable(block.format);
   }
-}
-
-function placeNextTo(message: WireMessage, after: boolean, own: readonly WireMessage[]): WireMessage[] {
-  return after ? [message, ...own] : [...own, message];
 }
 
 /** The id is the carrier's, so the same log gives the same bytes. */
@@ -182,40 +135,40 @@ function syntheticCall({ id = '', text }: Block): WireMessage[] {
   ];
 }
 
-function imagesAfter(message: ModelMessage): WireMessage[] {
-  if (message.role !== 'tool' || message.images === undefined) return [];
-  return [{ role: 'user', parts: [IMAGES_ABOVE], images: message.images }];
-}
-
-function toWire(message: ModelMessage): WireMessage {
-  switch (message.role) {
-    case 'user':
-      return { role: 'user', parts: partsOf(message.content), ...(message.images && { images: message.images }) };
-    case 'tool':
-      return { role: 'tool', call: message.call, parts: partsOf(message.content) };
-    case 'assistant':
-      return { role: 'assistant', parts: partsOf(message.content), calls: message.calls };
-  }
-}
-
-function blockOf(message: ModelMessage) {
-  return message.role === 'assistant' ? undefined : message.block;
-}
-
 function partsOf(text: string): string[] {
   return text === '' ? [] : [text];
 }
 
-function demote(message: WireMessage): WireMessage {
-  return message.role === 'system' ? { ...message, role: 'user' } : message;
+/** Makes consecutive pairs of one call and its result of an answer with several calls. */
+function splitCalls(messages: readonly WireMessage[]): WireMessage[] {
+  const split: WireMessage[] = [];
+  for (let index = 0; index < messages.length; index += 1) {
+    const message = messages[index];
+    if (message === undefined) break;
+    split.push(message);
+    if (message.role !== 'assistant' || message.calls.length < 2) continue;
+    split.pop();
+    const results = new Map<string, WireMessage>();
+    for (let next = messages[index + 1]; next?.role === 'tool'; next = messages[index + 1]) {
+      results.set(next.call, next);
+      index += 1;
+    }
+    message.calls.forEach((call, at) => {
+      const result = results.get(call.id);
+      split.push(at === 0 ? { ...message, calls: [call] } : { ...message, parts: [], calls: [call], firstCall: at });
+      if (result !== undefined) split.push(result);
+    });
+  }
+  return split;
 }
 
-/** Merges adjacent messages of one role. Tool results stay separate, since each belongs to its call. */
-function merge(messages: readonly WireMessage[]): WireMessage[] {
+/** Merges adjacent messages where an endpoint may refuse them. Tool results stay separate: each belongs to its call. */
+function merge(messages: readonly WireMessage[], { alternation }: Arrangement): WireMessage[] {
   const merged: WireMessage[] = [];
   for (const message of messages) {
     const last = merged.at(-1);
-    const joined = last && join(last, message);
+    // Where it need not be, a request is not merged into an earlier one, which endpoints may have cached.
+    const joined = last && !(message.role === 'user' && alternation === 'free') ? join(last, message) : undefined;
     if (joined === undefined) merged.push(message);
     else merged[merged.length - 1] = joined;
   }
@@ -230,5 +183,21 @@ function join(first: WireMessage, second: WireMessage): WireMessage | undefined 
   }
   if (first.role === 'system' && second.role === 'system') return { role: 'system', parts };
   if (first.role !== 'assistant' || second.role !== 'assistant' || first.calls.length > 0) return undefined;
-  return { role: 'assistant', parts, calls: second.calls };
+  // Of two answers, neither is what the API returned.
+  const origin =
+    first.origin === undefined || second.origin === undefined ? (first.origin ?? second.origin) : undefined;
+  return { role: 'assistant', parts, calls: second.calls, ...(origin !== undefined && { origin }) };
 }
+
+function bridge(messages: readonly WireMessage[], rules: Arrangement, isStart: boolean): WireMessage[] {
+  const strict = rules.alternation === 'strict';
+  return messages.flatMap((message, index): WireMessage[] => {
+    const before = messages[index - 1];
+    if (before === undefined) return isStart && strict && message.role === 'assistant' ? [opening, message] : [message];
+    const apart = message.role === 'user' && before.role === 'tool' && (strict || !rules.userAfterTool);
+    return apart ? [bridging, message] : [message];
+  });
+}
+
+const opening: WireMessage = { role: 'user', parts: [OPENING] };
+const bridging: WireMessage = { role: 'assistant', parts: [BRIDGE], calls: [] };

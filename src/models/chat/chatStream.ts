@@ -1,8 +1,10 @@
 // Turns the chunks of an endpoint's stream into parts of an answer. Pure.
 import { type ModelPart } from '../../core/ports/ports.ts';
 import { TooLargeError } from '../../node/boundedBody.ts';
-import { type Usage } from '../../protocol/event.ts';
+import { type Usage, type WireOrigin } from '../../protocol/event.ts';
+import { StreamError } from '../explain.ts';
 import { isJson, WholeJson } from '../wire/wholeJson.ts';
+import { type ChatItem, mergeDetails, REASONING_FIELDS, type ReasoningField } from './chatOrigin.ts';
 
 /** Limit for nested content parts; servers send one level. */
 const DEEPEST_PARTS = 4;
@@ -19,22 +21,27 @@ interface GrowingCall {
   id: string;
   name: string;
   arguments: string;
+  extra?: object;
 }
 
 interface LooseCall {
   readonly index?: unknown;
   readonly id?: unknown;
   readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
+  readonly extra_content?: unknown;
 }
 
 /** The fields that are read from a chunk; servers omit, add and null fields freely. */
 interface LooseChunk {
   readonly error?: unknown;
   readonly usage?: LooseUsage | null;
+  /** llama.cpp. */
+  readonly timings?: { readonly cache_n?: unknown } | null;
   readonly choices?: readonly ({
     readonly delta?: LooseDelta | null;
     readonly message?: LooseDelta | null;
     readonly finish_reason?: unknown;
+    readonly usage?: LooseUsage | null;
   } | null)[];
 }
 
@@ -43,13 +50,53 @@ interface LooseDelta {
   readonly refusal?: unknown;
   readonly reasoning_content?: unknown;
   readonly reasoning?: unknown;
+  readonly reasoning_text?: unknown;
+  readonly reasoning_opaque?: unknown;
+  readonly reasoning_details?: unknown;
+  readonly thinking_blocks?: unknown;
   readonly tool_calls?: readonly (LooseCall | null)[] | null;
 }
 
 interface LooseUsage {
   readonly prompt_tokens?: unknown;
   readonly completion_tokens?: unknown;
-  readonly prompt_tokens_details?: { readonly cached_tokens?: unknown } | null;
+  readonly prompt_tokens_details?: { readonly cached_tokens?: unknown; readonly cache_write_tokens?: unknown } | null;
+  /** DeepSeek. */
+  readonly prompt_cache_hit_tokens?: unknown;
+  /** Moonshot AI. */
+  readonly cached_tokens?: unknown;
+  /** OpenRouter, in US dollars. */
+  readonly cost?: unknown;
+}
+
+/** The endpoint and model that answer. */
+export interface AnswerSource {
+  readonly provider: string;
+  readonly model: string;
+  readonly contextWindow: number;
+}
+
+/** Some servers cut a request that is too long, and then have no room for an answer. */
+const FULL_WINDOW = 0.95;
+
+type Meaning = 'whole' | 'truncated' | Extract<StreamError['kind'], 'refused' | 'interrupted' | 'overflow'>;
+
+function meaningOf(reason: string | undefined, hasOutput: boolean, fillsWindow: boolean): Meaning {
+  switch (reason) {
+    case 'length':
+      return !hasOutput && fillsWindow ? 'overflow' : 'truncated';
+    case 'model_context_window_exceeded':
+      return hasOutput ? 'truncated' : 'overflow';
+    case 'content_filter':
+    case 'sensitive':
+      return 'refused';
+    case 'error':
+    case 'network_error':
+      return 'interrupted';
+    default:
+      // Servers name a normal end in many ways, or not at all.
+      return 'whole';
+  }
 }
 
 /**
@@ -63,21 +110,34 @@ export class StreamAccumulator {
   readonly #byId = new Map<string, GrowingCall>();
   #usage: Usage | undefined;
   #reason: string | undefined;
+  #field: ReasoningField | undefined;
+  #reasoning = '';
+  #opaque = '';
+  readonly #details: Readonly<Record<string, unknown>>[] = [];
+  readonly #blocks: Readonly<Record<string, unknown>>[] = [];
+  #hasText = false;
+  readonly #source: AnswerSource;
+
+  constructor(source: AnswerSource) {
+    this.#source = source;
+  }
 
   /** Takes the next chunk. Returns the parts that can be shown already. */
   take(chunk: LooseChunk): ModelPart[] {
-    if (chunk.usage) this.#usage = toUsage(chunk.usage) ?? this.#usage;
+    if (chunk.usage) this.#usage = toUsage(chunk.usage, chunk.timings?.cache_n) ?? this.#usage;
     // Some servers send usage in chunks without choices, or with an empty list.
     const choice = chunk.choices?.[0];
     if (choice === undefined || choice === null) return [];
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#reason = choice.finish_reason;
+    if (choice.usage) this.#usage = toUsage(choice.usage) ?? this.#usage;
     const delta = choice.delta ?? choice.message;
     const written = (delta?.tool_calls ?? []).flatMap((call) => (call === null ? [] : [this.#grow(checked(call))]));
     if (this.#calls.length > MOST_CALLS) {
       throw new TooLargeError(`it has more than ${MOST_CALLS.toLocaleString('en')} tool calls`);
     }
-    const reasoning = textInContent(delta?.reasoning_content) || textInContent(delta?.reasoning);
+    const reasoning = this.#readReasoning(delta);
     const text = textInContent(delta?.content) || textInContent(delta?.refusal);
+    if (text !== '') this.#hasText = true;
     const parts: ModelPart[] = [];
     if (reasoning !== '') parts.push({ type: 'reasoning', text: reasoning });
     if (text !== '') parts.push({ type: 'text', text });
@@ -89,14 +149,56 @@ export class StreamAccumulator {
     return this.#reason !== undefined;
   }
 
+  /** Throws a StreamError if the finish reason means that there is no answer. */
   end(): ModelPart[] {
-    const truncated = this.#reason === 'length';
+    const hasOutput = this.#hasText || this.#reasoning !== '' || this.#calls.length > 0;
+    const meaning = meaningOf(this.#reason, hasOutput, this.#fillsWindow);
+    if (meaning !== 'whole' && meaning !== 'truncated') {
+      throw new StreamError(meaning, `finish_reason ${JSON.stringify(this.#reason)}`);
+    }
+    const truncated = meaning === 'truncated';
     // A call that was cut by the token limit is incomplete.
     const calls = truncated ? this.#calls.filter((call) => isJson(call.arguments)) : this.#calls;
+    const origin = truncated ? undefined : this.#origin();
     return [
       ...calls.map(({ id, name, arguments: text }) => ({ type: 'tool_call' as const, id, name, arguments: text })),
-      { type: 'finished', ...(this.#usage !== undefined && { usage: this.#usage }), ...(truncated && { truncated }) },
+      {
+        type: 'finished',
+        ...(this.#usage !== undefined && { usage: this.#usage }),
+        ...(truncated && { truncated }),
+        ...(origin !== undefined && { origin }),
+      },
     ];
+  }
+
+  /** The reasoning of this piece, also if it comes as a part of the content. */
+  #readReasoning(delta: LooseDelta | null | undefined): string {
+    if (!delta) return '';
+    mergeDetails(this.#details, delta.reasoning_details);
+    mergeDetails(this.#blocks, delta.thinking_blocks);
+    this.#opaque += textInContent(delta.reasoning_opaque);
+    const field = REASONING_FIELDS.find((name) => textInContent(delta[name]) !== '');
+    const text = field === undefined ? thinkingIn(delta.content) : textInContent(delta[field]);
+    this.#field ??= field;
+    this.#reasoning += text;
+    return text;
+  }
+
+  get #fillsWindow(): boolean {
+    return (this.#usage?.input_tokens ?? 0) >= this.#source.contextWindow * FULL_WINDOW;
+  }
+
+  #origin(): WireOrigin | undefined {
+    const extras = this.#calls.map(({ extra }) => extra ?? null);
+    const item: ChatItem = {
+      ...(this.#field !== undefined && { [this.#field]: this.#reasoning }),
+      ...(this.#opaque !== '' && { reasoning_opaque: this.#opaque }),
+      ...(this.#details.length > 0 && { reasoning_details: this.#details }),
+      ...(this.#blocks.length > 0 && { thinking_blocks: this.#blocks }),
+      ...(extras.some((extra) => extra !== null) && { calls: extras }),
+    };
+    const { provider, model } = this.#source;
+    return Object.keys(item).length === 0 ? undefined : { api: 'chat', provider, model, items: [item] };
   }
 
   #grow(delta: LooseCall): ModelPart {
@@ -104,9 +206,12 @@ export class StreamAccumulator {
     const name = textInContent(delta.function?.name);
     const text = argumentsText(delta.function?.arguments);
     const index = typeof delta.index === 'number' ? delta.index : undefined;
+    const extra =
+      typeof delta.extra_content === 'object' && delta.extra_content !== null ? delta.extra_content : undefined;
     const known = this.#find(index, id, name);
     if (known === undefined) {
-      const call = { index, place: this.#calls.length, whole: new WholeJson(), id, name, arguments: text };
+      const call: GrowingCall = { index, place: this.#calls.length, whole: new WholeJson(), id, name, arguments: text };
+      if (extra !== undefined) call.extra = extra;
       call.whole.add(text);
       this.#calls.push(call);
       if (index !== undefined) this.#byIndex.set(index, call);
@@ -118,6 +223,7 @@ export class StreamAccumulator {
       this.#byId.set(id, known);
     }
     if (known.name === '') known.name = name;
+    if (extra !== undefined) known.extra = extra;
     known.arguments += text;
     known.whole.add(text);
     return { type: 'writing_call', index: known.place, name: known.name, text };
@@ -170,14 +276,30 @@ function argumentsText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function toUsage(usage: LooseUsage): Usage | undefined {
+/** Mistral's models send reasoning as parts of the content. */
+function thinkingIn(content: unknown): string {
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: unknown) =>
+      typeof part === 'object' && part !== null && 'thinking' in part ? textInContent(part.thinking) : '',
+    )
+    .join('');
+}
+
+function toUsage(usage: LooseUsage, slotCached?: unknown): Usage | undefined {
   const input = countOf(usage.prompt_tokens);
   if (input === undefined) return undefined;
-  const cached = countOf(usage.prompt_tokens_details?.cached_tokens);
+  const details = usage.prompt_tokens_details;
+  const all = [details?.cached_tokens, usage.prompt_cache_hit_tokens, usage.cached_tokens, slotCached];
+  const cached = all.map(countOf).find((count) => count !== undefined);
+  const written = countOf(details?.cache_write_tokens);
+  const { cost } = usage;
   return {
     input_tokens: input,
     output_tokens: countOf(usage.completion_tokens) ?? 0,
     ...(cached !== undefined && { cached_tokens: cached }),
+    ...(written !== undefined && { written_tokens: written }),
+    ...(typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 && { cost }),
   };
 }
 

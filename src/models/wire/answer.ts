@@ -13,6 +13,10 @@ export interface AnswerAccumulator {
   take(event: object): readonly ModelPart[];
   /** Whether the stream may end here without `[DONE]`. */
   readonly isFinished: boolean;
+  /** Whether nothing can follow: the rest of the stream is not waited for. Absent: `[DONE]` says it. */
+  readonly isComplete?: boolean;
+  /** Absent: an error inside the stream ends the answer, and a retry may succeed. */
+  errorIn?(error: object): Error;
   /** The parts that are known only at the end; `finished` is the last one. */
   end(): readonly ModelPart[];
 }
@@ -22,7 +26,8 @@ export async function* readAnswer(response: Response, accumulator: AnswerAccumul
   const type = response.headers.get('content-type') ?? '';
   if (type.includes('application/json')) {
     // A server that cannot stream sends one JSON body.
-    yield* accumulator.take(parseChunk(await readWhole(response, MOST_EVENT_BYTES, 'the answer').catch(broken(0))));
+    const whole = await readWhole(response, MOST_EVENT_BYTES, 'the answer').catch(broken(0));
+    yield* accumulator.take(parseChunk(whole, accumulator));
     yield* accumulator.end();
     return;
   }
@@ -46,15 +51,20 @@ async function* read(body: ReadableStream<Uint8Array>, accumulator: AnswerAccumu
         return;
       }
       // Yields each part at once, so that the parts before a malformed chunk are shown.
-      for (const part of accumulator.take(parseChunk(data))) {
+      for (const part of accumulator.take(parseChunk(data, accumulator))) {
         silent = false;
         if ('text' in part) progress.characters += part.text.length;
         yield part;
       }
+      if (accumulator.isComplete === true) {
+        progress.done = true;
+        yield* accumulator.end();
+        return;
+      }
     }
     if (silent) yield { type: 'alive' };
   }
-  for (const data of reader.end()) if (data !== '[DONE]') yield* accumulator.take(parseChunk(data));
+  for (const data of reader.end()) if (data !== '[DONE]') yield* accumulator.take(parseChunk(data, accumulator));
   if (accumulator.isFinished) yield* accumulator.end();
 }
 
@@ -93,7 +103,7 @@ function broken(characters: number): (error: unknown) => never {
   };
 }
 
-function parseChunk(data: string): object {
+function parseChunk(data: string, accumulator: AnswerAccumulator): object {
   let chunk: unknown;
   try {
     chunk = JSON.parse(data);
@@ -103,7 +113,10 @@ function parseChunk(data: string): object {
   if (typeof chunk !== 'object' || chunk === null || Array.isArray(chunk)) {
     throw new StreamError('malformed', data.slice(0, 200));
   }
-  if ('error' in chunk && chunk.error !== null && chunk.error !== undefined) throw errorIn(chunk.error);
+  if ('error' in chunk && chunk.error !== null && chunk.error !== undefined) {
+    const { error } = chunk;
+    throw accumulator.errorIn !== undefined && typeof error === 'object' ? accumulator.errorIn(error) : errorIn(error);
+  }
   return chunk;
 }
 

@@ -1,13 +1,9 @@
 // Sends requests to an endpoint with the openai package. No other file loads the package.
 import OpenAI from 'openai';
-import { readStart } from '../../node/boundedBody.ts';
-import { USER_AGENT } from '../../node/userAgent.ts';
 import { type ModelOptions } from '../../protocol/settings.ts';
+import { apiBase, keyHeaders } from '../api.ts';
 import { type EndpointMemory } from '../endpointMemory.ts';
-
-/** Limit of an error body: messages of endpoints are far shorter; more is a proxy's page or an attack. */
-const MOST_ERROR_BYTES = 64 * 1024;
-const SHOWN_OF_LONG_ERROR = 2000;
+import { sendOnlyAllowed } from './send.ts';
 
 export interface EndpointOptions {
   readonly baseUrl: string;
@@ -17,6 +13,8 @@ export interface EndpointOptions {
   readonly memory?: EndpointMemory | Promise<EndpointMemory>;
   /** Further headers of each request. They replace no header that Earshot sends itself. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Reports what the user does not need to see. */
+  log?(message: string): void;
   /** Undefined for an endpoint that needs none. */
   apiKey(): Promise<string | undefined>;
 }
@@ -29,10 +27,23 @@ export async function post(
   path: string,
   body: Uint8Array,
   signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const client = clientFor(options, (await options.apiKey()) ?? 'none');
   // Sent as bytes: the package would print the whole conversation again for each request.
-  return client.post(path, { body, stream: true, signal }).asResponse();
+  return client.post(path, { body, stream: true, signal, headers: marked(headers) }).asResponse();
+}
+
+/** Tells the headers of a request from those that the package adds. */
+const MARK = 'x-earshot-';
+
+function marked(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${MARK}${name}`, value]));
+}
+
+function unmarked(headers: Headers): Record<string, string> {
+  const own = [...headers].filter(([name]) => name.startsWith(MARK));
+  return Object.fromEntries(own.map(([name, value]) => [name.slice(MARK.length), value]));
 }
 
 /** One client for each model and key, reused by later requests. */
@@ -40,7 +51,7 @@ function clientFor(options: EndpointOptions, key: string): OpenAI {
   const known = clients.get(options);
   if (known?.key === key) return known.client;
   const client = new OpenAI({
-    baseURL: options.baseUrl,
+    baseURL: apiBase('chat', options.baseUrl),
     // Local servers need no key, but the package requires one.
     apiKey: key,
     // Without these, the package reads variables of the environment.
@@ -52,41 +63,11 @@ function clientFor(options: EndpointOptions, key: string): OpenAI {
     maxRetries: 0,
     timeout: 24 * 60 * 60 * 1000,
     logLevel: 'off',
-    fetch: (url, init) => sendOnlyAllowed(options.baseUrl, key, url, init),
+    fetch: (url, init) => {
+      const headers = { ...unmarked(new Headers(init?.headers)), ...keyHeaders('chat', options.baseUrl, key) };
+      return sendOnlyAllowed(options, url, headers, init);
+    },
   });
   clients.set(options, { key, client });
   return client;
-}
-
-/**
- * Sends these headers and no others, to the configured endpoint only: the package takes headers, keys and addresses
- * from the environment too, and describes this machine.
- */
-async function sendOnlyAllowed(
-  baseUrl: string,
-  key: string,
-  url: string | URL | Request,
-  init: RequestInit = {},
-): Promise<Response> {
-  if (url instanceof Request || new URL(url).origin !== new URL(baseUrl).origin) {
-    throw new Error('the request is not addressed to the configured endpoint');
-  }
-  const headers = {
-    accept: 'application/json',
-    authorization: `Bearer ${key}`,
-    'content-type': 'application/json',
-    'user-agent': USER_AGENT,
-  };
-  // The global fetch follows VS Code's proxy settings.
-  return withShortError(await globalThis.fetch(url, { ...init, headers }));
-}
-
-/** Limits error bodies, which the package reads completely. */
-async function withShortError(response: Response): Promise<Response> {
-  if (response.ok || response.body === null) return response;
-  // If the connection breaks during the body, the status is still reported.
-  const { text, cut } = await readStart(response, MOST_ERROR_BYTES).catch(() => ({ text: '', cut: false }));
-  const shown = cut ? `${text.slice(0, SHOWN_OF_LONG_ERROR)}… (cut; more than ${MOST_ERROR_BYTES / 1024} KiB)` : text;
-  const { status, statusText, headers } = response;
-  return new Response(shown, { status, statusText, headers });
 }

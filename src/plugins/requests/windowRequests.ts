@@ -22,6 +22,7 @@ export async function listModels(
     detail,
     context_window: contextWindow,
     ...(efforts !== undefined && { efforts: [...efforts], effort: effortFor({ efforts }, choice) ?? 'auto' }),
+    reference: settings.model,
     mode: settings.mode,
     approvals: settings['approvals.mode'],
   };

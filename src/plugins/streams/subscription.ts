@@ -43,6 +43,8 @@ export class Subscription implements Disposable {
   /** Messages that wait for the stream of their conversation. */
   readonly #later = new Map<string, { readonly message: HostMessageOf<'event'>; readonly after: number }[]>();
   readonly #owner: LineOwner;
+  /** For a subscription to all conversations: `subscribed` was sent, so streams may begin. */
+  #began = false;
   #ended = false;
 
   constructor(request: Pick<RequestOf<'subscribe'>, 'sub_id' | 'conversation' | 'events'>, deps: SubscriptionDeps) {
@@ -79,9 +81,9 @@ export class Subscription implements Disposable {
   announce(conversation: string, message: HostMessageOf<'event'>, after: number): void {
     const stream = this.stream(conversation);
     if (stream !== undefined) return stream.announce(message, after);
-    if (!this.isForAll) return;
+    // A subscription that is being made gets it as soon as its stream exists.
     this.#later.set(conversation, [...(this.#later.get(conversation) ?? []), { message, after }]);
-    this.#ensure(conversation);
+    this.ensure(conversation);
   }
 
   dispose(): void {
@@ -114,10 +116,9 @@ export class Subscription implements Disposable {
     if (typeof since === 'number') return failed('plugin', 'since: must be an object by conversation for “*”.');
     // Listens before it reads the ends, so that nothing in between is missed.
     const grown = new Set<string>();
-    let began = false;
     this.#held.add(
       this.#deps.all.onDidGrow((id) => {
-        if (began) this.#ensure(id);
+        if (this.#began) this.#ensure(id);
         else grown.add(id);
       }),
     );
@@ -129,8 +130,9 @@ export class Subscription implements Disposable {
       if (last > end) return failed('plugin', `since: the last event of ${id} is ${end}, and ${last} is beyond it.`);
     }
     const begin = () => {
-      began = true;
+      this.#began = true;
       for (const [id, end] of ends.value) this.#known.set(id, since?.[id] ?? end);
+      for (const id of this.#later.keys()) this.#ensure(id);
       for (const id of new Set([...Object.keys(since ?? {}), ...grown, ...ends.value.keys()])) {
         if (since?.[id] !== undefined || grown.has(id) || this.#deps.pieces.soFar(id).length > 0) this.#ensure(id);
       }
@@ -144,7 +146,7 @@ export class Subscription implements Disposable {
   }
 
   #ensure(conversation: string): void {
-    if (this.#ended || this.#streams.has(conversation) || this.#joining.has(conversation)) return;
+    if (this.#ended || !this.#began || this.#streams.has(conversation) || this.#joining.has(conversation)) return;
     this.#joining.add(conversation);
     const join = async () => {
       const used = await this.#deps.feeds.use(conversation);

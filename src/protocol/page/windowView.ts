@@ -30,6 +30,8 @@ export const modelSchema = z.strictObject({
   /** The levels of reasoning that it has, and the chosen one. */
   efforts: z.array(z.enum(EFFORTS)).optional(),
   effort: z.enum(EFFORT_CHOICES).optional(),
+  /** As in the setting `earshot.model`. */
+  reference: z.string().optional(),
   /** As they hold in the conversation. */
   mode: z.enum(MODES).optional(),
   approvals: z.enum(APPROVAL_MODES).optional(),

@@ -1,21 +1,27 @@
 // Draws the user's attention to open requests and ended turns: badge, toast, sound, system notice.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { knownToolLabel, otherToolName } from '../../base/toolLabels.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
-import { type OpenRequest } from '../../core/frontend/liveTranscript.ts';
+import { type OpenRequest, type RequestsClient } from '../../core/client/requests.ts';
 import { realClock } from '../../node/realClock.ts';
 import { showSystemNotice } from '../../node/systemNotice.ts';
+import { type ApprovalRequest } from '../../core/ports/ports.ts';
 import { type Settings } from '../../protocol/settings.ts';
+import { showPassing } from '../passingMessage.ts';
 import { type WaitingApprovals } from '../waitingApprovals.ts';
 
 /** Requests within this time are announced together. */
 const COLLECT_MILLISECONDS = 250;
 const MOST_NAMED = 3;
+/** How long the end of a turn is announced. */
+const ENDED_MILLISECONDS = 15_000;
 
 export interface AttentionDeps {
   readonly earshot: Earshot;
   readonly frontend: ChatFrontend;
+  readonly requests: RequestsClient;
   readonly view: {
     readonly visible: boolean;
     setBadge(value: number, tooltip: string): void;
@@ -23,7 +29,6 @@ export interface AttentionDeps {
   };
   readonly waiting: Pick<WaitingApprovals, 'all' | 'onDidChange'>;
   settings(): Settings;
-  shown(): string | undefined;
   /** Shows the view with this conversation. */
   show(conversation: string): Promise<void>;
   report(error: unknown): void;
@@ -37,10 +42,12 @@ export class Attention implements Disposable {
   #collecting: { readonly fresh: OpenRequest[]; readonly timer: Disposable } | undefined;
   /** Conversations whose turns ended unseen. */
   readonly #ended = new Set<string>();
+  /** Messages on the screen, with the requests that they announce. */
+  readonly #messages = new Map<AbortController, ReadonlySet<string>>();
 
   constructor(deps: AttentionDeps) {
     this.#deps = deps;
-    this.#held.add(deps.frontend.onDidChangeRequests(() => this.#requestsChanged()));
+    this.#held.add(deps.requests.onDidChange(() => this.#requestsChanged()));
     this.#held.add(deps.waiting.onDidChange(() => this.#updateBadge()));
     this.#held.add(
       deps.earshot.onDidChange(({ conversation, folded }) => {
@@ -49,6 +56,8 @@ export class Attention implements Disposable {
     );
     this.#held.add(
       deps.view.onDidShow(() => {
+        // The chat shows all of it.
+        for (const message of this.#messages.keys()) message.abort();
         this.#ended.clear();
         this.#updateBadge();
       }),
@@ -57,15 +66,18 @@ export class Attention implements Disposable {
 
   dispose(): void {
     this.#collecting?.timer.dispose();
+    for (const message of this.#messages.keys()) message.abort();
     this.#held.dispose();
   }
 
   #requestsChanged(): void {
-    const open = this.#deps.frontend.openRequests;
+    const open = this.#deps.requests.all;
     const fresh = open.filter((request) => !this.#notified.has(requestKey(request)));
     // A conversation that already waits for the user is not announced again.
     const waiting = new Set(open.filter((one) => this.#notified.has(requestKey(one))).map((one) => one.conversation));
     this.#notified = new Set(open.map(requestKey));
+    for (const [message, keys] of this.#messages)
+      if (keys.size > 0 && ![...keys].some((key) => this.#notified.has(key))) message.abort();
     this.#updateBadge();
     if (this.#collecting !== undefined) {
       this.#collecting.fresh.push(...fresh);
@@ -80,13 +92,12 @@ export class Attention implements Disposable {
   #announce(): void {
     const fresh = new Set(this.#collecting?.fresh.map(requestKey));
     this.#collecting = undefined;
-    const open = this.#deps.frontend.openRequests.filter((request) => fresh.has(requestKey(request)));
+    const open = this.#deps.requests.all.filter((request) => fresh.has(requestKey(request)));
     if (open.length === 0) return;
-    this.#signal(this.#describe(open));
-    const { view, shown } = this.#deps;
-    const unseen = open.filter(({ conversation }) => !view.visible || conversation !== shown());
-    const [first] = unseen;
-    if (first !== undefined) this.#toast(this.#describe(unseen), first.conversation);
+    const text = this.#describe(open);
+    this.#signal(text);
+    const [first] = open;
+    if (first !== undefined) this.#toast(text, first.conversation, new Set(open.map(requestKey)));
   }
 
   #describe(requests: readonly OpenRequest[]): string {
@@ -115,25 +126,30 @@ export class Attention implements Disposable {
     if (this.#deps.view.visible) return;
     this.#ended.add(conversation);
     this.#updateBadge();
-    this.#toast(text, conversation);
+    const message = this.#toast(text, conversation, new Set());
+    if (message !== undefined) this.#held.add(realClock.after(ENDED_MILLISECONDS, () => message.abort()));
   }
 
   #updateBadge(): void {
-    const waiting = this.#deps.frontend.openRequests.length + this.#deps.waiting.all.length;
+    const waiting = this.#deps.requests.all.length + this.#deps.waiting.all.length;
     const count = waiting + (this.#deps.view.visible ? 0 : this.#ended.size);
     const tooltip =
       waiting > 0 ? vscode.l10n.t('{0} waiting for you', waiting) : vscode.l10n.t('{0} answered', this.#ended.size);
     this.#deps.view.setBadge(count, tooltip);
   }
 
-  #toast(text: string, conversation: string): void {
-    if (!this.#deps.settings()['attention.toast']) return;
-    const action = vscode.l10n.t('Show');
-    const shown = vscode.window.showInformationMessage(text, action);
-    const go = async () => {
-      if ((await shown) === action) await this.#deps.show(conversation);
+  /** Not while the chat is visible: it shows what waits in any conversation, and a toast would cover its composer. */
+  #toast(text: string, conversation: string, requests: ReadonlySet<string>): AbortController | undefined {
+    if (!this.#deps.settings()['attention.toast'] || this.#deps.view.visible) return undefined;
+    const message = new AbortController();
+    this.#messages.set(message, requests);
+    const show = async () => {
+      const isChosen = await showPassing({ text, action: vscode.l10n.t('Show'), gone: message.signal });
+      this.#messages.delete(message);
+      if (isChosen) await this.#deps.show(conversation);
     };
-    void go().catch(this.#deps.report);
+    void show().catch(this.#deps.report);
+    return message;
   }
 
   /** Plays the sound, and shows a system notice while the window is not focused, if these are enabled. */
@@ -165,9 +181,13 @@ function describeRequest(request: OpenRequest, subagent: string | undefined): st
 }
 
 /** In words, for people who do not know the tools' names. A question, and a command line, is clear as it is. */
-function describeCall({ type, text, tool }: OpenRequest): string {
-  if (type === 'question' || tool === 'run_command') return text.slice(0, 200);
+function describeCall({ type, request }: OpenRequest): string {
+  if (type === 'question') return request.text.slice(0, 200);
+  const { name: tool } = request.call;
+  const text = subjectOf(request.call);
   switch (tool) {
+    case 'run_command':
+      return text;
     case 'edit_file':
     case 'quick_fix':
       return vscode.l10n.t('change {0}', text);
@@ -188,6 +208,17 @@ function describeCall({ type, text, tool }: OpenRequest): string {
     case 'send_message':
       return vscode.l10n.t('send a message to other agents');
     default:
-      return vscode.l10n.t('use the tool {0}', (tool ?? '').replace('__', ': '));
+      return vscode.l10n.t('use the tool {0}', describeTool(tool));
   }
+}
+
+/** What the call is about: a command, a path, an address; empty if nothing is known. */
+function subjectOf({ arguments: given }: ApprovalRequest['call']): string {
+  const subject = [given['command'], given['path'], given['url'], given['name']].find((one) => typeof one === 'string');
+  return subject?.split('\n', 1)[0]?.slice(0, 200) ?? '';
+}
+
+function describeTool(name: string): string {
+  const known = knownToolLabel(name);
+  return known === undefined ? otherToolName(name) : vscode.l10n.t(known);
 }

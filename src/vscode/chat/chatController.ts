@@ -2,11 +2,12 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { describeFailure, type Failure } from '../../base/errors.ts';
+import { type Failure } from '../../base/errors.ts';
 import { type LiveConversation } from '../../core/conversation/liveConversation.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { conversationHead, summarizePending } from '../../core/frontend/chatHead.ts';
+import { type RequestAnswer, type Requests } from '../../core/client/requests.ts';
 import { Activities } from '../../core/frontend/conversationActivity.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
 import { type Clock, type Ids, type Logger } from '../../core/ports/ports.ts';
@@ -24,16 +25,17 @@ import { openFile } from './openFile.ts';
 import { type ChatHandlers, type ShownChat } from './pageHandlers.ts';
 import { WakeOffer } from './wakeOffer.ts';
 import { type WindowMemory } from './windowMemory.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 const REFRESH_AFTER = 30;
-const TAKE_ATTEMPTS = 10;
-const TAKE_EVERY = 300;
+const [TAKE_ATTEMPTS, TAKE_EVERY] = [10, 300];
 
 export interface ChatDeps {
   readonly clock: Clock;
   readonly earshot: Earshot;
   readonly keepAlive: KeepAlive;
   readonly frontend: ChatFrontend;
+  readonly requests: Requests;
   readonly store: Store;
   readonly workspace: Workspace;
   readonly settings: SettingsReader;
@@ -60,7 +62,7 @@ export class Chat implements ShownChat, Disposable {
   #restored = false;
   readonly #wakeOffer = new WakeOffer({
     t: vscode.l10n.t,
-    show: (message, action) => vscode.window.showInformationMessage(message, action),
+    show: (offer) => this.#deps.waiting.announce(offer),
     deliver: () => this.deliverNow(),
     report: (error) => this.#deps.logger.error('the offer to deliver notifications failed', error),
   });
@@ -75,7 +77,7 @@ export class Chat implements ShownChat, Disposable {
     this.#onDidRefresh = this.#held.add(new Emitter((error) => logger.error('a listener failed', error)));
     this.activities = new Activities({
       get: (id) => earshot.get(id),
-      openRequests: () => frontend.openRequests,
+      requests: deps.requests,
       shown: () => this.#shown,
     });
     this.#held.add(
@@ -92,7 +94,7 @@ export class Chat implements ShownChat, Disposable {
     frontend.setComposer(deps.composing);
     const parts = [settings, deps.waiting, earshot.producers, deps.hub].map(({ onDidChange }) => onDidChange);
     const { onDidGrantWorkspaceTrust, onDidChangeWorkspaceFolders } = vscode.workspace;
-    const others = [onDidGrantWorkspaceTrust, onDidChangeWorkspaceFolders, frontend.onDidChangeRequests];
+    const others = [onDidGrantWorkspaceTrust, onDidChangeWorkspaceFolders, deps.requests.onDidChange];
     for (const changed of [...parts, ...others]) this.#held.add(changed(() => this.refresh()));
     this.refresh();
   }
@@ -188,29 +190,18 @@ export class Chat implements ShownChat, Disposable {
     deliver_now: () => this.deliverNow(),
     attach_image: async (message) => {
       const attached = await this.#deps.composing.attach(message);
-      if (!attached.ok) this.notice('warning', describeFailure(attached.failure));
+      if (!attached.ok) this.notice('warning', failureMessage(attached.failure));
     },
     detach: ({ id }) => this.#deps.composing.detach(id),
     stop: () => this.stop(),
     new_chat: () => this.newChat(),
-    answer_approval: ({ call, conversation, action, reason, always, arguments: args }) => {
-      const answer = {
-        action,
-        by: 'user',
-        ...(reason !== undefined && { reason }),
-        ...(always !== undefined && { always }),
-        ...(args !== undefined && { arguments: args }),
-      };
-      if (!this.#deps.frontend.answerApproval(call, answer, conversation))
-        this.notice('warning', vscode.l10n.t('This request was already answered.'));
-    },
-    answer_question: ({ question, answer }) => {
-      const taken = this.#deps.frontend.answerQuestion(question, { answer, by: 'user' });
-      if (!taken) this.notice('warning', vscode.l10n.t('This request was already answered.'));
-    },
+    answer_approval: ({ call, revision, conversation = this.#shown ?? '', type: _, ...answer }) =>
+      this.#answer({ type: 'approval', conversation, id: call, revision, answer: { ...answer, by: 'user' } }),
+    answer_question: ({ question, answer }) =>
+      this.#answer({ type: 'question', id: question, answer: { answer, by: 'user' } }),
     open_file: async (place) => {
       const opened = await openFile(this.#deps.workspace, place);
-      if (!opened.ok) this.notice('warning', describeFailure(opened.failure));
+      if (!opened.ok) this.notice('warning', failureMessage(opened.failure));
     },
     read_diff: async ({ call }) => {
       const item = this.#live()?.log.state.transcript.items.find(({ id }) => id === call);
@@ -259,6 +250,14 @@ export class Chat implements ShownChat, Disposable {
 
   dispose(): void {
     this.#held.dispose();
+  }
+
+  #answer(given: RequestAnswer): void {
+    const answered = this.#deps.requests.answer(given);
+    if (answered.ok) return;
+    const changed = vscode.l10n.t('What this call would do has changed since it was shown. Review it again.');
+    const isChanged = answered.failure.code === 'not_as_approved';
+    this.notice('warning', isChanged ? changed : vscode.l10n.t('This request was already answered.'));
   }
 
   #live(): LiveConversation | undefined {
@@ -322,7 +321,7 @@ export class Chat implements ShownChat, Disposable {
     await returnAttachments();
     const failure = sent?.failure ?? this.#storage;
     if (failure?.code === 'storage') this.#storage = failure;
-    else if (failure !== undefined) this.notice('warning', describeFailure(failure));
+    else if (failure !== undefined) this.notice('warning', failureMessage(failure));
     this.refresh();
   }
 
@@ -330,7 +329,7 @@ export class Chat implements ShownChat, Disposable {
     if (this.#shown === undefined) return;
     const taken = await this.#deps.earshot.withdrawMessage(this.#shown, id);
     if (taken.ok) await this.#deps.composing.restoreMessages([taken.value]);
-    else this.notice('info', describeFailure(taken.failure));
+    else this.notice('info', failureMessage(taken.failure));
     this.refresh();
   }
 
@@ -338,14 +337,14 @@ export class Chat implements ShownChat, Disposable {
   async deliverNow(): Promise<void> {
     const delivered = this.#shown === undefined ? undefined : await this.#deps.earshot.deliverNow(this.#shown);
     if (delivered === undefined) this.notice('info', vscode.l10n.t('No conversation is open.'));
-    else if (!delivered.ok) this.notice('info', describeFailure(delivered.failure));
+    else if (!delivered.ok) this.notice('info', failureMessage(delivered.failure));
     this.refresh();
   }
 
   async #continueHere(): Promise<void> {
     if (this.#shown === undefined) return;
     const taken = await this.#deps.earshot.continueHere(this.#shown);
-    if (!taken.ok) this.notice('warning', describeFailure(taken.failure));
+    if (!taken.ok) this.notice('warning', failureMessage(taken.failure));
     this.refresh();
   }
 

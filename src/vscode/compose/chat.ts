@@ -26,7 +26,7 @@ import {
 import { ConversationList } from '../chat/conversationList.ts';
 import { type CompletionsHandlers, type PendingHandlers, type ReviewHandlers } from '../chat/pageHandlers.ts';
 import { TerminalMirrors } from '../chat/terminalMirror.ts';
-import { ForkOrigins } from '../chat/resending.ts';
+import { ForkOrigins, rewind } from '../chat/resending.ts';
 import { TranscriptActions } from '../chat/transcriptActions.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { countRules, forgetRules, showRules } from '../consent/alwaysRules.ts';
@@ -39,10 +39,10 @@ import { type composeStorage } from './storage.ts';
 import { type Window } from './window.ts';
 
 /** The fan-out over all front ends, with the chat as the first of them. */
-export function composeFrontends({ context, logger, held, report }: Window, model: () => Model) {
+export function composeFrontends({ context, logger, held }: Window, model: () => Model) {
   const versions = { version: versionOf(context), hostVersion: vscode.version };
-  const chat = held.add(new ChatFrontend(realClock, emptyChatHead(versions, model()), report('a listener failed')));
   const all = new Frontends({ clock: realClock, logger });
+  const chat = held.add(new ChatFrontend(realClock, emptyChatHead(versions, model()), all.requests));
   held.add(all.add(chat));
   const notice = (level: 'info' | 'warning', text: string) =>
     chat.notice({ type: 'notice', id: realIds.ulid(), level, text });
@@ -65,7 +65,20 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   const { store, lock, snapshots, draftsOf, memory, views, permissions } = parts.storage;
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
-  const deps = { clock: realClock, ids: realIds, logger, store, lock, snapshots, workspace, handles, frontend, hub };
+  const { requests } = parts.frontends.all;
+  const deps = {
+    clock: realClock,
+    ids: realIds,
+    logger,
+    store,
+    lock,
+    snapshots,
+    workspace,
+    handles,
+    frontend,
+    requests,
+    hub,
+  };
   const composing = new Composing({ ...deps, draftsOf, t: vscode.l10n.t });
   const keepAlive = held.add(new KeepAlive({ ...deps, earshot, supervision }));
   const chat = held.add(
@@ -124,11 +137,28 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
     refresh: () => chat.refresh(),
     warn: (text) => notice('warning', text),
   });
+  const library = new Library(deps, earshot);
+  /** Continues in a fork that ends before this request. */
+  const rewindTo = (conversation: string, request: string) =>
+    rewind({ library, composing, t: vscode.l10n.t, open: (id) => chat.open(id) }, conversation, request);
   /** Resolves once a conversation is shown. */
   const restore = () => chat.restore();
-  const { handlers, choosing } = controls;
-  const parts_ = { chat, composing, background, controls: handlers, choosing, restore, keepAlive, views, permissions };
-  return { ...deps, ...parts_, earshot, folder };
+  return {
+    ...deps,
+    library,
+    rewind: rewindTo,
+    earshot,
+    chat,
+    composing,
+    background,
+    controls: controls.handlers,
+    choosing: controls.choosing,
+    restore,
+    keepAlive,
+    views,
+    permissions,
+    folder,
+  };
 }
 
 /** The view with its page, which also shows the review of changes, and the commands on conversations. */
@@ -139,10 +169,12 @@ export function composeView(
     background,
     controls,
     frontend,
+    requests,
     earshot,
     keepAlive: _,
     folder: __,
-    choosing: ___,
+    rewind: ___,
+    choosing: ____,
     views,
     permissions,
     ...deps
@@ -154,10 +186,8 @@ export function composeView(
   const announce = () => views.show(isVisible ? chat.shown : undefined);
   held.add(chat.onDidRefresh(announce));
   held.add(toDisposable(() => views.show(undefined)));
-  const library = new Library(deps, earshot);
   const onConversations: ConversationCommandDeps = {
     ...deps,
-    library,
     chat,
     reveal: () => view.reveal(),
     showList: () => frontend.reply({ type: 'show_conversations' }),
@@ -173,13 +203,13 @@ export function composeView(
     frontend,
     actions,
     activities: chat.activities,
+    shown: () => chat.shown,
     open: (id) => chat.open(id),
   });
   const transcript = held.add(
     new TranscriptActions({
       ...deps,
       earshot,
-      library,
       shown: () => chat.shown,
       open: (id) => chat.open(id),
       notice: (text) => chat.notice('info', text),
@@ -215,13 +245,12 @@ export function composeView(
       view.setTitle(live?.log.state.summary.title ?? '');
     }),
   );
+  waiting.isChatVisible = () => view.visible;
   let awaits = false;
   held.add(
     chat.onDidRefresh(() => {
       const before = awaits;
-      awaits = frontend.openRequests.some(
-        ({ type, conversation }) => type === 'approval' && conversation === chat.shown,
-      );
+      awaits = requests.all.some(({ type, conversation }) => type === 'approval' && conversation === chat.shown);
       if (awaits !== before) void vscode.commands.executeCommand('setContext', AWAITS_APPROVAL, awaits);
     }),
   );
@@ -232,10 +261,10 @@ export function composeView(
     new Attention({
       earshot,
       frontend,
+      requests,
       view,
       waiting,
       settings: () => settings.current,
-      shown: () => chat.shown,
       show: open,
       report: report('a message could not be shown'),
     }),

@@ -103,9 +103,9 @@ function AllButtons({ approvals }: { readonly approvals: readonly ToolItem[] }) 
   const plain = approvals.filter(({ approval }) => approval?.reason === undefined);
   const answer = (calls: readonly ToolItem[], action: 'approve' | 'reject') => {
     const seen = performance.now() - SEEN_MILLISECONDS;
-    for (const { id } of calls) {
+    for (const { id, approval } of calls) {
       if ((since.current.get(id) ?? Number.POSITIVE_INFINITY) <= seen)
-        post({ type: 'answer_approval', call: id, action });
+        post({ type: 'answer_approval', call: id, action, revision: approval?.revision });
     }
   };
   return (

@@ -38,7 +38,7 @@ function deltas(make: (number: number) => { id?: string; name?: string; text: st
       return { choices: [{ delta: { tool_calls: [{ index, id, function: { name, arguments: text } }] } }] };
     });
     return () => {
-      const stream = new StreamAccumulator();
+      const stream = new StreamAccumulator({ provider: 'http://a', model: 'm', contextWindow: 128_000 });
       for (const chunk of chunks) stream.take(chunk);
       return stream.end();
     };

@@ -24,6 +24,7 @@ import { createInit } from '../../../src/plugins/initMessage.ts';
 import { SharedParts } from '../../../src/plugins/sharedParts.ts';
 import { type Program, programSchema } from '../../../src/protocol/plugin.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
+import { createPermissions } from '../../../src/storage/permissions.ts';
 import { atTestEnd } from '../endings.ts';
 import { recordingLogger } from '../recordingLogger.ts';
 import { type Headless, startHeadless } from '../walk/headless.ts';
@@ -189,13 +190,18 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     return { headless, earshot, frontends, shared, host, listener, attached, views };
   };
   const given = options.settings && { settings: options.settings };
+  const permissions = createPermissions({
+    files: realFileSystem,
+    folder: join(home, 'rules'),
+    logger: recordingLogger(errors),
+  });
   const first = await build(
     (frontends) =>
       startHeadless({
         model,
         ...given,
         ports: {
-          ...{ frontend: frontends, producers: [], ids },
+          ...{ frontend: frontends, producers: [], ids, permissions },
           ...(options.clock && { clock: options.clock }),
           ...(options.tools && { tools: options.tools }),
         },

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
+import { type MessagingAgent } from '../../../src/core/ports/agentHub.ts';
 import { joinAsWindow } from '../../../src/hub/agents/windowMembership.ts';
 import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createMessagesProducer } from '../../../src/producers/messages.ts';
@@ -41,7 +42,7 @@ export function createTestHub(home: string, folderOf: () => string, role = ''): 
       const folder = folderOf();
       return folder === '' ? undefined : { folder, role, port: 0, identity: '', allowedOrigins: [] };
     },
-    join: (options) =>
+    join: (options, events) =>
       joinAsWindow({
         ...realHubDeps,
         ...options,
@@ -49,6 +50,7 @@ export function createTestHub(home: string, folderOf: () => string, role = ''): 
         home,
         identity: undefined,
         toScope: (path) => path,
+        ...events,
       }),
     report: (message, error) => {
       throw new Error(message, { cause: error });
@@ -59,6 +61,12 @@ export function createTestHub(home: string, folderOf: () => string, role = ''): 
     hub.dispose();
   });
   return hub;
+}
+
+/** Lists the agents as a conversation of the window. */
+export async function listAgents(hub: WindowHub, conversation: string): ReturnType<MessagingAgent['agents']> {
+  const agent = hub.agentOf(conversation);
+  return agent.ok ? agent.value.agents() : agent;
 }
 
 /** `on`: a window whose folder the new window shares. */

@@ -1,4 +1,5 @@
-// A Frontend that answers approvals as a test defines and records what was rendered.
+// A Frontend that answers approvals as a test defines and records what was rendered. Its register is the real one.
+import { Requests } from '../../../src/core/client/requests.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -10,6 +11,7 @@ import {
 } from '../../../src/core/ports/ports.ts';
 
 export class TestFrontend implements Frontend {
+  readonly requests: Requests = new AnsweredRequests(this);
   readonly drawn: Drawn[] = [];
   #waiting: { matches(drawn: Drawn): boolean; resolve(drawn: Drawn): void }[] = [];
   readonly asked: ApprovalRequest[] = [];
@@ -25,6 +27,9 @@ export class TestFrontend implements Frontend {
   /** The queued messages that were returned to the front end, oldest first; it accepts them only if `keepsReturned`. */
   readonly returned: QueuedMessage[] = [];
   keepsReturned = true;
+  /** Approvals that changed while open, oldest first. */
+  readonly changed: ApprovalRequest[] = [];
+  onApprovalChanged: (request: ApprovalRequest) => void = () => undefined;
 
   async returnMessages(_conversation: string, texts: readonly QueuedMessage[]): Promise<boolean> {
     if (this.keepsReturned) this.returned.push(...texts);
@@ -45,23 +50,51 @@ export class TestFrontend implements Frontend {
       this.#waiting.push({ matches, resolve: (drawn) => resolve(drawn as Extract<Drawn, { type: T }>) });
     });
   }
+}
 
-  /** Approvals that changed while open, oldest first. */
-  readonly changed: ApprovalRequest[] = [];
-  onApprovalChanged: (request: ApprovalRequest) => void = () => undefined;
+/** The real register; every request is answered by the test's front end. */
+class AnsweredRequests extends Requests {
+  readonly #frontend: TestFrontend;
 
-  approvalChanged(request: ApprovalRequest): void {
-    this.changed.push(request);
-    this.onApprovalChanged(request);
+  constructor(frontend: TestFrontend) {
+    super((error) => {
+      throw error;
+    });
+    this.#frontend = frontend;
   }
 
-  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
-    this.asked.push(request);
-    return this.answer(request, signal);
+  override approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { conversation, call } = request;
+    const given = super.approve(request, signal);
+    this.#frontend.asked.push(request);
+    const answer = (answered: ApprovalAnswer) =>
+      void this.answer({ type: 'approval', conversation, id: call.id, answer: answered });
+    return Promise.race([
+      given,
+      this.#frontend
+        .answer(request, signal)
+        .then(answer)
+        .then(() => given),
+    ]);
   }
 
-  ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
-    this.questions.push(request);
-    return this.answerQuestion(request, signal);
+  override approvalChanged(request: ApprovalRequest): void {
+    super.approvalChanged(request);
+    this.#frontend.changed.push(request);
+    this.#frontend.onApprovalChanged(request);
+  }
+
+  override ask(request: InquiryRequest, signal: AbortSignal): Promise<InquiryAnswer> {
+    const given = super.ask(request, signal);
+    this.#frontend.questions.push(request);
+    const answer = (answered: InquiryAnswer) =>
+      void this.answer({ type: 'question', id: request.id, answer: answered });
+    return Promise.race([
+      given,
+      this.#frontend
+        .answerQuestion(request, signal)
+        .then(answer)
+        .then(() => given),
+    ]);
   }
 }

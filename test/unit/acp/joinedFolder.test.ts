@@ -1,5 +1,6 @@
 // Sessions in a window of VS Code, from the messages of the window on.
 import { expect, test } from 'vitest';
+import { atTestEnd } from '../../support/endings.ts';
 import { ClientFrontend } from '../../../src/acp/frontend.ts';
 import { JoinedFolder } from '../../../src/acp/joinedFolder.ts';
 import { type HostReplies, type RequestFields } from '../../../src/protocol/plugin.ts';
@@ -20,7 +21,13 @@ function createFolder() {
     },
     listener: {
       frontend: new ClientFrontend(
-        { update: () => undefined, started: () => undefined, output: () => undefined, request: async () => undefined },
+        {
+          update: () => undefined,
+          started: () => undefined,
+          output: () => undefined,
+          request: async () => undefined,
+          report: () => undefined,
+        },
         { effectOf: () => undefined, folder: '/shop' },
       ),
       event: () => undefined,
@@ -32,6 +39,7 @@ function createFolder() {
       throw new Error(what, { cause: error });
     },
   });
+  atTestEnd(() => folder.close());
   const receive = (data: object) =>
     folder.receive({
       type: 'event',

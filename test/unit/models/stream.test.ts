@@ -64,7 +64,7 @@ describe('tool calls', () => {
   });
 
   test('with object arguments, a late id, or no id are read', () => {
-    const accumulator = new StreamAccumulator();
+    const accumulator = new StreamAccumulator({ provider: 'http://a', model: 'm', contextWindow: 128_000 });
     const delta = (...tool_calls: object[]) => accumulator.take({ choices: [{ delta: { tool_calls } }] });
     delta({ index: 0, function: { name: 'one', arguments: { deep: [1] } } });
     delta({ index: 1, function: { name: 'two' } }, { index: 1, id: 'late', function: { arguments: '{}' } });
@@ -96,7 +96,16 @@ describe('a stream', () => {
       { type: 'reasoning', text: 'Hm' },
       { type: 'reasoning', text: '.' },
       { type: 'text', text: 'Yes.' },
-      { type: 'finished', usage },
+      {
+        type: 'finished',
+        usage,
+        origin: {
+          api: 'chat',
+          provider: new URL(server.baseUrl).origin,
+          model: 'm',
+          items: [{ reasoning_content: 'Hm.' }],
+        },
+      },
     ]);
   });
 
@@ -158,7 +167,7 @@ test('server-sent events do not depend on how their bytes are divided', () => {
 });
 
 test('two complete calls with the same id are two calls', () => {
-  const accumulator = new StreamAccumulator();
+  const accumulator = new StreamAccumulator({ provider: 'http://a', model: 'm', contextWindow: 128_000 });
   const whole = (index: number | undefined) => ({ index, id: 'a', function: { name: 'look', arguments: '{}' } });
   for (const index of [0, 1, undefined]) accumulator.take({ choices: [{ delta: { tool_calls: [whole(index)] } }] });
   expect(accumulator.end().map((part) => part.type)).toEqual(['tool_call', 'tool_call', 'tool_call', 'finished']);

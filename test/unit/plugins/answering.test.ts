@@ -11,6 +11,7 @@ import { isOfCommand } from '../../../src/node/peerProcess.ts';
 import { processObserver } from '../../../src/node/processActivity.ts';
 import { commandMarkOf, processInfo } from '../../../src/node/processTree.ts';
 import { atTestEnd } from '../../support/endings.ts';
+import { answerApprovals } from '../../support/answerApprovals.ts';
 import { createPluginWorld, type PluginWorld } from '../../support/plugins/pluginWorld.ts';
 import { attachRaw } from '../../support/plugins/rawPlugin.ts';
 
@@ -67,13 +68,10 @@ async function leaveBehind(world: PluginWorld, { prefix, when, background }: Lef
     run('victim', 'touch stolen'),
     { text: ['Done.'] },
   );
-  world.add({
-    render: () => undefined,
-    approve: async ({ call }) => {
-      if (call.id === 'start') return { action: 'approve', by: 'user' };
-      await expect.poll(() => existsSync(report)).toBe(true);
-      return { action: 'reject', by: 'user' };
-    },
+  answerApprovals(world.frontends.requests, async ({ call }) => {
+    if (call.id === 'start') return 'approve';
+    await expect.poll(() => existsSync(report)).toBe(true);
+    return 'reject';
   });
   await world.turn(await world.conversation());
   return readFile(report, 'utf8');

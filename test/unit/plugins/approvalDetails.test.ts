@@ -12,14 +12,6 @@ test('an approval has the reason and the preview, and is sent again without what
   const id = await world.conversation();
   const plugin = await world.attach('tea', { approve: true });
   await plugin.ask({ type: 'subscribe', sub_id: 's', conversation: id });
-  let open: ApprovalRequest | undefined;
-  world.add({
-    render: () => undefined,
-    approve: (request) => {
-      open = request;
-      return new Promise(() => undefined);
-    },
-  });
   const turn = world.turn(id);
   const asked = () => plugin.event(({ respond }) => respond === 'tool_approval');
   const { data } = await asked();
@@ -28,9 +20,9 @@ test('an approval has the reason and the preview, and is sent again without what
     reason: expect.stringContaining('.env') as string,
     preview: { files: [{ path: '.env', kind: 'deleted', hunks: [{ lines: ['-TEA=green'] }] }] },
   });
-  expect(open).toBeDefined();
-  const { reason: _, ...changed } = open as ApprovalRequest;
-  world.frontends.approvalChanged({ ...changed, note: 'It says that it is safe.', preview: { files: [] } });
+  const { requests } = world.frontends;
+  const { reason: _, ...changed } = requests.approval(id, 'd')?.request as ApprovalRequest;
+  requests.approvalChanged({ ...changed, note: 'It says that it is safe.', preview: { files: [] } });
   const again = (await asked()).data;
   expect(again).toMatchObject({ id: 'd', note: 'It says that it is safe.', preview: { files: [] } });
   expect(again).not.toHaveProperty('reason');

@@ -1,7 +1,7 @@
 // Plugins and other windows of the same folder: events of those arrive live, and queries take over idle conversations.
 import { expect, test } from 'vitest';
-import { atTestEnd } from '../../support/endings.ts';
 import { createManualClock } from '../../support/manualClock.ts';
+import { answerApprovals } from '../../support/answerApprovals.ts';
 import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
 
 test('events that another window writes reach subscribers, by name and by “*”, in order', async () => {
@@ -70,11 +70,7 @@ test('a query whose turn another window takes over completes when the turn ends 
   await plugin.ask({ type: 'subscribe', sub_id: 's', conversation: id });
   await plugin.ask({ type: 'query', conversation: id, content: 'Go.' });
   await plugin.event(({ data }) => data.type === 'tool_call_request');
-  const added = second.frontends.add({
-    render: () => undefined,
-    approve: async () => ({ action: 'approve', by: 'user' }),
-  });
-  atTestEnd(async () => added.dispose());
+  answerApprovals(second.frontends.requests, () => 'approve');
   await second.earshot.open(id);
   await second.earshot.continueHere(id);
   expect((await plugin.event(({ data }) => data.type === 'query_complete')).data).toMatchObject({ outcome: 'done' });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { ChatFrontend } from '../../../src/core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../../src/core/frontend/chatHead.ts';
 import { realClock } from '../../../src/node/realClock.ts';
+import { answerApprovals } from '../../support/answerApprovals.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { createPluginWorld, type PluginWorldOptions } from '../../support/plugins/pluginWorld.ts';
@@ -13,7 +14,7 @@ const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', det
 
 async function begin(options: PluginWorldOptions = {}) {
   const world = await createPluginWorld(options);
-  const chat = new ChatFrontend(realClock, head, (error) => expect(error).toBeUndefined());
+  const chat = new ChatFrontend(realClock, head, world.frontends.requests);
   atTestEnd(async () => chat.dispose());
   world.add(chat);
   const listening = world.earshot.onDidChange(({ conversation, folded }) => {
@@ -33,7 +34,7 @@ async function begin(options: PluginWorldOptions = {}) {
   const asked = async (callId: string) => {
     for (const plugin of plugins)
       await plugin.event((event) => event.respond !== undefined && event.data['id'] === callId);
-    await expect.poll(() => chat.openRequests.length, { interval: 2 }).toBe(1);
+    await expect.poll(() => world.frontends.requests.all.length, { interval: 2 }).toBe(1);
   };
   const respond = (sub: string, callId: string, action = 'approve') => ({
     type: 'respond',
@@ -47,7 +48,11 @@ async function begin(options: PluginWorldOptions = {}) {
       .split('\n')
       .filter((line) => line.includes('"type":"approval"'))
       .map((line) => (JSON.parse(line) as { by: string }).by);
-  return { world, chat, id, one, two, asked, respond, approvals };
+  /** Answers in the view; returns whether the answer was accepted. */
+  const answer = (callId: string, action: 'approve' | 'reject' = 'approve') =>
+    world.frontends.requests.answer({ type: 'approval', conversation: id, id: callId, answer: { action, by: 'user' } })
+      .ok;
+  return { world, answer, id, one, two, asked, respond, approvals };
 }
 
 const resolvedBy = (plugin: RawPlugin, callId: string) =>
@@ -56,7 +61,7 @@ const resolvedBy = (plugin: RawPlugin, callId: string) =>
     .then(({ data }) => data['by']);
 
 test('each of them answers an approval in turn, and the others are notified who answered', async () => {
-  const { world, chat, id, one, two, asked, respond, approvals } = await begin({
+  const { world, answer, id, one, two, asked, respond, approvals } = await begin({
     answers: [call('a'), call('b'), call('c'), { text: ['Done.'] }],
   });
   const turn = world.turn(id);
@@ -64,11 +69,11 @@ test('each of them answers an approval in turn, and the others are notified who 
   expect(await one.ask(respond('one', 'a'))).toMatchObject({ type: 'done' });
   expect(await resolvedBy(two, 'a')).toBe('plugin:one');
   await asked('b');
-  expect(chat.answerApproval('a', { action: 'reject', by: 'user' })).toBe(false);
+  expect(answer('a', 'reject')).toBe(false);
   expect(await two.ask(respond('two', 'b'))).toMatchObject({ type: 'done' });
   expect(await resolvedBy(one, 'b')).toBe('plugin:two');
   await asked('c');
-  expect(chat.answerApproval('c', { action: 'approve', by: 'user' })).toBe(true);
+  expect(answer('c')).toBe(true);
   expect(await Promise.all([resolvedBy(one, 'c'), resolvedBy(two, 'c')])).toEqual(['user', 'user']);
   await turn;
   expect(await approvals()).toEqual(['plugin:one', 'plugin:two', 'user']);
@@ -181,18 +186,18 @@ test('a question that nobody answers in time has a result that says so', async (
 test('an approval that no plugin was asked for has no time limit', async () => {
   const clock = createManualClock();
   const world = await createPluginWorld({ answers: [call('a'), { text: ['Done.'] }], clock, isShown: () => false });
-  const chat = new ChatFrontend(realClock, head, (error) => expect(error).toBeUndefined());
+  const chat = new ChatFrontend(realClock, head, world.frontends.requests);
   atTestEnd(async () => chat.dispose());
   world.add(chat);
   const id = await world.conversation();
   chat.show(id, []);
   const turn = world.turn(id);
-  await expect.poll(() => chat.openRequests.length, { interval: 2 }).toBe(1);
+  await expect.poll(() => world.frontends.requests.all.length, { interval: 2 }).toBe(1);
   for (let passed = 0; passed < 200; passed += 1) {
     clock.advance(5000);
     await Promise.resolve();
   }
-  expect(chat.openRequests.length).toBe(1);
-  chat.answerApproval('a', { action: 'approve', by: 'user' });
+  expect(world.frontends.requests.all.length).toBe(1);
+  answerApprovals(world.frontends.requests, () => 'approve');
   await turn;
 });

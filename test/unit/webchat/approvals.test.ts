@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
+import { type ToPage } from '../../../src/protocol/webview.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { openStream, type PageStream, post } from '../../support/webchat/pageStream.ts';
 import { checkView, oneTaskTool } from '../../support/tools/oneTask.ts';
+import { afterTicks } from '../../support/ticks.ts';
 import { createWebChatWorld } from '../../support/webchat/webChatWorld.ts';
 
 const call = (id: string, name: string, args: Record<string, unknown>) => ({ calls: [{ id, name, arguments: args }] });
@@ -14,14 +16,15 @@ const PAGE = 'page-0001';
 
 type Tool = Extract<TranscriptItem, { type: 'tool' }>;
 
+const itemsOf = (message: ToPage): readonly TranscriptItem[] => {
+  if (message.type === 'snapshot') return message.state.items;
+  return message.type === 'delta' ? message.changes.flatMap((one) => (one.type === 'item' ? [one.item] : [])) : [];
+};
+
 /** The last state of a call's card that fits. */
 async function card(stream: PageStream, id: string, fits: (tool: Tool) => boolean): Promise<Tool> {
   const cards = () =>
-    stream.received.flatMap((message) =>
-      (message.type === 'delta' ? message.changes : []).flatMap((change) =>
-        change.type === 'item' && change.item.type === 'tool' && change.item.id === id ? [change.item] : [],
-      ),
-    );
+    stream.received.flatMap(itemsOf).filter((item): item is Tool => item.type === 'tool' && item.id === id);
   await expect.poll(() => cards().some(fits), { interval: 5 }).toBe(true);
   return cards().findLast(fits) as Tool;
 }
@@ -31,13 +34,10 @@ test('a link to a key outside the workspace is read only after a question that s
   atTestEnd(() => rm(outside, { recursive: true, force: true }));
   await writeFile(join(outside, 'id_rsa'), 'the key');
   const world = await createWebChatWorld({
-    answers: [{ text: ['Hello.'] }, call('r', 'read_file', { path: 'notes.txt' }), { text: ['Done.'] }],
+    answers: [call('r', 'read_file', { path: 'notes.txt' }), { text: ['Done.'] }],
   });
   await symlink(join(outside, 'id_rsa'), join(world.headless.folder, 'notes.txt'));
   const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
-  // The page follows the conversation before the question is asked.
-  await post(world, PAGE, { type: 'send', text: 'Hi.' });
-  await stream.next((message) => JSON.stringify(message).includes('Hello.'));
   await post(world, PAGE, { type: 'send', text: 'Read the notes.' });
   const { approval } = await card(stream, 'r', ({ state }) => state === 'approval');
   expect(approval?.reason).toContain('notes.txt is outside the workspace');
@@ -81,4 +81,70 @@ test('the page shows what a task would run, with its environment and the tasks b
   expect(approval?.task).toEqual(checkView);
   await post(world, PAGE, { type: 'answer_approval', call: 't', action: 'reject' });
   await card(stream, 't', ({ state }) => state === 'rejected');
+});
+
+test.each([0, 1, 2, 4, 8, 16, 32])(
+  'a page that opens a conversation %i ticks after its turn began shows the approval, and only once',
+  async (ticks) => {
+    const world = await createWebChatWorld({
+      answers: [call('r', 'run_command', { command: 'echo one' }), { text: ['Done.'] }],
+    });
+    const conversation = await world.conversation();
+    const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
+    const turn = world.turn(conversation);
+    await afterTicks(ticks);
+    await post(world, PAGE, { type: 'open_conversation', id: conversation });
+    const { approval } = await card(stream, 'r', ({ state }) => state === 'approval');
+    expect(approval).toMatchObject({ always: 'echo one', revision: expect.any(Number) as number });
+    await post(world, PAGE, { type: 'answer_approval', call: 'r', action: 'approve', revision: approval?.revision });
+    await turn;
+    const done = await card(stream, 'r', ({ state }) => state === 'done');
+    expect(done.output).toContain('one');
+  },
+);
+
+test('*Always* of the page is stored with its scope, so the next call is not asked', async () => {
+  const world = await createWebChatWorld({
+    answers: [
+      call('one', 'write_file', { path: 'a.txt', content: 'a' }),
+      call('two', 'write_file', { path: 'b.txt', content: 'b' }),
+      { text: ['Done.'] },
+    ],
+  });
+  const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
+  await post(world, PAGE, { type: 'send', text: 'Write both.' });
+  const { approval } = await card(stream, 'one', ({ state }) => state === 'approval');
+  expect(approval?.always).toBe('write_file');
+  const answer = {
+    type: 'answer_approval',
+    call: 'one',
+    action: 'approve',
+    always: { scope: 'conversation' },
+  } as const;
+  await post(world, PAGE, { ...answer, revision: approval?.revision });
+  await card(stream, 'two', ({ state }) => state === 'done');
+  const [conversation] = world.headless.ports.permissions?.rules.map((rule) => rule.conversation) ?? [];
+  expect(conversation).toMatch(/^\w{26}$/);
+  expect(stream.received.flatMap(itemsOf).some((item) => item.id === 'two' && 'approval' in item)).toBe(false);
+});
+
+test('an answer to a card that has changed since is refused on the card, which stays open', async () => {
+  const world = await createWebChatWorld({
+    answers: [call('d', 'delete_file', { path: 'menu.txt' }), { text: ['Done.'] }],
+  });
+  await writeFile(join(world.headless.folder, 'menu.txt'), 'Tea.\n');
+  const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
+  await post(world, PAGE, { type: 'send', text: 'Delete the menu.' });
+  const { approval } = await card(stream, 'd', ({ state }) => state === 'approval');
+  const [open] = world.frontends.requests.all;
+  if (open?.type !== 'approval') throw new Error('not open');
+  world.frontends.requests.approvalChanged({ ...open.request, note: 'It has grown.' });
+  await post(world, PAGE, { type: 'answer_approval', call: 'd', action: 'approve', revision: approval?.revision });
+  const refused = await card(stream, 'd', (one) => one.approval?.problem !== undefined);
+  expect(refused.approval).toMatchObject({
+    note: 'It has grown.',
+    problem: expect.stringContaining('has changed since it was shown') as string,
+  });
+  await post(world, PAGE, { type: 'answer_approval', call: 'd', action: 'reject' });
+  await card(stream, 'd', ({ state }) => state === 'rejected');
 });

@@ -63,7 +63,7 @@ test('a reload continues with the conversation and the unsent text; a copy of th
   await lost.next(has('"level":"warning"'));
   await post(world, 'page-0004', { type: 'open_conversation', id: conversation });
   await post(world, 'page-0004', { type: 'answer_approval', call: 'gone', action: 'approve' });
-  await lost.next(has('No approval “gone” is open.'));
+  await lost.next(has('This request was already answered.'));
 });
 
 test('a page that connects twice in a row is never shown an empty chat in between', async () => {

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { joinWindow } from '../../../src/bin/acp/joinWindow.ts';
-import { type ApprovalRequest } from '../../../src/core/ports/ports.ts';
 import { AcpClient, type Update } from '../../support/acp/acpClient.ts';
 import { atTestEnd } from '../../support/endings.ts';
+import { answerApprovals } from '../../support/answerApprovals.ts';
 import { createPluginWorld, type PluginWorld, type PluginWorldOptions } from '../../support/plugins/pluginWorld.ts';
 import { oneTaskTool } from '../../support/tools/oneTask.ts';
 import { recordingLogger } from '../../support/recordingLogger.ts';
@@ -55,7 +55,12 @@ test('the client drives a conversation of the window: the user is asked once for
     {
       params: {
         toolCall: { toolCallId: 'w', kind: 'edit' },
-        options: [{ kind: 'allow_once' }, { kind: 'reject_once' }],
+        options: [
+          { kind: 'allow_once' },
+          { kind: 'allow_always', name: 'Always allow in this session: write_file' },
+          { kind: 'allow_always', name: 'Always allow in this folder: write_file' },
+          { kind: 'reject_once' },
+        ],
       },
     },
   ]);
@@ -100,19 +105,12 @@ test('the client is shown why it is asked and what a call changes, and is asked 
   await symlink(join(outside, 'id_rsa'), join(folder, 'notes.txt'));
   await writeFile(join(folder, 'menu.txt'), 'Tea.\n');
   const shown: Record<string, unknown>[] = [];
-  let open: ApprovalRequest | undefined;
-  world.add({
-    render: () => undefined,
-    approve: (request) => {
-      open = request;
-      return new Promise(() => undefined);
-    },
-  });
   client.answer = (_method, params) => {
     shown.push((params as { toolCall: Record<string, unknown> }).toolCall);
-    if (shown.length !== 2 || open === undefined) return allow;
+    const [open] = world.frontends.requests.all;
+    if (shown.length !== 2 || open?.type !== 'approval') return allow;
     // Somebody changes the file while the client is asked.
-    world.frontends.approvalChanged({ ...open, reason: 'it was changed' });
+    world.frontends.requests.approvalChanged({ ...open.request, reason: 'it was changed' });
     return never;
   };
   await client.prompt(await client.newSession(folder), 'Read, then write.');
@@ -153,7 +151,7 @@ test('if the window answers first, the client’s request is cancelled and the t
   const session = await client.newSession(folder);
   const prompted = client.prompt(session, 'Write.');
   await asked.promise;
-  world.add({ render: () => undefined, approve: async () => ({ action: 'approve', by: 'user' }) });
+  answerApprovals(world.frontends.requests, () => 'approve');
   expect((await prompted).result).toEqual({ stopReason: 'end_turn' });
   expect(existsSync(join(folder, 'menu.txt'))).toBe(true);
   const cancelled = client.lines.map(({ line }) => line).filter((line) => line.includes('$/cancel_request'));
@@ -163,7 +161,7 @@ test('if the window answers first, the client’s request is cancelled and the t
 test('without "approve" the client is not asked, and the window decides', async () => {
   const { world, folder, client } = await start({ answers: [write, end], programs: {} });
   const session = await client.newSession(folder);
-  world.add({ render: () => undefined, approve: async () => ({ action: 'reject', by: 'user' }) });
+  answerApprovals(world.frontends.requests, () => 'reject');
   await client.prompt(session, 'Write.');
   expect(client.asked).toEqual([]);
   expect(existsSync(join(folder, 'menu.txt'))).toBe(false);

@@ -136,7 +136,12 @@ test('an approval that is open when the user chooses to allow edits is decided b
   const { headless, earshot, create } = await beginTwo([write('a.txt'), done], []);
   const id = await create();
   await earshot.choices.choose(id, { approvals: 'ask' });
-  const asked = headless.frontend.nextApproval();
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  headless.frontend.answer = (_request, signal) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+      resolve();
+    });
   await earshot.send(id, 'Go.');
   await asked;
   await earshot.choices.choose(id, { approvals: 'edits' });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
+import { CAREFUL } from '../../../src/models/profile.ts';
 import { createEndpointMemory } from '../../../src/models/endpointMemory.ts';
 import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { FORMATS } from '../../../src/protocol/event.ts';
@@ -193,8 +194,7 @@ test('switching model and profile keeps the history, in the form of each endpoin
     const memory = createEndpointMemory();
     const base = memory.get(parts.baseUrl, 'm');
     await memory.learn(parts.baseUrl, 'm', { ...base, profile: { ...base.profile, toolContent: 'parts' } });
-    const careful = { systemRole: 'system', midSystem: false, toolContent: 'text', userAfterTool: false } as const;
-    await memory.learn(strict.baseUrl, 'n', { ...base, profile: { ...careful, alternation: 'strict' } });
+    await memory.learn(strict.baseUrl, 'n', { ...base, profile: CAREFUL });
     const models: Record<string, Model> = {
       m: createChatModel({ baseUrl: parts.baseUrl, model: 'm', memory, apiKey: async () => 'k' }),
       n: createChatModel({ baseUrl: strict.baseUrl, model: 'n', memory, apiKey: async () => 'k' }),

@@ -20,7 +20,7 @@ const model = { label: 'm', detail: '', contextWindow: 100_000 };
 function agentsOf({ hub, headless: { earshot } }: HubWindow) {
   const activities = new Activities({
     get: (id) => earshot.get(id),
-    openRequests: () => [],
+    requests: { all: [] },
     shown: () => undefined,
   });
   return () => liveAgents(hub, earshot, activities);

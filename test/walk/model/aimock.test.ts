@@ -51,7 +51,7 @@ test('a turn with a tool call sends exactly the expected requests', async () => 
     { role: 'user', content: 'Read a.txt.' },
     {
       role: 'assistant',
-      content: null,
+      content: '',
       tool_calls: [{ id: 'call_a', type: 'function', function: { name: 'read_file', arguments: '{"path":"a.txt"}' } }],
     },
     { role: 'tool', tool_call_id: 'call_a', content: 'hello from the file\n' },

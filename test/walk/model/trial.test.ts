@@ -20,11 +20,11 @@ const counts = (played: Awaited<ReturnType<typeof runTrial>>, format: string) =>
 };
 
 test('twenty situations in four formats are judged by the answers', async () => {
-  // This model reacts only to blocks on tool results, and treats Markdown as the user's text.
+  // This model reacts only to XML blocks on tool results, and treats others as the user's text.
   const sees = (pattern: RegExp) => (request: { messages: { role: string; content: unknown }[] }) =>
     pattern.test(JSON.stringify(request.messages.filter(({ role }) => role === 'tool')));
   mock.on(
-    { predicate: sees(/build ended|<notification [^>]*key=/) },
+    { predicate: sees(/<notification [^>]*key=/) },
     { toolCalls: [{ name: 'read_file', arguments: '{"path":"src/port.ts"}' }] },
   );
   mock.on({ predicate: () => true }, { content: 'Thanks for letting me know.' });

@@ -1,9 +1,10 @@
 // Projects token usage: the endpoint's counts, plus an estimate since the last one, scaled by the error of earlier
 // estimates.
-import { type Carried, type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
+import { type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
 import { type ModelMessage, type Prices } from '../../ports/modelMessages.ts';
 import { withAttachments } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
+import { schemaInstruction } from './messages.ts';
 
 /** Bounds of the ratio, so that one unusual count does not distort the estimate. */
 const LEAST_RATIO = 0.5;
@@ -90,6 +91,11 @@ export class UsageTotal {
     return Math.round(this.#notifications.tokens * this.ratio);
   }
 
+  /** Input tokens that were written to the endpoint's cache. */
+  get written(): number {
+    return this.total.written;
+  }
+
   /** Usage of system turns. */
   get woken(): Tokens {
     return this.#woken;
@@ -125,12 +131,13 @@ export class UsageTotal {
         return;
       case 'chat_request':
         this.#input.add(withAttachments(event.content, event.attachments));
-        this.#carried(event.notifications);
+        if (event.schema !== undefined) this.#input.add(schemaInstruction(event.schema));
+        this.#carried(event);
         return;
       case 'tool_call_response':
         this.#input.add(event.content);
         for (const { tokens = 0 } of event.images ?? []) this.#input.addTokens(tokens);
-        this.#carried(event.notifications);
+        this.#carried(event);
         return;
       case 'chat_response':
         this.#output.add(event.message ?? '');
@@ -139,6 +146,7 @@ export class UsageTotal {
         this.#output.add(event.arguments_text ?? JSON.stringify(event.arguments));
         return;
       case 'compaction':
+      case 'results_dropped':
         this.#counted = undefined;
         this.#estimated = undefined;
         return;
@@ -149,9 +157,10 @@ export class UsageTotal {
     }
   }
 
-  #carried(carried: Carried | undefined): void {
+  #carried({ notifications: carried, instructions }: EventOf<'chat_request' | 'tool_call_response'>): void {
+    for (const { text } of instructions ?? []) this.#input.add(text);
     if (carried === undefined) return;
-    this.#input.add(carried.text);
+    for (const text of [carried.text, ...(carried.user ?? [])]) this.#input.add(text);
     this.#notifications.add(carried.text);
   }
 
@@ -213,7 +222,9 @@ function addCounts(a: Counts, b: Counts): Counts {
 }
 
 function messageText(message: ModelMessage): string {
-  if (message.role !== 'assistant') return `${message.content}\n${message.block?.text ?? ''}`;
+  if (message.role !== 'assistant') {
+    return [message.content, message.block?.text ?? '', ...(message.queued ?? [])].join('\n');
+  }
   return [message.content, ...message.calls.map((call) => `${call.name} ${call.arguments}`)].join('\n');
 }
 

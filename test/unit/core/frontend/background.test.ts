@@ -1,8 +1,10 @@
 // Conversations that are not shown: what happens in them meanwhile is complete when they are shown again.
 import { expect, test } from 'vitest';
 import { Activities } from '../../../../src/core/frontend/conversationActivity.ts';
-import { LiveTranscript, type OpenRequest } from '../../../../src/core/frontend/liveTranscript.ts';
+import { type OpenRequest, Requests } from '../../../../src/core/client/requests.ts';
+import { LiveTranscript } from '../../../../src/core/frontend/liveTranscript.ts';
 import { type TranscriptItem } from '../../../../src/protocol/transcript.ts';
+import { atTestEnd } from '../../../support/endings.ts';
 
 const tool: TranscriptItem = {
   type: 'tool',
@@ -13,8 +15,14 @@ const tool: TranscriptItem = {
   output: '',
 };
 
+function createTranscript(): LiveTranscript {
+  const transcript = new LiveTranscript(new Requests(() => undefined), () => undefined);
+  atTestEnd(async () => transcript.dispose());
+  return transcript;
+}
+
 test('an answer and a tool’s output that grow in the background are complete when the conversation is shown again', () => {
-  const transcript = new LiveTranscript({ onChange: () => undefined, onRequestsChange: () => undefined });
+  const transcript = createTranscript();
   transcript.show('a', []);
   transcript.render('a', { type: 'answer_started', id: '1' });
   transcript.render('a', { type: 'answer_text', id: '1', field: 'text', text: 'Hel' });
@@ -30,7 +38,7 @@ test('an answer and a tool’s output that grow in the background are complete w
 });
 
 test('an answer that is in the log when the conversation is shown is not shown twice', () => {
-  const transcript = new LiveTranscript({ onChange: () => undefined, onRequestsChange: () => undefined });
+  const transcript = createTranscript();
   transcript.show('b', []);
   transcript.render('a', { type: 'answer_started', id: '1' });
   transcript.render('a', { type: 'answer_text', id: '1', field: 'text', text: 'Hello' });
@@ -52,10 +60,15 @@ test('activities: an approval takes precedence over running, and an unseen end s
   let open: OpenRequest[] = [];
   let shown = 'b';
   const live = (id: string) => ({ running: running.has(id), log: { state: { summary: { title: `Title ${id}` } } } });
-  const activities = new Activities({ get: (id) => live(id) as never, openRequests: () => open, shown: () => shown });
+  const requests = {
+    get all() {
+      return open;
+    },
+  };
+  const activities = new Activities({ get: (id) => live(id) as never, requests, shown: () => shown });
   activities.changed({ conversation: 'a' });
   expect(activities.others).toEqual([{ id: 'a', title: 'Title a', activity: 'running' }]);
-  open = [{ type: 'approval', conversation: 'a', id: 'x', text: 'run' }];
+  open = [{ type: 'approval', conversation: 'a', id: 'x' } as OpenRequest];
   expect(activities.activityOf('a')).toBe('approval');
   [open, running].forEach((one) => (Array.isArray(one) ? one.splice(0) : one.clear()));
   activities.changed({ conversation: 'a', folded: { event: { type: 'turn_ended', outcome: 'error' } } as never });

@@ -4,8 +4,10 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock } from '../../../../src/base/clock.ts';
 import { toDisposable } from '../../../../src/base/disposable.ts';
+import { Requests } from '../../../../src/core/client/requests.ts';
 import { ChatFrontend } from '../../../../src/core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../../../src/core/frontend/chatHead.ts';
+import { type ApprovalAnswer } from '../../../../src/core/ports/ports.ts';
 import { type TranscriptItem } from '../../../../src/protocol/transcript.ts';
 import { type ToPage } from '../../../../src/protocol/webview.ts';
 import { wholeText } from '../../../../src/webview/growing.ts';
@@ -15,6 +17,7 @@ const head = emptyChatHead({ version: '1', hostVersion: '2' }, { label: 'm', det
 
 let timers: (() => void)[];
 let frontend: ChatFrontend;
+let requests: Requests;
 let posted: ToPage[];
 const clock: Clock = {
   now: () => 0,
@@ -35,12 +38,18 @@ const tick = () => {
   for (const timer of timers) timer();
 };
 
+const fail = (error: unknown): never => {
+  throw error;
+};
+/** Returns whether the answer was accepted. */
+const answerCall = (action: ApprovalAnswer['action'], conversation = 'c') =>
+  requests.answer({ type: 'approval', conversation, id: 't', answer: { action, by: 'user' } }).ok;
+
 beforeEach(() => {
   timers = [];
   posted = [];
-  frontend = new ChatFrontend(clock, head, (error) => {
-    throw error;
-  });
+  requests = new Requests(fail);
+  frontend = new ChatFrontend(clock, head, requests);
   frontend.show('c', []);
 });
 afterEach(() => frontend.dispose());
@@ -82,29 +91,29 @@ test('an approval is shown while it is open, answered once, and closed when the 
   appended(tool('running'));
   const stopped = new AbortController();
   const request = { conversation: 'c', call: { id: 't', name: 'run_command', arguments: {} } };
-  const answer = frontend.approve(request, stopped.signal);
+  const answer = requests.approve(request, stopped.signal);
   tick();
-  expect(frontend.openRequests.length).toBe(1);
+  expect(requests.all.length).toBe(1);
   expect(posted.at(-1)).toMatchObject({ changes: [{}, { item: { id: 't', state: 'approval' } }] });
-  expect(frontend.answerApproval('t', { action: 'approve', by: 'user' })).toBe(true);
-  expect(frontend.answerApproval('t', { action: 'reject', by: 'user' })).toBe(false);
+  expect(answerCall('approve')).toBe(true);
+  expect(answerCall('reject')).toBe(false);
   expect(await answer).toEqual({ action: 'approve', by: 'user' });
-  const second = frontend.approve(request, stopped.signal);
+  const second = requests.approve(request, stopped.signal);
   stopped.abort();
   await expect(second).rejects.toThrow('cancelled');
-  expect(frontend.openRequests.length).toBe(0);
+  expect(requests.all.length).toBe(0);
 });
 
 test('an answer that names its conversation never reaches a call of another one with the same id', async () => {
   const { signal } = new AbortController();
   const call = { id: 't', name: 'run_command', arguments: {} };
-  const [own, other] = ['c', 'other'].map((conversation) => frontend.approve({ conversation, call }, signal));
+  const [own, other] = ['c', 'other'].map((conversation) => requests.approve({ conversation, call }, signal));
   frontend.show('other', []);
-  expect(frontend.answerApproval('t', { action: 'approve', by: 'user' }, 'c')).toBe(true);
+  expect(answerCall('approve')).toBe(true);
   expect(await own).toMatchObject({ action: 'approve' });
-  expect(frontend.answerApproval('t', { action: 'approve', by: 'user' }, 'c')).toBe(false);
-  expect(frontend.openRequests).toMatchObject([{ conversation: 'other' }]);
-  expect(frontend.answerApproval('t', { action: 'reject', by: 'user' })).toBe(true);
+  expect(answerCall('approve')).toBe(false);
+  expect(requests.all).toMatchObject([{ conversation: 'other' }]);
+  expect(answerCall('reject', 'other')).toBe(true);
   expect(await other).toMatchObject({ action: 'reject' });
 });
 
@@ -141,9 +150,7 @@ test('whenever the page connects, deltas lead to the same state as a new snapsho
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const one = new ChatFrontend(clock, head, (error) => {
-        throw error;
-      });
+      const one = new ChatFrontend(clock, head, new Requests(fail));
       one.show('c', []);
       let page: PageState = initialState;
       const attach = () => one.attach((message) => (page = reduce(page, message)));

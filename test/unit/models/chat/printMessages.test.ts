@@ -2,15 +2,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Block, type ImageReference, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
-import { toWireMessages } from '../../../../src/models/chat/chatMessages.ts';
+import { type ChatForm, chatForm, toWireMessages } from '../../../../src/models/chat/chatPrint.ts';
 import { MessagePrinter } from '../../../../src/models/chat/chatRequest.ts';
-import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
+import { CAREFUL } from '../../../../src/models/profile.ts';
 
-const PROFILES: readonly EndpointProfile[] = [
-  shippedProfile('https://api.openai.com/v1'),
-  shippedProfile('https://api.mistral.ai/v1'),
-  { ...CAREFUL, alternation: 'free' },
-  CAREFUL,
+const elsewhere = 'https://elsewhere.example/v1';
+const FORMS: readonly ChatForm[] = [
+  chatForm('https://api.openai.com/v1', 'gpt-5.5'),
+  chatForm('https://api.mistral.ai/v1', 'devstral'),
+  chatForm('https://api.deepseek.com/v1', 'deepseek-v4-pro'),
+  chatForm(elsewhere, 'm', { ...CAREFUL, alternation: 'free' }),
+  chatForm(elsewhere, 'm', CAREFUL),
 ];
 
 const words = fc.oneof(fc.constantFrom('', 'words', 'a, "b"', '\ud800 é 漢'), fc.string());
@@ -50,33 +52,33 @@ function defined({ block, images }: { [K in keyof Optional]: Optional[K] | undef
   return { ...(block && { block }), ...(images && { images }) };
 }
 
-function print(printer: MessagePrinter, messages: readonly ModelMessage[], profile: EndpointProfile): unknown {
-  const text = Buffer.concat(printer.print({ system: 'You are.', messages, tools: [] }, profile, new Map())).toString();
+function print(printer: MessagePrinter, messages: readonly ModelMessage[], form: ChatForm): unknown {
+  const text = Buffer.concat(printer.print({ system: 'You are.', messages, tools: [] }, form, new Map())).toString();
   expect(text.at(-1)).toBe(',');
   return JSON.parse(`[${text.slice(0, -1)}]`);
 }
 
 /** The messages as the endpoint reads them. */
-function printAlone(messages: readonly ModelMessage[], profile: EndpointProfile): unknown {
-  return JSON.parse(JSON.stringify(toWireMessages({ system: 'You are.', messages, tools: [] }, profile, new Map())));
+function printAlone(messages: readonly ModelMessage[], form: ChatForm): unknown {
+  return JSON.parse(JSON.stringify(toWireMessages({ system: 'You are.', messages, tools: [] }, form, new Map())));
 }
 
-test('the requests of a growing conversation are the same as printed alone, in every profile', () => {
+test('the requests of a growing conversation are the same as printed alone, in every form', () => {
   fc.assert(
-    fc.property(fc.array(message, { maxLength: 12 }), fc.constantFrom(...PROFILES), (messages, profile) => {
+    fc.property(fc.array(message, { maxLength: 12 }), fc.constantFrom(...FORMS), (messages, form) => {
       const printer = new MessagePrinter();
       for (let count = 0; count <= messages.length; count += 1) {
         const sent = messages.slice(0, count);
-        expect(print(printer, sent, profile)).toEqual(printAlone(sent, profile));
+        expect(print(printer, sent, form)).toEqual(printAlone(sent, form));
       }
     }),
   );
 });
 
-test('conversations, profiles and compactions that alternate do not mix', () => {
+test('conversations, forms and compactions that alternate do not mix', () => {
   const step = fc.record({
     conversation: fc.integer({ min: 0, max: 5 }),
-    profile: fc.constantFrom(...PROFILES),
+    form: fc.constantFrom(...FORMS),
     more: message,
     compacted: fc.boolean(),
   });
@@ -84,11 +86,11 @@ test('conversations, profiles and compactions that alternate do not mix', () => 
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const printer = new MessagePrinter();
       const conversations = new Map<number, ModelMessage[]>();
-      for (const { conversation, profile, more, compacted } of steps) {
+      for (const { conversation, form, more, compacted } of steps) {
         const before = conversations.get(conversation) ?? [];
         const messages = [...(compacted ? [{ ...more }, ...before.slice(2)] : before), more];
         conversations.set(conversation, messages);
-        expect(print(printer, messages, profile)).toEqual(printAlone(messages, profile));
+        expect(print(printer, messages, form)).toEqual(printAlone(messages, form));
       }
     }),
   );
@@ -110,10 +112,10 @@ test('messages that were printed before are not printed again', () => {
     counted(call),
   ];
   const messages = Array.from({ length: 50 }, (_, index) => cycle(`c${index}`)).flat();
-  const [profile = CAREFUL] = PROFILES;
-  print(printer, messages, profile);
+  const form = chatForm(elsewhere, 'm');
+  print(printer, messages, form);
   read = 0;
-  print(printer, [...messages, ...cycle('next')], profile);
+  print(printer, [...messages, ...cycle('next')], form);
   // Only the last two cycles are read: the previously last one, and the new one.
   expect(read).toBe(2);
 });

@@ -1,18 +1,19 @@
 // Placement of a block for endpoints that accept parts, developer messages or neither.
 import { expect, test } from 'vitest';
 import { type Block, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
-import { toWireMessages } from '../../../../src/models/chat/chatMessages.ts';
-import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
+import { type ChatForm, chatForm, toWireMessages } from '../../../../src/models/chat/chatPrint.ts';
+import { CAREFUL } from '../../../../src/models/profile.ts';
 
-const openAi = shippedProfile('https://api.openai.com/v1');
+const openAi = chatForm('https://api.openai.com/v1', 'gpt-5.5');
+const elsewhere = chatForm('https://elsewhere.example/v1', 'm');
 
-function wire(block: Block, profile: EndpointProfile): unknown[] {
+function wire(block: Block, form: ChatForm): unknown[] {
   const messages: ModelMessage[] = [
     { role: 'user', content: 'words', block },
     { role: 'assistant', content: '', calls: [{ id: 'c', name: 'list_files', arguments: '{}' }] },
     { role: 'tool', call: 'c', content: 'result', block },
   ];
-  return toWireMessages({ system: 'system', messages, tools: [] }, profile).filter((_, index) => index !== 0);
+  return toWireMessages({ system: 'system', messages, tools: [] }, form).filter((_, index) => index !== 0);
 }
 
 const called = {
@@ -46,10 +47,15 @@ test('a developer block has the role that the endpoint supports', () => {
   ]);
 });
 
-test('an endpoint that rejects late system messages gets the block as a user message', () => {
-  const sent = wire({ format: 'developer', text: 'block' }, CAREFUL);
-  expect(sent.filter((message) => (message as { role: string }).role === 'system')).toEqual([]);
-  expect(JSON.stringify(sent).split('block')).toHaveLength(3);
+test('an endpoint that is not verified to read late system messages gets the block in the request and in the result', () => {
+  const careful = chatForm('https://elsewhere.example/v1', 'm', CAREFUL);
+  for (const form of [elsewhere, careful]) {
+    expect(wire({ format: 'developer', text: 'block' }, form)).toEqual([
+      { role: 'user', content: 'block\n\nwords' },
+      { ...called, content: '' },
+      { role: 'tool', tool_call_id: 'c', content: 'result\n\nblock' },
+    ]);
+  }
 });
 
 test('a synthetic call and its result have the carrier’s id', () => {
