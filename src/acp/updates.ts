@@ -28,13 +28,16 @@ const KINDS: Readonly<Record<Effect, string>> = { read: 'read', edit: 'edit', ex
 export async function updatesOf(event: LogEvent, deps: UpdateDeps, replay: boolean): Promise<readonly SessionUpdate[]> {
   switch (event.type) {
     case 'chat_request':
-      return replay || event.source === 'system' ? [chunk('user_message_chunk', event.content)] : [];
+      return [
+        ...(replay || event.source === 'system' ? [chunk('user_message_chunk', event.content)] : []),
+        ...queuedUpdates(event, deps),
+      ];
     case 'chat_response':
       return replay ? answerChunks(event) : [];
     case 'tool_call_request':
       return [callUpdate(event, deps), ...planOf(event, deps)];
     case 'tool_call_response':
-      return [await resultUpdate(event, deps)];
+      return [await resultUpdate(event, deps), ...queuedUpdates(event, deps)];
     case 'title_set':
       return [{ sessionUpdate: 'session_info_update', title: event.title }];
     default:
@@ -93,7 +96,8 @@ export function describeCall(
 /** Notifications follow the result, with the text that the model got except for the key. */
 async function resultUpdate(event: EventOf<'tool_call_response'>, deps: UpdateDeps): Promise<SessionUpdate> {
   const { id, content, is_error: isError, notifications, changes = [] } = event;
-  const texts = [content, ...(notifications === undefined ? [] : [maskKey(notifications.text, deps.key())])];
+  const block = notifications?.text ?? '';
+  const texts = [content, ...(block === '' ? [] : [maskKey(block, deps.key())])];
   const diffs = await Promise.all(changes.map((change) => diffOf(change, deps)));
   return {
     sessionUpdate: 'tool_call_update',
@@ -101,6 +105,14 @@ async function resultUpdate(event: EventOf<'tool_call_response'>, deps: UpdateDe
     status: isError ? 'failed' : 'completed',
     content: [...diffs.filter((diff) => diff !== undefined), ...texts.map(textContent)],
   };
+}
+
+/** Messages that the user queued elsewhere, where the model reads them. */
+function queuedUpdates(
+  { notifications }: EventOf<'chat_request' | 'tool_call_response'>,
+  deps: UpdateDeps,
+): SessionUpdate[] {
+  return (notifications?.user ?? []).map((text) => chunk('user_message_chunk', maskKey(text, deps.key())));
 }
 
 type Change = NonNullable<EventOf<'tool_call_response'>['changes']>[number];

@@ -47,6 +47,7 @@ export type ModelCode =
   | 'answer_too_large'
   | 'answer_too_long'
   | 'bad_request'
+  | 'content_refused'
   | 'context_overflow'
   | 'empty_answer'
   | 'forbidden'
@@ -75,6 +76,7 @@ type ToolCode =
   | 'bad_patch'
   | 'cancelled'
   | 'gone'
+  | 'http_error'
   | 'interrupted'
   | 'no_fixes'
   | 'no_line'
@@ -92,6 +94,7 @@ type ApprovalCode = 'already_answered' | 'not_as_approved' | 'only_planned' | 'p
 export type ProcessCode =
   | 'bad_command'
   | 'name_taken'
+  | 'no_handle'
   | 'no_input'
   | 'no_tasks'
   | 'not_running'
@@ -123,6 +126,9 @@ export type HubCode = 'hub_absent' | 'hub_off' | 'hub_refused' | 'no_agent' | 'n
 /** Requests of plugins that are refused, and plugins that cannot be run. */
 type PluginCode = 'not_approved' | 'plugin';
 
+/** MCP servers and their tools. */
+type ServerCode = 'no_server' | 'server_error' | 'sign_in';
+
 /** The user's configuration, and the producers that depend on it. */
 type SetupCode = 'hook' | 'producer' | 'setting';
 
@@ -137,4 +143,5 @@ export type FailureCode =
   | ConversationCode
   | HubCode
   | PluginCode
+  | ServerCode
   | SetupCode;

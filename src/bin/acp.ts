@@ -13,7 +13,7 @@ import { LineSplitter } from '../base/json/jsonLines.ts';
 import { parseJsonc } from '../base/json/jsonc.ts';
 import { type Logger, type Model } from '../core/ports/ports.ts';
 import { createGuideModel } from '../models/guide/guide.ts';
-import { createOpenAiModel } from '../models/openai/openai.ts';
+import { createModel } from '../models/model.ts';
 import { findWindows } from '../plugins/client/windows.ts';
 import { readSettings, type Settings } from '../protocol/settings.ts';
 import { type FolderAgentDeps, openFolderAgent } from './acp/folderAgent.ts';
@@ -142,7 +142,7 @@ function modelChooser(): (settings: Settings) => Model {
     const name = JSON.stringify([baseUrl, model]);
     if (made?.name !== name) {
       const options = models[model] ?? {};
-      made = { name, model: createOpenAiModel({ baseUrl, model, options, apiKey: async () => keyFor(baseUrl) }) };
+      made = { name, model: createModel({ baseUrl, model, options, apiKey: async () => keyFor(baseUrl) }) };
     }
     return made.model;
   };

@@ -1,4 +1,5 @@
 // One outside agent: it has its own log, with the queue, plan and formats of a conversation, but no turns.
+import { within } from '../base/async.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type Result, succeeded } from '../base/errors.ts';
@@ -24,7 +25,10 @@ const CONTEXT_WINDOW = 200_000;
 /** A short limit, because the agent waits meanwhile. Slower samples are left for the next delivery. */
 const SAMPLED_WITHIN = 1500;
 /** Earshot's own configuration does not apply to outside agents. */
-const NO_CONFIG: RequestConfig = { model: '', mode: '', tools: [], servers: [], instructions: [], skills: [] };
+const NO_CONFIG: RequestConfig = {
+  ...{ model: '', mode: '', tools: [], servers: [], instructions: [], skills: [] },
+  ...{ folders: [], date: '' },
+};
 
 export interface ListenerPorts {
   readonly snapshots: Snapshots;
@@ -200,19 +204,11 @@ export class Listener implements Disposable {
       state: state.sampled,
       used: NO_CONFIG,
       config: NO_CONFIG,
-      instruction: async () => undefined,
-      skill: async () => undefined,
       contextTokens: 0,
       contextWindow: CONTEXT_WINDOW,
     };
-    const late = Promise.withResolvers<undefined>();
-    const timer = ports.clock.after(SAMPLED_WITHIN, () => late.resolve(undefined));
-    try {
-      for (const one of (await Promise.race([sample(point), late.promise])) ?? [])
-        await applySample({ log, ports }, one);
-    } finally {
-      timer.dispose();
-    }
+    const samples = await within(ports.clock, SAMPLED_WITHIN, Promise.resolve(sample(point)));
+    for (const one of samples ?? []) await applySample({ log, ports }, one);
   }
 
   async #attempt<T>(action: () => Promise<Result<T>>): Promise<Result<T>> {

@@ -2,18 +2,17 @@
 import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { Activator } from './agent/activator.ts';
 import { closeTurn, recoverTurn } from './agent/calls.ts';
-import { cycleDeps, runTurn } from './agent/loop.ts';
+import { compactTurn, cycleDeps, runTurn } from './agent/loop.ts';
 import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
 import { nameConversation } from './agent/titles.ts';
 import { TurnControl } from './agent/turnControl.ts';
-import { type CallRequest, type Sampling, type TurnDeps } from './agent/turnDeps.ts';
+import { type Sampling, type TurnDeps, type TurnEnd } from './agent/turnDeps.ts';
 import { type AcceptedText } from './agent/userText.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
 import { type Live } from './live.ts';
 import { type QueuedMessage } from './ports/ports.ts';
-import { InstructionsInForce } from './prompt/prompting.ts';
+import { PromptState } from './prompt/promptState.ts';
 import { Refusals } from './prompt/refusals.ts';
-import { UsedConfigs } from './prompt/usedConfigs.ts';
 import { type ToolRegistry } from './tools/registry.ts';
 import { type Services } from './tools/services.ts';
 import { ofConversation } from './tools/subagentLimits.ts';
@@ -30,8 +29,7 @@ export type MessageOutcome = 'started' | 'queued';
 
 export class Turns {
   readonly #deps: TurnsDeps;
-  readonly #used = new UsedConfigs();
-  readonly #instructions = new WeakMap<Live, InstructionsInForce>();
+  readonly #prompts = new WeakMap<Live, PromptState>();
   readonly #refusals: Refusals;
 
   constructor(deps: TurnsDeps) {
@@ -131,6 +129,20 @@ export class Turns {
     });
   }
 
+  /** `/compact`: a turn that only makes a summary. `focus`: what it must keep above all; may be empty. */
+  async compact<T>(live: Live, focus: string, result: T): Promise<Result<T>> {
+    return this.#attempt(live, async () => {
+      if (live.turn !== undefined)
+        return failed('running', 'The agent is still working.', 'Stop it or wait, then compact.');
+      if (live.log.state.messages.count === 0) return failed('nothing', 'There is nothing to compact yet.');
+      const started = live.log.append({ type: 'turn_started', source: 'user' }).then(() => undefined);
+      live.activator?.userWrote();
+      this.#run(live, started, (deps, control) => compactTurn(deps, control, focus));
+      await started;
+      return succeeded(result);
+    });
+  }
+
   /** Resolves once the running turn, if any, has ended. */
   async stop(live: Live): Promise<void> {
     live.turn?.control.stop();
@@ -154,7 +166,7 @@ export class Turns {
     const { turn } = live.log.state;
     const between = handedOver && turn.isOpen && !turn.hasUnanswered;
     const waiting = between ? [] : await recoverTurn(this.#turnDeps(live));
-    if (between || waiting.length > 0) this.#run(live, Promise.resolve(), waiting);
+    if (between || waiting.length > 0) this.#run(live, Promise.resolve(), (deps, control) => runTurn(deps, control, waiting));
     else await this.returnMessages(live);
     live.activator?.reconsider();
   }
@@ -205,22 +217,22 @@ export class Turns {
     const { ports } = this.#deps;
     const { log, edits, captures } = live;
     const { registry, model } = ofConversation(this.#deps, log);
-    const sampling = { used: this.#used, producers: this.#deps.producers };
-    const instructions = this.#instructions.get(live) ?? new InstructionsInForce();
-    this.#instructions.set(live, instructions);
-    const shared = { sampling, instructions, refusals: this.#refusals, ...(captures && { captures }) };
+    const sampling = { producers: this.#deps.producers };
+    const prompt = this.#prompts.get(live) ?? new PromptState();
+    this.#prompts.set(live, prompt);
+    const shared = { sampling, prompt, refusals: this.#refusals, ...(captures && { captures }) };
     return { log, registry, edits, ports: { ...ports, model }, ...shared };
   }
 
-  /** `started`: resolves once the request is on disk. `resumed`: calls that waited for an answer. */
-  #run(live: Live, started: Promise<void> = Promise.resolve(), resumed: readonly CallRequest[] = []): void {
+  /** `started`: resolves once the request is on disk. */
+  #run(live: Live, started: Promise<void>, work: (deps: TurnDeps, control: TurnControl) => Promise<TurnEnd> = runTurn): void {
     const control = new TurnControl();
     let failure: Failure | undefined;
     const turn = async () => {
       let done = false;
       try {
         await started;
-        const end = await runTurn(this.#turnDeps(live), control, resumed);
+        const end = await work(this.#turnDeps(live), control);
         done = end.outcome === 'done' && !control.isStopped;
         if (done) this.#name(live);
         else await this.returnMessages(live);

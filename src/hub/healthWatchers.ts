@@ -1,8 +1,8 @@
 // Reports changes of the link to other machines: to connections that asked for it, and within this process.
+import { Coalescer } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { type LinkHealth } from '../protocol/hub.ts';
-import { Coalescer } from './coalescer.ts';
 import { type Connection } from './connection.ts';
 
 /** Milliseconds between two updates; the user does not need more. */
@@ -10,7 +10,7 @@ const INTERVAL = 500;
 
 export class HealthWatchers implements Disposable {
   readonly #connections = new Set<Connection>();
-  readonly #updates: Coalescer;
+  readonly #updates: Coalescer<string>;
 
   constructor(clock: Clock, read: () => LinkHealth | undefined, inProcess?: (health: LinkHealth | undefined) => void) {
     this.#updates = new Coalescer(clock, INTERVAL, () => {

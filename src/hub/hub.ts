@@ -1,19 +1,13 @@
 // The hub: stores the messages that agents send to each other, then pushes them to subscribed sessions (WIRE B).
 import { join } from 'node:path';
 import type * as sqliteModule from 'node:sqlite';
+import { Coalescer } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
-import {
-  type HubMessage,
-  type HubRecord,
-  type LinkHealth,
-  type MessageCreate,
-  type MessageRecord,
-} from '../protocol/hub.ts';
-import { Connection, type Transport } from './connection.ts';
+import { type HubRecord, type LinkHealth, type MessageCreate, type MessageRecord } from '../protocol/hub.ts';
+import { Connection, type ConnectionDeps, type Transport } from './connection.ts';
 import { Directory } from './directory.ts';
-import { Coalescer } from './coalescer.ts';
 import { HealthWatchers } from './healthWatchers.ts';
 import { type HubContext, type HubIdentity } from './hubContext.ts';
 import { type HubLink, type HubSide } from './hubLink.ts';
@@ -23,8 +17,8 @@ import { LiveIndex, type LiveIndexDeps } from './index/liveIndex.ts';
 import { printCursor } from './index/messageRows.ts';
 import { openIndex, type OpenedIndex } from './index/openIndex.ts';
 import { Messaging } from './messaging.ts';
-import { callMethod } from './methods.ts';
-import { previewOf } from './preview.ts';
+import { createMethods } from './methods.ts';
+import { type Announced, describePush } from './preview.ts';
 import { Pushes } from './pushes.ts';
 import { authorOf, HUB_FILE, MESSAGES_FOLDER, readHubFiles, RECEIVED_FOLDER, receivedFile } from './readRecords.ts';
 
@@ -53,18 +47,12 @@ export interface HubDeps {
   report(message: string, error?: unknown): void;
 }
 
-/** The fields of a message that a push contains. */
-type Announced = Pick<
-  HubMessage,
-  'message_id' | 'thread_id' | 'author' | 'scopes' | 'refs' | 'cursor' | 'created_at' | 'updated_at'
-> & { readonly body: Pick<HubMessage['body'], 'content'> };
-
 export class Hub implements Disposable {
   readonly #deps: HubDeps;
   readonly #connections = new Set<Connection>();
   readonly #held = new DisposableStore();
   readonly #context: HubContext;
-  readonly #messaging: Messaging;
+  readonly #call: ConnectionDeps['handle'];
   readonly #link: HubLink | undefined;
   readonly #index: LiveIndex;
   #next: number;
@@ -83,7 +71,7 @@ export class Hub implements Disposable {
     if (unknown > SNAPSHOT_AFTER) this.#storeDirectory(directory, lengths);
     this.#last = last;
     this.#next = last + 1;
-    const updates = this.#held.add(new Coalescer(deps.clock, THREAD_INTERVAL, (key) => this.#pushThread(key)));
+    const updates = this.#held.add(new Coalescer<string>(deps.clock, THREAD_INTERVAL, (key) => this.#pushThread(key)));
     const healthWatchers = this.#held.add(new HealthWatchers(deps.clock, () => this.#link?.health(), deps.linkChanged));
     const writer = new HubWriter({
       files: deps.files,
@@ -108,7 +96,7 @@ export class Hub implements Disposable {
       nextNumber: () => this.#next++,
       lastNumber: () => this.#last,
     };
-    this.#messaging = new Messaging(this.#context);
+    this.#call = createMethods(this.#context, new Messaging(this.#context).methods);
     this.#link = deps.join?.(this.#sideOf(lengths));
     healthWatchers.changed();
     this.#expire();
@@ -124,8 +112,7 @@ export class Hub implements Disposable {
 
   connect(transport: Transport): Connection {
     const connection = new Connection(transport, {
-      handle: (from, method, params, batch) =>
-        callMethod({ context: this.#context, messaging: this.#messaging }, from, { method, params, batch }),
+      handle: this.#call,
       report: (error) => this.#deps.report('a request failed unexpectedly', error),
       onGone: (gone) => {
         this.#context.pushes.unbind(gone);
@@ -239,19 +226,10 @@ export class Hub implements Disposable {
 
   #announce(message: Announced, edited = false): void {
     const { directory, pushes } = this.#context;
-    const { author, scopes, refs, thread_id, message_id, cursor, created_at, updated_at, body } = message;
+    const { author, scopes, refs } = message;
     const matches = directory.subscriptions.match({ author: author.agent_id, scopes, refs });
     if (matches.size === 0) return;
-    const common = JSON.stringify({
-      message_id,
-      thread_id,
-      author,
-      preview: previewOf(body.content),
-      scopes,
-      ...(edited && { edited }),
-      cursor,
-      timestamp: updated_at ?? created_at,
-    }).slice(0, -1);
+    const common = JSON.stringify(describePush(message, edited)).slice(0, -1);
     for (const [session, { subscription, type }] of matches) {
       const matched = `"matched_subscription":{"subscription_id":${subscription.id},"match_type":"${type}"}`;
       pushes.push(session, `{"jsonrpc":"2.0","method":"notification.message","params":${common},${matched}}}`);

@@ -2,6 +2,7 @@
 import type * as sqliteModule from 'node:sqlite';
 import { type Clock } from '../base/clock.ts';
 import { type LinkHealth, type MessageRecord } from '../protocol/hub.ts';
+import { type ListedHubAgent } from '../protocol/hubMethods.ts';
 import { type HubAgent } from './directory.ts';
 import { type StoredRecord } from './hubWriter.ts';
 
@@ -29,19 +30,6 @@ export interface HubSide {
   healthChanged(): void;
 }
 
-/** An agent of another machine, as `agent.list` shows it. */
-export interface RemoteAgent {
-  readonly agent_id: string;
-  readonly role: string;
-  readonly module: string;
-  readonly display: string;
-  readonly machine: string;
-  readonly live: boolean;
-  readonly last_seen_at: string;
-  /** Unread messages that mention it. */
-  readonly unread?: number;
-}
-
 /** The link as its hub sees it. Only `close` waits for the network, and only for a short time. */
 export interface HubLink {
   /** Called with records that are now on disk and in the index. */
@@ -50,7 +38,8 @@ export interface HubLink {
   agentsChanged(): void;
   /** The name that other machines use for an agent of this machine; undefined until it is claimed. */
   knownAs(agent: string): string | undefined;
-  agents(): readonly RemoteAgent[];
+  /** The agents of other machines. */
+  agents(): readonly ListedHubAgent[];
   health(): LinkHealth;
   close(): Promise<void>;
 }

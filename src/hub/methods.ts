@@ -1,131 +1,55 @@
-// The hub's methods: their parameters and their handlers.
+// The hub's methods: their handlers, and the check of their parameters.
 import type * as z from 'zod';
-import { type BatchAnswers, INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
-import * as wire from '../protocol/hub.ts';
-import { type Connection } from './connection.ts';
-import { type HubContext, now } from './hubContext.ts';
-import * as identity from './identity.ts';
-import { type Messaging } from './messaging.ts';
-import * as subscribing from './subscribing.ts';
-import * as threads from './threads.ts';
+import { INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
+import { HUB_METHODS, type HubMethod, type HubParams, type HubResult, isHubMethod } from '../protocol/hubMethods.ts';
+import { type Connection, type ConnectionDeps } from './connection.ts';
+import { type CallerMethods, type ConnectionMethods, type HubContext, now } from './hubContext.ts';
+import { callerOf, identityMethods } from './identity.ts';
+import { subscriptionMethods } from './subscribing.ts';
+import { threadMethods } from './threads.ts';
 
-export interface MethodDeps {
-  readonly context: HubContext;
-  readonly messaging: Messaging;
-}
+const CONNECTION_METHODS = {
+  ...identityMethods,
+  'agent.list': listAgents,
+  'session.list': listSessions,
+  health,
+} satisfies Partial<ConnectionMethods<HubMethod>>;
 
-type Run = (deps: MethodDeps, connection: Connection, params: unknown) => unknown;
+const CALLER_METHODS = {
+  ...threadMethods,
+  ...subscriptionMethods,
+  'agent.whoami': (context, { agent, session }) => {
+    const knownAs = context.link()?.knownAs(agent.name);
+    const { name, role, module, display } = agent;
+    return {
+      agent_id: name,
+      role,
+      module,
+      display,
+      session_id: session.id,
+      known_as: knownAs === name ? undefined : knownAs,
+    };
+  },
+  'session.heartbeat': (context) => ({ last_seen_at: now(context) }),
+} satisfies Partial<CallerMethods<HubMethod>>;
 
-function method<T>(schema: z.ZodType<T>, run: (deps: MethodDeps, connection: Connection, params: T) => unknown): Run {
-  return (deps, connection, params) => run(deps, connection, parseParams(schema, params));
-}
+/** A method without a handler does not compile. */
+type Missing = Exclude<HubMethod, keyof typeof CONNECTION_METHODS | keyof typeof CALLER_METHODS>;
 
-/** For methods that act as the caller's session. */
-function asCaller<T>(
-  schema: z.ZodType<T>,
-  run: (deps: MethodDeps, caller: Awaited<ReturnType<typeof identity.callerOf>>, params: T) => unknown,
-): Run {
-  return async (deps, connection, params) => {
-    const parsed = parseParams(schema, params);
-    return run(deps, await identity.callerOf(deps.context, connection), parsed);
+export function createMethods(context: HubContext, messages: CallerMethods<Missing>): ConnectionDeps['handle'] {
+  const forCallers: Partial<CallerMethods<HubMethod>> = { ...CALLER_METHODS, ...messages };
+  const forConnections: Partial<ConnectionMethods<HubMethod>> = CONNECTION_METHODS;
+  return (connection, name, given) => {
+    if (!isHubMethod(name)) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
+    // Its own schema has checked the parameters.
+    const params = parseParams(HUB_METHODS[name].params, given) as never;
+    const asCaller = forCallers[name];
+    if (asCaller === undefined) return forConnections[name]?.(context, connection, params);
+    return callerOf(context, connection).then((caller) => asCaller(context, caller, params));
   };
 }
 
-const METHODS: ReadonlyMap<string, Run> = new Map(
-  Object.entries({
-    'agent.register': method(wire.registerParams, ({ context }, connection, params) =>
-      identity.registerAgent(context, connection, params),
-    ),
-    'agent.unregister': method(wire.agentParams, ({ context }, connection, params) =>
-      identity.unregisterAgent(context, connection, params),
-    ),
-    'agent.list': method(wire.noParams, ({ context }) => listAgents(context)),
-    'agent.whoami': asCaller(wire.noParams, ({ context }, { agent, session }) => {
-      const knownAs = context.link()?.knownAs(agent.name);
-      return {
-        agent_id: agent.name,
-        role: agent.role,
-        module: agent.module,
-        display: agent.display,
-        session_id: session.id,
-        ...(knownAs !== undefined && knownAs !== agent.name && { known_as: knownAs }),
-      };
-    }),
-    'session.start': method(wire.agentParams, ({ context }, connection, params) =>
-      identity.startSession(context, connection, params),
-    ),
-    'session.attach': method(wire.sessionParams, ({ context }, connection, params) =>
-      identity.attachSession(context, connection, params),
-    ),
-    'session.end': method(wire.optionalSessionParams, ({ context }, connection, params) =>
-      identity.endSession(context, connection, params),
-    ),
-    'session.list': method(wire.noParams, ({ context }, connection) => listSessions(context, connection)),
-    'session.heartbeat': asCaller(wire.noParams, ({ context }) => ({ last_seen_at: now(context) })),
-    'message.send': asCaller(wire.sendParams, ({ messaging }, caller, params) => messaging.send(caller, params)),
-    'message.get': asCaller(wire.messageParams, ({ messaging }, caller, params) => messaging.get(caller, params)),
-    'message.list': asCaller(wire.listMessagesParams, ({ messaging }, caller, params) =>
-      messaging.list(caller, params),
-    ),
-    'message.edit': asCaller(wire.editParams, ({ messaging }, caller, params) => messaging.edit(caller, params)),
-    'message.delete': asCaller(wire.messageParams, ({ messaging }, caller, params) => messaging.delete(caller, params)),
-    'message.markRead': asCaller(wire.markReadParams, ({ messaging }, caller, params) =>
-      messaging.markRead(caller, params),
-    ),
-    'thread.create': asCaller(wire.createThreadParams, ({ context }, caller, params) =>
-      threads.createThread(context, caller, params),
-    ),
-    'thread.list': asCaller(wire.listThreadsParams, ({ context }, caller, params) =>
-      threads.listThreads(context, caller, params),
-    ),
-    'thread.get': asCaller(wire.getThreadParams, ({ context }, caller, params) =>
-      threads.getThread(context, caller, params),
-    ),
-    subscribe: asCaller(wire.subscribeParams, ({ context }, caller, params) =>
-      subscribing.subscribe(context, caller, params),
-    ),
-    unsubscribe: asCaller(wire.unsubscribeParams, ({ context }, caller, params) =>
-      subscribing.unsubscribe(context, caller, params),
-    ),
-    'subscriptions.list': asCaller(wire.noParams, ({ context }, caller) =>
-      subscribing.listSubscriptions(context, caller),
-    ),
-    health: method(wire.healthParams, ({ context }, connection, { watch }) => {
-      if (watch !== undefined) context.healthWatchers.set(connection, watch);
-      return health(context);
-    }),
-  }),
-);
-
-/** Methods that change nothing. */
-const READS: ReadonlySet<string> = new Set([
-  'agent.list',
-  'agent.whoami',
-  'session.list',
-  'message.get',
-  'message.list',
-  'thread.list',
-  'thread.get',
-  'subscriptions.list',
-  'health',
-]);
-
-/** Throws `JsonRpcError` if the request is not valid. */
-export function callMethod(
-  deps: MethodDeps,
-  connection: Connection,
-  {
-    method: name,
-    params,
-    batch,
-  }: { readonly method: string; readonly params: unknown; readonly batch?: BatchAnswers | undefined },
-): unknown {
-  const run = METHODS.get(name);
-  if (run === undefined) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
-  return connection.run(() => run(deps, connection, params), READS.has(name), batch);
-}
-
-function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
+function parseParams(schema: z.ZodType, params: unknown): unknown {
   const parsed = schema.safeParse(params ?? {});
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -136,7 +60,7 @@ function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
 /** Unread messages of an agent are counted up to this number. */
 const MOST_UNREAD = 1000;
 
-async function listAgents({ directory, pushes, link, index }: HubContext): Promise<{ agents: readonly object[] }> {
+async function listAgents({ directory, pushes, link, index }: HubContext): Promise<HubResult<'agent.list'>> {
   const agents = [...directory.agents.values()];
   const unread = await index.use((found) => agents.map(({ name }) => found.unreadMentions(name, MOST_UNREAD)));
   const own = agents.map(({ name, role, module, display, lastSeen }, at) => ({
@@ -152,7 +76,7 @@ async function listAgents({ directory, pushes, link, index }: HubContext): Promi
 }
 
 /** A session id is the secret of its agent, so only the caller's own is shown. */
-function listSessions({ directory, pushes }: HubContext, connection: Connection): { sessions: readonly object[] } {
+function listSessions({ directory, pushes }: HubContext, connection: Connection): HubResult<'session.list'> {
   const sessions = [...directory.sessions.values()].map(({ id, agent, startedAt, lastSeen }) => ({
     ...(id === connection.session && { session_id: id }),
     agent_id: agent,
@@ -163,7 +87,12 @@ function listSessions({ directory, pushes }: HubContext, connection: Connection)
   return { sessions };
 }
 
-async function health(context: HubContext): Promise<object> {
+async function health(
+  context: HubContext,
+  connection: Connection,
+  { watch }: HubParams<'health'>,
+): Promise<HubResult<'health'>> {
+  if (watch !== undefined) context.healthWatchers.set(connection, watch);
   const { directory, version, startedAt, clock, index } = context;
   const messages = await index.use((found) => found.count);
   return {

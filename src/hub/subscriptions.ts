@@ -1,5 +1,6 @@
 // The subscriptions of all sessions, indexed so that the cost of matching a message depends only on its matches.
-import { type MatchType, type Pair } from '../protocol/hub.ts';
+import { type Pair } from '../protocol/hub.ts';
+import { type MatchType } from '../protocol/hubMethods.ts';
 
 export interface HubSubscription {
   readonly id: number;

@@ -2,15 +2,10 @@
 import { type Disposable } from '../base/disposable.ts';
 import { shortList } from '../base/text.ts';
 import { type Tool } from '../core/ports/ports.ts';
+import { MOST_OFFERED, MOST_OFFERED_CHARACTERS, sizeOf } from '../core/prompt/offered.ts';
 import { type McpServer } from './server.ts';
 import { type McpTool } from './session/sessionPort.ts';
-import {
-  createFindTools,
-  MOST_OFFERED,
-  MOST_OFFERED_CHARACTERS,
-  type SearchedTool,
-  sizeOf,
-} from './tools/findTools.ts';
+import { createFindTools, type SearchedTool } from './tools/findTools.ts';
 import { createMcpTool } from './tools/mcpTool.ts';
 import { nameTool, prefixServers } from './tools/toolNames.ts';
 import { describeCuts, describedAs } from './tools/toolSchema.ts';
@@ -25,7 +20,7 @@ export interface ServerToolsDeps {
   log(server: string, line: string): void;
 }
 
-/** Set if the tools of all servers are too many or too large for each request. */
+/** Set if the tools of all servers are too many or too large: conversations that begin now have to find them. */
 export interface SearchedTools {
   readonly tools: number;
   readonly kilobytes: number;
@@ -43,7 +38,7 @@ export class ServerTools implements Disposable {
   readonly #deps: ServerToolsDeps;
   /** Offered tools by the name that the model uses. */
   readonly #offered = new Map<string, Offered>();
-  #finding: { readonly key: string; readonly registered: Disposable } | undefined;
+  #finding: Disposable | undefined;
   #searched: SearchedTools | undefined;
 
   constructor(deps: ServerToolsDeps) {
@@ -63,14 +58,14 @@ export class ServerTools implements Disposable {
   }
 
   refresh(servers: readonly McpServer[]): void {
+    // With any server, since a conversation that begins with few tools may have to find others later.
+    this.#finding ??= this.#deps.register([createFindTools(() => [...this.#offered.values()])]);
     const wanted = this.#wanted(servers);
     const size = wanted.reduce((sum, { name, tool }) => sum + sizeOf(describedAs(name, tool)), 0);
-    const onDemand = wanted.length > MOST_OFFERED || size > MOST_OFFERED_CHARACTERS;
-    this.#search(servers, onDemand ? { tools: wanted.length, kilobytes: Math.round(size / 1000) } : undefined);
+    const many = wanted.length > MOST_OFFERED || size > MOST_OFFERED_CHARACTERS;
+    this.#search(servers, many ? { tools: wanted.length, kilobytes: Math.round(size / 1000) } : undefined);
     this.#logCuts(wanted.filter(({ name }) => !this.#offered.has(name)));
-    const keys = new Map(
-      wanted.map((one) => [one.name, offerKey(one, onDemand, this.#deps.trustsHints(one.server.name))]),
-    );
+    const keys = new Map(wanted.map((one) => [one.name, offerKey(one, this.#deps.trustsHints(one.server.name))]));
     for (const [name, { key, registered }] of this.#offered) {
       if (keys.get(name) === key) continue;
       this.#offered.delete(name);
@@ -79,7 +74,7 @@ export class ServerTools implements Disposable {
     for (const { name, server, tool } of wanted) {
       if (this.#offered.has(name)) continue;
       const trustsHints = this.#deps.trustsHints(server.name);
-      const made = createMcpTool({ name, server, tool, onDemand, trustsHints }) as Tool;
+      const made = createMcpTool({ name, server, tool, trustsHints }) as Tool;
       this.#offered.set(name, {
         server: server.name,
         tool: tool.name,
@@ -88,7 +83,6 @@ export class ServerTools implements Disposable {
         registered: this.#deps.register([made]),
       });
     }
-    this.#refreshFinding(onDemand);
   }
 
   #search(servers: readonly McpServer[], searched: SearchedTools | undefined): void {
@@ -110,7 +104,7 @@ export class ServerTools implements Disposable {
   dispose(): void {
     for (const { registered } of this.#offered.values()) registered.dispose();
     this.#offered.clear();
-    this.#finding?.registered.dispose();
+    this.#finding?.dispose();
     this.#finding = undefined;
   }
 
@@ -124,21 +118,8 @@ export class ServerTools implements Disposable {
       }),
     );
   }
-
-  /** Registers find_tools again if the servers have changed, since its description names them. */
-  #refreshFinding(onDemand: boolean): void {
-    const key = onDemand ? JSON.stringify([...this.#offered.values()].map(({ server }) => server)) : undefined;
-    if (this.#finding?.key === key) return;
-    this.#finding?.registered.dispose();
-    const all = () => [...this.#offered.values()];
-    this.#finding = key === undefined ? undefined : { key, registered: this.#deps.register([createFindTools(all)]) };
-  }
 }
 
-function offerKey(
-  { server, tool }: { server: McpServer; tool: McpTool },
-  onDemand: boolean,
-  trustsHints: boolean,
-): string {
-  return JSON.stringify([server.configured.identity, tool, onDemand, trustsHints]);
+function offerKey({ server, tool }: { server: McpServer; tool: McpTool }, trustsHints: boolean): string {
+  return JSON.stringify([server.configured.identity, tool, trustsHints]);
 }

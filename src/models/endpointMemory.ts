@@ -12,8 +12,29 @@ const OPTIONAL_PARAMETERS = [
   'temperature',
   'reasoning_effort',
   'image_url',
+  'prompt_cache_key',
+  'preserve_thinking',
+  'enable_thinking',
+  'chat_template_kwargs',
+  'tool_stream',
+  'tool_choice',
+  'thinking',
+  'reasoning',
 ] as const;
-export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number];
+/** The same for Responses and Messages only. */
+const NATIVE_PARAMETERS = [
+  'additional_tools',
+  'allowed_tools',
+  'block_binding',
+  'cache_control',
+  'configuration_update',
+  'eager_input_streaming',
+  'instructions',
+  'reasoning.summary',
+  'system_messages',
+  'tool_reference',
+] as const;
+export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number] | (typeof NATIVE_PARAMETERS)[number];
 
 export interface EndpointFacts {
   readonly profile: EndpointProfile;
@@ -32,7 +53,7 @@ export interface Lesson {
   readonly guessed: boolean;
 }
 
-/** What to try after this rejection, most likely first; the last one is the profile that every endpoint accepts. */
+/** What to try after this rejection, most likely first; the last ones are the shapes that every endpoint accepts. */
 export function lessonsIn(
   { profile, without }: EndpointFacts,
   refusal: { readonly text: string; readonly parameter?: string | undefined },
@@ -40,16 +61,26 @@ export function lessonsIn(
   const named = OPTIONAL_PARAMETERS.filter(
     (parameter) =>
       !without.includes(parameter) &&
-      (refusal.parameter?.startsWith(parameter) === true ||
-        refusal.text.includes(parameter) ||
+      (refusal.parameter?.split(/[.[]/)[0] === parameter ||
+        names(refusal.text, parameter) ||
         // Servers name the missing capability rather than the message part.
         (parameter === 'image_url' && /\b(images?|vision|multi-?modal)\b/i.test(refusal.text))),
   );
   return [
     ...named.map((parameter) => ({ facts: { profile, without: [...without, parameter] }, guessed: false })),
     ...hintsIn(profile, refusal.text).map((hinted) => ({ facts: { profile: hinted, without }, guessed: false })),
-    { facts: { profile: CAREFUL, without }, guessed: true },
+    { facts: { profile: { ...profile, ...careful }, without }, guessed: true },
+    { facts: { profile: { ...profile, ...careful, queuedInside: true }, without }, guessed: true },
   ];
+}
+
+/** The shape of messages that every endpoint accepts; the other fields depend on the model. */
+const { reasoning: _reasoning, signatures: _signatures, ids: _ids, limitField: _limit, ...careful } = CAREFUL;
+
+/** The name of a parameter that is also a word of other rejections must be in quotation marks. */
+function names(text: string, parameter: OptionalParameter): boolean {
+  if (parameter !== 'thinking' && parameter !== 'reasoning') return text.includes(parameter);
+  return ["'", '"', '`'].some((mark) => text.includes(`${mark}${parameter}${mark}`));
 }
 
 const fileSchema = z.strictObject({
@@ -63,18 +94,36 @@ const fileSchema = z.strictObject({
         toolContent: z.enum(['parts', 'text']),
         userAfterTool: z.boolean(),
         alternation: z.enum(['free', 'strict']),
+        // Absent in files of earlier versions.
+        queuedInside: z.boolean().optional(),
+        singleCalls: z.boolean().optional(),
+        reasoning: z.enum(['never', 'same-field', 'always']).optional(),
+        signatures: z.boolean().optional(),
+        ids: z.enum(['any', 'plain64', 'plain40', 'nine']).optional(),
+        limitField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
       }),
-      without: z.array(z.enum(OPTIONAL_PARAMETERS)),
+      without: z.array(z.enum([...OPTIONAL_PARAMETERS, ...NATIVE_PARAMETERS])),
     }),
   ),
 });
 
-export function createEndpointMemory(learnt = new Map<string, EndpointFacts>()): EndpointMemory {
+type StoredFacts = z.infer<typeof fileSchema>['endpoints'][string];
+
+export function createEndpointMemory(learnt = new Map<string, StoredFacts | EndpointFacts>()): EndpointMemory {
   return {
-    get: (baseUrl, model) =>
-      learnt.get(endpointKey(baseUrl, model)) ?? { profile: shippedProfile(baseUrl), without: [] },
+    get: (baseUrl, model) => {
+      const shipped = shippedProfile(baseUrl, model);
+      const { profile, without } = learnt.get(endpointKey(baseUrl, model)) ?? { profile: {}, without: [] };
+      const known = { ...shipped, ...definedFields(profile) };
+      // Earlier versions stored it as true for every endpoint that did not refuse it.
+      return { profile: { ...known, midSystem: shipped.midSystem && known.midSystem }, without };
+    },
     learn: async (baseUrl, model, facts) => void learnt.set(endpointKey(baseUrl, model), facts),
   };
+}
+
+function definedFields(profile: StoredFacts['profile'] | EndpointProfile | object): Partial<EndpointProfile> {
+  return Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== undefined));
 }
 
 /** Chat templates depend on the model and rejections on the server, so both are part of the key. */
@@ -90,7 +139,7 @@ export async function openEndpointMemory(deps: {
 }): Promise<EndpointMemory> {
   const { files, logger } = deps;
   const path = `${deps.folder}/endpoints.json`;
-  const learnt = new Map<string, EndpointFacts>();
+  const learnt = new Map<string, StoredFacts | EndpointFacts>();
   try {
     const bytes = await files.read(path);
     const parsed = bytes && fileSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));

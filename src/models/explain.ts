@@ -3,12 +3,16 @@ import { type Failure } from '../base/errors.ts';
 import { type ModelCode } from '../base/failureCodes.ts';
 import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports/ports.ts';
 import { TooLargeError } from '../node/boundedBody.ts';
+import { isOverflow } from './overflow.ts';
 
 type FailedPart = Extract<ModelPart, { type: 'failed' }>;
 
-/** An invalid stream, or an error inside it. */
+/**
+ * An invalid stream, an error inside it, or an end that means that there is no answer: `refused` by a filter,
+ * `interrupted` by the server, `overflow` of the context window.
+ */
 export class StreamError extends Error {
-  readonly kind: 'malformed' | 'error' | 'no_stream';
+  readonly kind: 'malformed' | 'error' | 'no_stream' | 'refused' | 'interrupted' | 'overflow';
   readonly status: number | undefined;
 
   constructor(kind: StreamError['kind'], message: string, status?: number) {
@@ -16,6 +20,21 @@ export class StreamError extends Error {
     this.name = 'StreamError';
     this.kind = kind;
     this.status = status;
+  }
+}
+
+/** A refusal, as a status of HTTP or inside a stream. */
+export class EndpointError extends Error {
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly headers: Headers | undefined;
+
+  constructor(message: string, details: { status?: number | undefined; code?: string | undefined; headers?: Headers }) {
+    super(message);
+    this.name = 'EndpointError';
+    this.status = details.status;
+    this.code = details.code;
+    this.headers = details.headers;
   }
 }
 
@@ -38,23 +57,36 @@ export interface Refusal {
   readonly code: string | undefined;
   readonly parameter: string | undefined;
   readonly retryAfter: number | undefined;
+  /** The endpoint's own advice whether to send again. */
+  readonly shouldRetry: boolean | undefined;
 }
 
 /** Reads an error of the package or of the stream. */
 export function readRefusal(error: unknown, now: number): Refusal {
-  const { status, code, param, headers } = (typeof error === 'object' && error !== null ? error : {}) as {
+  const { status, code, type, param, headers } = (typeof error === 'object' && error !== null ? error : {}) as {
     status?: unknown;
     code?: unknown;
+    type?: unknown;
     param?: unknown;
     headers?: unknown;
   };
   return {
     status: typeof status === 'number' ? status : undefined,
     text: error instanceof Error ? error.message : String(error),
-    code: typeof code === 'string' ? code : undefined,
+    code: codeOf(code) ?? codeOf(type),
     parameter: typeof param === 'string' ? param : undefined,
     retryAfter: headers instanceof Headers ? retryAfterOf(headers, now) : undefined,
+    shouldRetry: headers instanceof Headers ? adviceIn(headers) : undefined,
   };
+}
+
+function codeOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+function adviceIn(headers: Headers): boolean | undefined {
+  const said = headers.get('x-should-retry');
+  return said === 'true' || said === 'false' ? said === 'true' : undefined;
 }
 
 /** The requested wait in milliseconds. The header has seconds or a date. */
@@ -67,39 +99,48 @@ function retryAfterOf(headers: Headers, now: number): number | undefined {
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }
 
-/** Context overflow: OpenAI sends a code; vLLM, llama.cpp, LM Studio and OpenRouter send only one of these phrases. */
-const OVERFLOW =
-  /maximum context length|context[_ ]length[_ ]exceeded|exceed(s|ed)?( the)?( available| maximum)? context|prompt is too long|input is too long|too many (input )?tokens/i;
-
-/** Whether the message says that the request exceeds the context window. */
-export function isOverflow(text: string): boolean {
-  return OVERFLOW.test(text) || text.split('.').some(namesLength);
-}
-
-/** Matches “The context window of 4,096 tokens is exceeded”. */
-function namesLength(sentence: string): boolean {
-  const at = sentence.search(/context (?:size|window|length)/i);
-  return at !== -1 && /exceed|overflow|too (?:long|large|small)/i.test(sentence.slice(at));
-}
-
 export function explain(error: unknown, endpoint: { baseUrl: string; model: string }, now = Date.now()): FailedPart {
-  if (error instanceof StreamError && error.status === undefined) return explainStream(error, endpoint.baseUrl);
+  if (error instanceof StreamError && error.status === undefined) return explainStream(error, endpoint);
   if (error instanceof StreamBrokenError) return explainBroken(endpoint.baseUrl, error.characters, causeOf(error));
   if (error instanceof TooLargeError) return explainTooLarge(endpoint.baseUrl, error.message);
   const refusal = readRefusal(error, now);
-  const { status, text, code, retryAfter } = refusal;
-  if (status === 413 || code === 'context_length_exceeded' || (isBadRequest(status) && isOverflow(text))) {
-    return failed({
-      code: CONTEXT_OVERFLOW,
-      message: `The conversation is longer than ${endpoint.model} can read (${text}).`,
-      nextStep: 'Start a new chat, or choose a model with a larger context window.',
-    });
-  }
+  const { status, text, code, retryAfter, shouldRetry } = refusal;
+  if (status === 413 || (isBadRequest(status) && isOverflow(text, code))) return tooLong(endpoint.model, text);
+  if (code !== undefined && REFUSED_CONTENT.has(code)) return contentRefused(endpoint, text);
   const failure = byStatus(status, causeOf(error), endpoint, code);
-  const again = code !== 'insufficient_quota' && mayPass(status);
+  const again = status !== 402 && !isOutOfQuota(code) && (shouldRetry ?? mayPass(status));
   return again
     ? { ...failed(failure), retry: retryAfter === undefined ? {} : { afterMilliseconds: retryAfter } }
     : failed(failure);
+}
+
+/** Codes with which an endpoint or a model declines to answer because of the content. */
+const REFUSED_CONTENT = new Set([
+  'bio_policy',
+  'content_filter',
+  'invalid_prompt',
+  'misalignment_policy_violation',
+  'refusal',
+]);
+
+function contentRefused({ baseUrl, model }: { baseUrl: string; model: string }, said: string): FailedPart {
+  return failed({
+    code: 'content_refused',
+    message: `${model} or a filter of ${baseUrl} refused to answer (${said}).`,
+    nextStep: 'Rephrase the request or leave out what may have caused it, or choose another model.',
+  });
+}
+
+function tooLong(model: string, said: string): FailedPart {
+  return failed({
+    code: CONTEXT_OVERFLOW,
+    message: `The conversation is longer than ${model} can read (${said}).`,
+    nextStep: 'Start a new chat, or choose a model with a larger context window.',
+  });
+}
+
+function isOutOfQuota(code: string | undefined): boolean {
+  return code === 'insufficient_quota' || code === 'billing_hard_limit_reached';
 }
 
 function isBadRequest(status: number | undefined): boolean {
@@ -155,7 +196,7 @@ function byStatus(
         nextStep: 'Choose one that it has with Earshot: Choose Model, or check earshot.baseUrl.',
       };
     case 429:
-      return code === 'insufficient_quota'
+      return isOutOfQuota(code)
         ? noQuota(baseUrl, said)
         : {
             code: 'rate_limited',
@@ -179,8 +220,15 @@ function noQuota(baseUrl: string, said: string): Failure<ModelCode> {
   };
 }
 
-function explainStream({ kind, message }: StreamError, baseUrl: string): FailedPart {
+function explainStream(
+  { kind, message }: StreamError,
+  { baseUrl, model }: { baseUrl: string; model: string },
+): FailedPart {
   switch (kind) {
+    case 'overflow':
+      return tooLong(model, message);
+    case 'refused':
+      return contentRefused({ baseUrl, model }, message);
     case 'no_stream':
       return failed({
         code: 'no_stream',
@@ -196,6 +244,7 @@ function explainStream({ kind, message }: StreamError, baseUrl: string): FailedP
         }),
         retry: {},
       };
+    case 'interrupted':
     case 'error':
       return {
         ...failed({

@@ -1,70 +1,23 @@
 // Profiles of OpenAI-compatible endpoints: shipped for known ones, learnt from rejections for others. Pure.
+import { dialectOf, type EndpointProfile } from './chat/dialects.ts';
 
-/** Differences between endpoints in the messages that they accept. */
-export interface EndpointProfile {
-  /** The role of the first message. */
-  readonly systemRole: 'system' | 'developer';
-  /** Whether a system or developer message may come after the first message. */
-  readonly midSystem: boolean;
-  /** Whether a tool's result may be a list of parts. */
-  readonly toolContent: 'parts' | 'text';
-  /** Whether a user's message may follow a tool's result. */
-  readonly userAfterTool: boolean;
-  /** `strict`: user and assistant messages alternate, and the user's comes first. */
-  readonly alternation: 'free' | 'strict';
-}
+export type { EndpointProfile } from './chat/dialects.ts';
 
-/** For unknown endpoints: follows the rules that most endpoints have, and uses nothing that only some accept. */
-const UNKNOWN: EndpointProfile = {
-  systemRole: 'system',
-  midSystem: true,
-  toolContent: 'text',
-  userAfterTool: true,
-  alternation: 'free',
-};
-
-/** The most restrictive profile: every endpoint accepts it. */
+/** The most restrictive shape of messages: every endpoint accepts it. */
 export const CAREFUL: EndpointProfile = {
-  systemRole: 'system',
-  midSystem: false,
-  toolContent: 'text',
+  ...dialectOf('http://unknown.invalid', '').profile,
   userAfterTool: false,
   alternation: 'strict',
+  singleCalls: true,
 };
 
-interface KnownEndpoint {
-  readonly label: string;
-  readonly matches: (url: URL) => boolean;
-  readonly profile: Partial<EndpointProfile>;
-}
-
-const host =
-  (...names: string[]) =>
-  (url: URL) =>
-    names.some((name) => url.hostname === name || url.hostname.endsWith(`.${name}`));
-const port = (number: number) => (url: URL) => url.port === String(number);
-
-const KNOWN: readonly KnownEndpoint[] = [
-  { label: 'OpenAI', matches: host('openai.com'), profile: { systemRole: 'developer', toolContent: 'parts' } },
-  { label: 'OpenRouter', matches: host('openrouter.ai'), profile: {} },
-  // Rejects `user` after `tool` and system messages after the first message.
-  { label: 'Mistral', matches: host('mistral.ai'), profile: { midSystem: false, userAfterTool: false } },
-  { label: 'Ollama', matches: port(11434), profile: {} },
-  // These apply the model's chat template, and most templates reject a late system message.
-  { label: 'LM Studio', matches: port(1234), profile: { midSystem: false } },
-  { label: 'llama.cpp', matches: port(8080), profile: { midSystem: false } },
-  { label: 'vLLM', matches: port(8000), profile: { midSystem: false } },
-];
-
-export function shippedProfile(baseUrl: string): EndpointProfile {
-  const url = new URL(baseUrl);
-  return { ...UNKNOWN, ...KNOWN.find((known) => known.matches(url))?.profile };
+export function shippedProfile(baseUrl: string, model = ''): EndpointProfile {
+  return dialectOf(baseUrl, model).profile;
 }
 
 /** The server's name, if its address reveals it. */
 export function endpointLabel(baseUrl: string): string | undefined {
-  const url = new URL(baseUrl);
-  return KNOWN.find((known) => known.matches(url))?.label;
+  return dialectOf(baseUrl, '').label;
 }
 
 /** Matches a sentence that has one word of each list, in this order. */
@@ -79,6 +32,30 @@ const HINTS: readonly {
 }[] = [
   // Mistral: "Unexpected role 'user' after role 'tool'"; vLLM and llama.cpp templates: "after tool".
   { wordings: [[['user'], ['after'], ['tool']]], learnt: { userAfterTool: false } },
+  // Templates of Llama 3: "This model only supports single tool-calls at once!".
+  { wordings: [[['single'], ['tool'], ['call', 'calls']]], learnt: { singleCalls: true } },
+  // Mistral: "Tool call id was call_x but must be a-z, A-Z, 0-9, with a length of 9"; its templates: "… with length 9!".
+  { wordings: [[['tool'], ['call'], ['id', 'ids'], ['9']]], learnt: { ids: 'nine' } },
+  // Gemini: "Function call is missing a thought_signature in functionCall parts".
+  { wordings: [[['missing'], ['thought_signature']]], learnt: { signatures: true } },
+  // DeepSeek: "The `reasoning_content` in the thinking mode must be passed back to the API"; Kimi: "… is missing in …".
+  { wordings: [[['reasoning_content'], ['must', 'missing', 'required']]], learnt: { reasoning: 'always' } },
+  // "Extra inputs are not permitted: reasoning_content", "property 'reasoning' is unsupported".
+  {
+    wordings: [
+      [
+        ['reasoning_content', 'reasoning', 'reasoning_details'],
+        ['permitted', 'unsupported', 'unknown', 'unexpected', 'unrecognized', 'extra'],
+      ],
+      [
+        ['unsupported', 'unknown', 'unexpected', 'unrecognized', 'extra'],
+        ['reasoning_content', 'reasoning', 'reasoning_details'],
+      ],
+    ],
+    learnt: { reasoning: 'never' },
+  },
+  // "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead".
+  { wordings: [[['max_tokens'], ['max_completion_tokens']]], learnt: { limitField: 'max_completion_tokens' } },
   // Templates of Gemma, Llama 2 and Mistral: "Conversation roles must alternate user/assistant/…".
   { wordings: [], words: /\balternat/i, learnt: { alternation: 'strict' } },
   // "Unexpected role 'system' after role 'user'", "System message must be at the beginning", "Only the first message can be…".
@@ -122,11 +99,5 @@ function says(words: readonly string[], wording: Wording): boolean {
 }
 
 function sameProfile(a: EndpointProfile, b: EndpointProfile): boolean {
-  return (
-    a.systemRole === b.systemRole &&
-    a.midSystem === b.midSystem &&
-    a.toolContent === b.toolContent &&
-    a.userAfterTool === b.userAfterTool &&
-    a.alternation === b.alternation
-  );
+  return (Object.keys(a) as (keyof EndpointProfile)[]).every((field) => a[field] === b[field]);
 }

@@ -1,14 +1,12 @@
-// Reports in one line how the next request differs from the last one: model, mode, tools, instructions, skills.
+// Reports in one line what changed since the model was told: model, mode, tools, instructions, skills, folders, day.
 import { toDisposable } from '../base/disposable.ts';
 import { printPath } from '../base/printPath.ts';
-import { differenceOf } from '../core/files/difference.ts';
 import { type Producer } from '../core/ports/ports.ts';
 import { type DeliveryPoint, type RequestConfig } from '../core/ports/producers.ts';
 
 const KIND = { source: 'config', name: 'changed' } as const;
 const NAMED = 12;
-/** Limits for all diffs together. */
-const SHOWN = { lines: 40, characters: 1200 };
+const OWN_MESSAGE = 'in a message of its own; read the file if there is none';
 
 export function createConfigProducer(): Producer {
   return {
@@ -18,14 +16,13 @@ export function createConfigProducer(): Producer {
       const changes = describeChanges(point.used, point.config);
       const sample = { kind: KIND, subject: 'config' };
       if (changes.length === 0) return [sample];
-      const differences = await differencesIn(point);
-      const message = [`Since your last answer: ${changes.join('; ')}.`, ...differences].join('\n');
+      const message = `Since your last answer: ${changes.join('; ')}.`;
       return [{ ...sample, draft: { level: 'info', message, origin: 'host' } }];
     },
   };
 }
 
-/** Parts of the last request that are not known are not compared. */
+/** Parts that the model was not told are not compared. */
 function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): string[] {
   const tools = compare(used.tools ?? now.tools, now.tools);
   const [before, after] = [named(used.instructions ?? now.instructions), named(now.instructions)];
@@ -37,57 +34,39 @@ function describeChanges(used: Partial<RequestConfig>, now: RequestConfig): stri
     ...(used.model === undefined || used.model === now.model
       ? []
       : [`the model is ${printPath(now.model)} (it was ${printPath(used.model)})`]),
-    ...(used.mode === undefined || used.mode === now.mode ? [] : [`the mode is ${now.mode} (it was ${used.mode})`]),
+    ...(used.mode === undefined || used.mode === now.mode ? [] : [describeMode(now.mode, used.mode)]),
+    ...(used.date === undefined || used.date === now.date ? [] : [`a new day began: it is ${now.date}`]),
+    ...describeFolders(used.folders ?? now.folders, now.folders),
+    ...(now.parent === undefined || isSameParent(used.parent, now.parent)
+      ? []
+      : [`${now.parent.tool} reaches the agent that started you as ${printPath(now.parent.name)}`]),
     ...listNames('tools added', tools.added),
     ...listNames('tools no longer there', tools.removed),
-    ...listNames('instructions changed, as in the system prompt', edited),
-    ...listNames('new instructions, in the system prompt', files.added),
+    ...listNames(`instructions changed (${OWN_MESSAGE})`, edited),
+    ...listNames(`new instructions (${OWN_MESSAGE})`, files.added),
     ...listNames('instructions no longer in force', files.removed),
     ...listNames('skills changed; load them again before you rely on them', editedIn(oldSkills, skills)),
-    ...listNames('skills added, described in the system prompt', offered.added),
+    ...listNames('skills added', offered.added),
     ...listNames('skills no longer there', offered.removed),
   ];
 }
 
+function describeMode(now: string, before: string): string {
+  const meaning = now === 'plan' ? 'only calls that read are run; propose what to do and change nothing' : 'all calls';
+  return `the mode is ${now} (it was ${before}): ${meaning}`;
+}
+
+function describeFolders(before: readonly string[], now: readonly string[]): string[] {
+  const { added, removed } = compare(before, now);
+  return [...listNames('workspace folders added', added), ...listNames('workspace folders removed', removed)];
+}
+
+function isSameParent(before: RequestConfig['parent'], now: RequestConfig['parent']): boolean {
+  return before?.name === now?.name && before?.tool === now?.tool;
+}
+
 function editedIn(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   return [...after.keys()].filter((name) => before.has(name) && before.get(name) !== after.get(name));
-}
-
-interface EditedText {
-  readonly name: string;
-  readonly texts: Promise<readonly (string | undefined)[]>;
-}
-
-/** The diff of each edited text, if it fits. The system prompt has the whole instructions, the files the skills. */
-async function differencesIn({ used, config, instruction, skill }: DeliveryPoint): Promise<string[]> {
-  const edited = [
-    ...editedTexts(used.instructions ?? [], config.instructions, instruction),
-    ...editedTexts(used.skills ?? [], config.skills, skill),
-  ];
-  const shown: string[] = [];
-  let room = SHOWN.characters;
-  for (const { name, texts } of edited) {
-    const [old, now] = await texts;
-    if (old === undefined || now === undefined) continue;
-    const difference = differenceOf(old, now, { lines: SHOWN.lines, characters: room });
-    if (difference === undefined) continue;
-    const { added, removed, diff } = difference;
-    const counts = `${printPath(name)} (+${added} −${removed})`;
-    shown.push(diff === undefined ? `${counts}: too much to show here.` : `${counts}:\n${diff}`);
-    room -= diff?.length ?? 0;
-  }
-  return shown;
-}
-
-function editedTexts(
-  before: RequestConfig['instructions'],
-  after: RequestConfig['instructions'],
-  textOf: (hash: string) => Promise<string | undefined>,
-): EditedText[] {
-  const [old, now] = [named(before), named(after)];
-  return editedIn(old, now)
-    .slice(0, NAMED)
-    .map((name) => ({ name, texts: Promise.all([old.get(name) ?? '', now.get(name) ?? ''].map(textOf)) }));
 }
 
 function named(files: RequestConfig['instructions']): Map<string, string> {

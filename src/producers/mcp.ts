@@ -138,7 +138,8 @@ function describeToolChange(
   if (parts.length === 0) return undefined;
   const { problem } = source.servers().find((server) => server.name === name) ?? {};
   const why = after === undefined && problem !== undefined ? ` (${problem})` : '';
-  return `Tools of the MCP server “${name}” since your last answer${why}: ${parts.join('; ')}.`;
+  const find = added.length + changed.length === 0 ? '' : ' find_tools describes them if you were not given them.';
+  return `Tools of the MCP server “${name}” since your last answer${why}: ${parts.join('; ')}.${find}`;
 }
 
 function list(what: string, names: readonly string[]): string[] {

@@ -65,6 +65,8 @@ export const FORMATS = ['xml', 'developer', 'markdown', 'synthetic-tool'] as con
 const carriedSchema = z.strictObject({
   format: z.enum(FORMATS),
   text: z.string(),
+  /** The texts of `user_text` as sent, apart from the block. Absent in logs of earlier versions: `text` contains them. */
+  user: z.array(z.string()).optional(),
   through: z.int(),
   user_text: z.array(z.string()),
   shown: z.array(z.string()),
@@ -92,12 +94,42 @@ export type AnsweringProgram = z.infer<typeof programSchema>;
 const usageSchema = z.strictObject({
   input_tokens: z.int(),
   output_tokens: z.int(),
+  /** Of the input tokens: those read from the endpoint's cache, and those written to it. */
   cached_tokens: z.int().optional(),
+  written_tokens: z.int().optional(),
+  /** The price that the endpoint itself reports, in US dollars. */
+  cost: z.number().optional(),
 });
 export type Usage = z.infer<typeof usageSchema>;
 
+export const MODEL_APIS = ['chat', 'responses', 'messages'] as const;
+export type ModelApi = (typeof MODEL_APIS)[number];
+
+/** What one model call produced, in the form of its API. Only the adapter of that API reads `items`. */
+const originSchema = z.strictObject({
+  api: z.enum(MODEL_APIS),
+  /** The endpoint's base URL without its path, or the provider's id. */
+  provider: z.string(),
+  model: z.string(),
+  items: z.array(z.unknown()),
+});
+export type WireOrigin = z.infer<typeof originSchema>;
+
 /** A text that a request contained, stored by its hash. */
 const namedTextSchema = z.strictObject({ name: z.string(), hash: z.string() });
+
+/**
+ * The beginning of all requests until the next compaction: snapshots of the system prompt and of the descriptions of
+ * the tools (a JSON array), and the names of these tools.
+ */
+const prefixSchema = z.strictObject({ system: z.string(), tools: z.string(), names: z.array(z.string()) });
+export type Prefix = z.infer<typeof prefixSchema>;
+
+/** What a carrier adds to the prefix: texts of instruction files as sent, and snapshots of tools' descriptions. */
+const additions = {
+  instructions: z.array(z.strictObject({ name: z.string(), text: z.string() })).optional(),
+  found: z.array(namedTextSchema).optional(),
+};
 
 /** The fields of each event type, in addition to the envelope. */
 const bodies = {
@@ -128,6 +160,7 @@ const bodies = {
     schema: z.record(z.string(), z.unknown()).optional(),
     notifications: carriedSchema.optional(),
     seen: seenSchema.optional(),
+    ...additions,
   },
   chat_response: {
     message: z.string().optional(),
@@ -144,6 +177,8 @@ const bodies = {
     /** The conversation of the subagent that made the call; it is counted here too. */
     subagent: z.string().optional(),
     failure: failureSchema.optional(),
+    /** Set if the call succeeded and its API wants its own output back. */
+    origin: originSchema.optional(),
   },
   /** The configuration of requests from here on; written when it differs from the previous one. */
   config_used: {
@@ -155,6 +190,13 @@ const bodies = {
     instructions: z.array(namedTextSchema),
     /** Absent if there were none, or if an earlier version wrote the event. */
     skills: z.array(namedTextSchema).optional(),
+    /** Absent in logs of earlier versions, like the fields below. */
+    folders: z.array(z.string()).optional(),
+    /** The local day. */
+    date: z.string().optional(),
+    /** For a subagent: the name of its parent on the hub, and the tool that reaches it. */
+    parent: z.strictObject({ name: z.string(), tool: z.string() }).optional(),
+    prefix: prefixSchema.optional(),
   },
   /** `arguments_text`: the arguments verbatim, if they were not a JSON object. */
   tool_call_request: {
@@ -184,10 +226,13 @@ const bodies = {
     /** Changes that others made, or may have made, while the call ran. */
     meanwhile: changesSchema.optional(),
     handles: shownHandlesSchema.optional(),
-    /** Tools that are offered to the conversation from here on. */
+    ...additions,
+    /** Only in logs of earlier versions, instead of `found`. */
     tools: z.array(z.string()).optional(),
     /** Names (`resourceName`) of the resources of MCP servers that the call has read. */
     resources: z.array(z.string()).optional(),
+    /** Images that the model is shown; their bytes are snapshots. */
+    images: z.array(z.strictObject({ media_type: z.string(), hash: z.string(), name: z.string() })).optional(),
     /** Images and sound for the card; their bytes are snapshots. The model is not shown them. */
     media: z.array(z.strictObject({ media_type: z.enum(CARD_MEDIA_TYPES), hash: z.string() })).optional(),
   },
@@ -261,7 +306,15 @@ const bodies = {
     ),
   },
   /** An overlay that the model reads instead of everything up to and including `through`. */
-  compaction: { summary: z.string(), through: z.int(), seen: seenSchema.optional() },
+  compaction: {
+    summary: z.string(),
+    through: z.int(),
+    seen: seenSchema.optional(),
+    /** Instructions of folders, which the system prompt does not have. */
+    instructions: additions.instructions,
+  },
+  /** From here on, the model reads one line instead of each long result up to and including `through`. */
+  results_dropped: { through: z.int() },
   turn_ended: { outcome: z.enum(['done', 'stopped', 'error']), failure: failureSchema.optional() },
   title_set: { title: z.string() },
   /** The conversation's name on a hub, and the cursor up to which its messages there are in this log. */
@@ -314,6 +367,7 @@ const shapes = new Map(
 const openData: { readonly [T in EventType]?: (event: EventOf<T>) => Readonly<Record<string, unknown>> } = {
   chat_request: ({ schema }) => ({ schema }),
   chat_response: ({ data }) => ({ data }),
+  model_call: ({ origin }) => ({ 'origin.items': origin?.items }),
   tool_call_request: ({ arguments: args }) => ({ arguments: args }),
   approval: ({ arguments: args }) => ({ arguments: args }),
   notification_queued: ({ notification }) => ({ 'notification.data': notification.data }),

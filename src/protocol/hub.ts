@@ -1,4 +1,4 @@
-// The hub's wire format: parameters and results of its methods, pushed messages, and the records of its files (WIRE B).
+// The hub's names, the records of its files, its address and its health (WIRE B).
 import * as z from 'zod';
 
 /** Names and roles share one alphabet, which is also legal in a NATS subject. */
@@ -12,120 +12,10 @@ export function isReservedName(text: string): boolean {
   return RESERVED_NAMES.includes(plain.replace(/[-_\s\p{Cf}\p{Mn}]/gu, ''));
 }
 export const MOST_BODY_BYTES = 900 * 1024;
-export const MOST_PAGE = 100;
-/** Long enough for `<name>-<machine>` and a digit, which may name an agent of another machine. */
-const LONGEST_MENTION = 80;
 
-const text = (longest: number) => z.string().max(longest);
-const name = z.string().regex(HUB_NAME, 'must consist of 1 to 32 of a-z, 0-9, _ and -');
-/** Empty if there is none. */
-const optionalName = z.union([z.literal(''), name]);
-const label = text(200);
-const pair = z.strictObject({ type: z.string().min(1).max(64), value: z.string().min(1).max(4096) });
-const pairs = z.array(pair).max(100);
-const id = text(64);
-const limit = z.int().min(1).max(MOST_PAGE);
-const cursor = text(32);
-
-export const registerParams = z.strictObject({
-  name,
-  role: optionalName.optional(),
-  module: text(64).optional(),
-  display: label.optional(),
-});
-export const agentParams = z.strictObject({ agent_id: name });
-export const sessionParams = z.strictObject({ session_id: id });
-export const optionalSessionParams = z.strictObject({ session_id: id.optional() });
-export const noParams = z.strictObject({});
-/** `watch`: later changes of the server's health are pushed as `notification.health`. */
-export const healthParams = z.strictObject({ watch: z.boolean().optional() });
-
-export const sendParams = z.strictObject({
-  content: z.string(),
-  format: z.enum(['markdown', 'plain', 'json']).optional(),
-  structured: z.unknown().optional(),
-  thread_id: id.optional(),
-  reply_to: id.optional(),
-  scopes: pairs.optional(),
-  refs: pairs.optional(),
-  mentions: z
-    .array(
-      z
-        .string()
-        .max(LONGEST_MENTION)
-        .regex(/^@?[^@]/, 'must name an agent or a role'),
-    )
-    .max(100)
-    .optional(),
-  client_id: z.string().min(1).max(128).optional(),
-});
-export const messageParams = z.strictObject({ message_id: id });
-export const listMessagesParams = z.strictObject({
-  scope: pair.optional(),
-  mention: z.string().min(1).max(LONGEST_MENTION).optional(),
-  thread_id: id.optional(),
-  author: z.string().min(1).max(128).optional(),
-  unread: z.boolean().optional(),
-  after: cursor.optional(),
-  limit: limit.optional(),
-});
-export const editParams = z.strictObject({
-  message_id: id,
-  content: z.string(),
-  structured: z.unknown().optional(),
-});
-export const markReadParams = z.strictObject({ message_ids: z.array(id).min(1).max(1000) });
-export const createThreadParams = z.strictObject({ title: z.string().min(1).max(200), scopes: pairs.optional() });
-export const listThreadsParams = z.strictObject({ after: cursor.optional(), limit: limit.optional() });
-export const getThreadParams = z.strictObject({ thread_id: id, after: cursor.optional(), limit: limit.optional() });
-
-/** `hub/subscribing.ts` checks that exactly one of the three is given, with its own error messages. */
-export const subscribeParams = z.strictObject({
-  scope: pair.optional(),
-  mention_role: z.string().min(1).max(64).optional(),
-  all: z.literal(true, 'must be true').optional(),
-});
-export const unsubscribeParams = z.strictObject({ subscription_id: z.int() });
-
-export type Pair = z.infer<typeof pair>;
-export type MatchType = 'mention' | 'scope' | 'all';
-
-interface HubAuthor {
-  readonly agent_id: string;
-  readonly name: string;
-  readonly role: string;
-  readonly module: string;
-  /** Set for an author on another machine. */
-  readonly machine?: string;
-}
-
-export interface HubMessage {
-  readonly message_id: string;
-  readonly thread_id: string | null;
-  readonly reply_to?: string;
-  readonly author: HubAuthor;
-  readonly body: { readonly format: string; readonly content: string; readonly structured?: unknown };
-  readonly scopes: readonly Pair[];
-  readonly refs: readonly Pair[];
-  readonly created_at: string;
-  readonly updated_at?: string;
-  readonly version: number;
-  readonly deleted: boolean;
-  readonly is_read: boolean;
-  readonly cursor: string;
-}
-
-export interface HubThread {
-  readonly thread_id: string;
-  readonly title: string;
-  readonly message_count: number;
-  readonly unread_count: number;
-  readonly last_activity: string;
-  readonly last_sender: string;
-  readonly preview: string;
-  readonly created_by: string;
-  readonly created_at: string;
-}
+export const hubName = z.string().regex(HUB_NAME, 'must consist of 1 to 32 of a-z, 0-9, _ and -');
+export const pair = z.strictObject({ type: z.string().min(1).max(64), value: z.string().min(1).max(4096) });
+export type Pair = Readonly<z.infer<typeof pair>>;
 
 // The records of `hub.jsonl`, `messages/<agent>.jsonl` and `received/<machine>.jsonl`. `n` counts arrivals on this hub.
 const head = { v: z.literal(1), n: z.int().min(1), event_id: z.string(), timestamp: z.string() };

@@ -29,6 +29,10 @@ const LABELS: Readonly<Record<string, string>> = {
   'hook.objected': 'Hook objected',
   'security.lookalike': 'Output imitates a notification',
 };
+const OTHER_LABELS = { message_of_user: 'Message from a user' } as const;
+
+/** Instead of the label of `message.received`, if a person wrote the message. */
+export const MESSAGE_OF_USER = OTHER_LABELS.message_of_user;
 
 /** Kinds of plugins have no label here; their name is printed with spaces. */
 export function kindLabel(kind: Kind): string {

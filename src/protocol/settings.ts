@@ -10,10 +10,14 @@ import { pluginNameSchema, programSchema } from './plugin.ts';
 
 const switchesSchema = z.record(z.string(), z.boolean());
 
+/** How much a model reasons; each model accepts some of them. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof EFFORTS)[number];
+
 /** Options of one model; the endpoint decides absent ones. */
 const modelOptionsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
-  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
+  reasoningEffort: z.enum(EFFORTS).optional(),
   maxTokens: z.int().min(1).optional(),
   contextWindow: z.int().min(1000).optional(),
   /** Per million tokens, all in the same currency. */

@@ -1,6 +1,5 @@
 // The items of a conversation's transcript, as every front end shows them.
 import * as z from 'zod';
-import { type FailureCode } from '../base/failureCodes.ts';
 import { type FormField } from './page/form.ts';
 import { type BringBackMessage } from './page/changesView.ts';
 import { type CallPreview } from './page/diffView.ts';
@@ -85,6 +84,13 @@ export interface QuestionView {
 
 export type ToolMedia = NonNullable<EventOf<'tool_call_response'>['media']>[number];
 
+/** An image that the user attached; `read_media` requests the bytes. */
+export interface SentImage {
+  readonly name: string;
+  readonly hash: string;
+  readonly media_type: string;
+}
+
 export type TranscriptItem =
   | {
       readonly type: 'request';
@@ -93,8 +99,9 @@ export type TranscriptItem =
       readonly text: string;
       /** The text of the prompt file or skill that the user named: what the model got. */
       readonly expanded?: string;
-      /** Names of the attachments. */
+      /** Names of the attachments that are not images. */
       readonly attachments?: readonly string[];
+      readonly images?: readonly SentImage[];
       /** An automated request that the user caused by *Deliver Now*. */
       readonly forced?: true;
       /** Written by the agent that started this subagent. */
@@ -118,8 +125,8 @@ export type TranscriptItem =
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly state: ToolState;
       readonly output: string;
-      /** What went wrong; `output` says it to the model. */
-      readonly failure?: FailureCode;
+      /** What went wrong, for people, as the key of its translation; `output` says it to the model. */
+      readonly failure?: string;
       readonly carried?: CarriedView;
       /** Changes of files, by hash; `read_diff` requests the difference. */
       readonly changes?: NonNullable<EventOf<'tool_call_response'>['changes']>;

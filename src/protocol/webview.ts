@@ -9,6 +9,7 @@ import {
   conversationsMessages,
   type OtherConversation,
   type ForkOrigin,
+  type PromptsMessage,
 } from './page/conversationsView.ts';
 import { type FileDiff } from './page/diffView.ts';
 import { type HandleView, handlesMessages } from './page/handlesView.ts';
@@ -22,6 +23,8 @@ import { transcriptMessages } from './page/transcriptMessages.ts';
 export const fromPageSchema = z.discriminatedUnion('type', [
   /** Also sent after a gap in the numbering. The host answers with a snapshot. */
   z.strictObject({ type: z.literal('ready') }),
+  /** Whether the page has the keyboard focus, of which VS Code does not tell extensions. */
+  z.strictObject({ type: z.literal('focused'), focused: z.boolean() }),
   /** The unsent text, shortly after each change. The conversation is null for a new chat. */
   z.strictObject({
     type: z.literal('draft'),
@@ -226,6 +229,7 @@ export type ToPage =
   /** Shows the list of conversations in the panel. */
   | { readonly type: 'show_conversations' }
   | ConversationsMessage
+  | PromptsMessage
   | CompletionsMessage
   /** Plays a short sound. */
   | { readonly type: 'sound' }

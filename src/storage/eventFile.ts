@@ -1,10 +1,12 @@
 // The log on disk: an append-only file with group commit. A torn end is cut off and kept in another file.
 import { basename, dirname, join } from 'node:path';
+import { GroupCommit, ignore } from '../base/async.ts';
 import { type Failure, FailureError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type EventFile, type OpenedLog, type ReadLog, type ListedFacts } from '../core/ports/storage.ts';
-import { type AppendFile, type FileSystem } from '../node/files/fileSystem.ts';
+import { DurableFile } from '../node/files/durableFile.ts';
+import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { hasLineEnd } from './line.ts';
 import { LineBuffer } from './lineBuffer.ts';
@@ -45,7 +47,7 @@ export async function openEventFile(deps: EventFileDeps): Promise<OpenedLog> {
     throw error;
   }
   for (const failure of damage) logger.error(failure.message);
-  const opened = new GroupCommitFile(deps, file, read.length);
+  const opened = new GroupCommitFile(deps, new DurableFile(files, path, read.length, file));
   return {
     file: opened,
     events: read.events,
@@ -76,64 +78,37 @@ function tornLines(everything: boolean, kept: string): Failure<StorageCode> {
   };
 }
 
-/** Lines that are written and synced together; their appends share one promise. */
-class Group {
-  readonly lines: LineBuffer;
-  readonly #settled = Promise.withResolvers<void>();
-
-  constructor(lines: LineBuffer) {
-    this.lines = lines;
-  }
-
-  get settled(): Promise<void> {
-    return this.#settled.promise;
-  }
-
-  resolve(): void {
-    this.#settled.resolve();
-  }
-
-  reject(error: FailureError): void {
-    this.#settled.reject(error);
-  }
-}
-
 /** Appends that arrive during a sync share the next one. */
 class GroupCommitFile implements EventFile {
   readonly #deps: EventFileDeps;
   readonly #title: TitleFile;
   readonly partial: PartialFile;
-  #file: AppendFile;
-  #waiting: Group | undefined;
+  readonly #file: DurableFile;
   /** Buffers of finished groups. At most two are in use: one being written and one waiting. */
   readonly #spare: LineBuffer[] = [];
-  #committing: Promise<void> | undefined;
+  readonly #groups = new GroupCommit(
+    () => this.#spare.pop() ?? new LineBuffer(),
+    (lines) => this.#commit(lines),
+  );
   #repairing: Promise<ReadLog> | undefined;
-  #durableLength: number;
-  /** The bytes of the last write attempt. */
-  #attempt: Uint8Array = new Uint8Array();
   #broken: FailureError | undefined;
   #closed = false;
 
-  constructor(deps: EventFileDeps, file: AppendFile, length: number) {
+  constructor(deps: EventFileDeps, file: DurableFile) {
     this.#deps = deps;
     this.#title = new TitleFile(deps.files, dirname(deps.path), deps.logger);
     this.partial = new PartialFile(deps.files, dirname(deps.path), deps.logger);
     this.#file = file;
-    this.#durableLength = length;
   }
 
   append(event: LogEvent): Promise<void> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     if (this.#closed) return Promise.reject(closedError());
-    this.#waiting ??= new Group(this.#spare.pop() ?? new LineBuffer());
-    this.#waiting.lines.add(event);
-    this.#committing ??= this.#commit();
-    return this.#waiting.settled;
+    return this.#groups.add((lines) => lines.add(event));
   }
 
   async repair(): Promise<ReadLog> {
-    await this.#committing;
+    await this.#groups.settled();
     if (this.#closed) throw closedError();
     const repairing = this.#removePartialWrite();
     this.#repairing = repairing;
@@ -152,36 +127,24 @@ class GroupCommitFile implements EventFile {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#committing;
-    await this.#repairing?.catch(() => undefined);
+    await this.#groups.settled();
+    await this.#repairing?.catch(ignore);
     await this.#file.close();
     await Promise.all([this.#title.settled(), this.partial.settled()]);
   }
 
-  async #commit(): Promise<void> {
-    // Appends of the same tick join the first group.
-    await Promise.resolve();
-    while (this.#waiting !== undefined) {
-      const group = this.#waiting;
-      this.#waiting = undefined;
-      const { bytes } = group.lines;
-      try {
-        this.#attempt = bytes;
-        await this.#file.append(bytes);
-        await this.#file.sync();
-        this.#checkAlone(bytes.length);
-        this.#durableLength += bytes.length;
-        group.lines.clear();
-        this.#spare.push(group.lines);
-        group.resolve();
-      } catch (error) {
-        // Nothing more is written until the file is repaired: later events may depend on the lost ones.
-        this.#broken = storageError(error);
-        group.reject(this.#broken);
-        this.#rejectWaiting(this.#broken);
-      }
+  async #commit(lines: LineBuffer): Promise<void> {
+    // Nothing more is written until the file is repaired: later events may depend on the lost ones.
+    if (this.#broken !== undefined) throw this.#broken;
+    const { bytes } = lines;
+    try {
+      await this.#file.append(bytes, () => this.#checkAlone(bytes.length));
+    } catch (error) {
+      this.#broken = storageError(error);
+      throw this.#broken;
     }
-    this.#committing = undefined;
+    lines.clear();
+    this.#spare.push(lines);
   }
 
   /**
@@ -190,43 +153,32 @@ class GroupCommitFile implements EventFile {
    */
   #checkAlone(added: number): void {
     const { files, path } = this.#deps;
-    if (files.sizeNow(path) !== this.#durableLength + added) throw foreignError();
-  }
-
-  #rejectWaiting(error: FailureError): void {
-    this.#waiting?.reject(error);
-    this.#waiting = undefined;
+    if (files.sizeNow(path) !== this.#file.length + added) throw foreignError();
   }
 
   /**
    * Partial bytes must be removed before anything else is written: otherwise rejected events would reappear when the
    * log is opened again. Only bytes of this writer are removed, since those of another program may have been
-   * acknowledged there. Uses a new handle, since the failed one may be unusable.
+   * acknowledged there.
    */
   async #removePartialWrite(): Promise<ReadLog> {
     const { files, path } = this.#deps;
-    const file = await files.openForAppend(path);
-    try {
+    const durable = this.#file.length;
+    let left: Uint8Array = new Uint8Array();
+    await this.#file.restore(async (handle, attempt) => {
       const bytes = (await files.read(path)) ?? new Uint8Array();
-      const isOwn = startsWith(this.#attempt, bytes.subarray(this.#durableLength));
-      const length = isOwn ? Math.min(bytes.length, this.#durableLength) : bytes.length;
-      if (length < bytes.length) await file.truncate(length);
+      const isOwn = startsWith(attempt, bytes.subarray(durable));
+      const length = isOwn ? Math.min(bytes.length, durable) : bytes.length;
+      if (length < bytes.length) await handle.truncate(length);
       // Ends a partial line of another program, so that the next line does not become part of it.
       const half = length > 0 && bytes[length - 1] !== NEWLINE;
-      if (half) await file.append(Uint8Array.of(NEWLINE));
-      await file.sync();
-      const former = this.#file;
-      this.#file = file;
-      this.#durableLength = length + (half ? 1 : 0);
-      this.#broken = undefined;
-      await former
-        .close()
-        .catch((error: unknown) => this.#deps.logger.warn(`a handle could not be closed: ${String(error)}`));
-      return readEvents(bytes.subarray(0, length));
-    } catch (error) {
-      if (this.#file !== file) await file.close().catch(() => undefined);
-      throw error;
-    }
+      if (half) await handle.append(Uint8Array.of(NEWLINE));
+      await handle.sync();
+      left = bytes.subarray(0, length);
+      return length + (half ? 1 : 0);
+    });
+    this.#broken = undefined;
+    return readEvents(left);
   }
 }
 

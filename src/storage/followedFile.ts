@@ -1,5 +1,6 @@
 // Follows a log that another window writes: reads only new lines, but reads the whole log again if bytes were removed.
 import { dirname } from 'node:path';
+import { coalesce } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
@@ -33,8 +34,6 @@ class FollowedFile {
   #length = 0;
   #lines = 0;
   #last: Uint8Array = new Uint8Array();
-  #checking: Promise<void> | undefined;
-  #checkAgain = false;
   #timer: Disposable | undefined;
   #closed = false;
 
@@ -68,7 +67,7 @@ class FollowedFile {
   async close(): Promise<void> {
     this.#closed = true;
     this.#held.dispose();
-    await this.#checking;
+    await this.#readNow();
   }
 
   #wait(): void {
@@ -77,25 +76,15 @@ class FollowedFile {
   }
 
   #check(): void {
-    this.#checkAgain = true;
-    this.#checking ??= this.#checkNow().finally(() => {
-      this.#checking = undefined;
-      // Catches a change since the last read.
-      if (this.#checkAgain && !this.#closed) this.#check();
-      else this.#wait();
+    void this.#readNow().catch((error: unknown) => {
+      this.#deps.logger.warn(`a followed log cannot be read now: ${String(error)}`);
     });
   }
 
-  async #checkNow(): Promise<void> {
-    while (this.#checkAgain && !this.#closed) {
-      this.#checkAgain = false;
-      try {
-        await this.#readNew();
-      } catch (error) {
-        this.#deps.logger.warn(`a followed log cannot be read now: ${String(error)}`);
-      }
-    }
-  }
+  readonly #readNow = coalesce(async () => {
+    if (this.#closed) return;
+    await this.#readNew().finally(() => this.#wait());
+  });
 
   /** Compares the last line read: if it is unchanged, so is everything before it. */
   async #readNew(): Promise<void> {

@@ -1,6 +1,7 @@
 // A set of keys in a small file that windows share: each change is applied to the current content on disk.
 import { join } from 'node:path';
 import * as z from 'zod';
+import { Sequence } from '../base/async.ts';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
@@ -50,8 +51,8 @@ export function createKeySet({ files, folder, name, field = 'keys', logger, onDi
     }
     if (before.length !== keys.size || before.some((key) => !keys.has(key))) onDidChange?.();
   };
-  const ready = read();
-  let writing: Promise<void> = ready;
+  const changes = new Sequence();
+  const ready = changes.run(read);
   const write = async (key: string, on: boolean) => {
     // Another window may have changed the file.
     await read();
@@ -69,16 +70,9 @@ export function createKeySet({ files, folder, name, field = 'keys', logger, onDi
   };
   return {
     ready,
-    read: () => {
-      writing = writing.then(read);
-      return writing;
-    },
+    read: () => changes.run(read),
     has: (key) => keys.has(key),
     keys: (prefix) => [...keys].filter((key) => key.startsWith(prefix)),
-    set: (key, on) => {
-      const written = writing.then(() => write(key, on));
-      writing = written.catch(() => undefined);
-      return written;
-    },
+    set: (key, on) => changes.run(() => write(key, on)),
   };
 }

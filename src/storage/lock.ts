@@ -1,6 +1,7 @@
 // Ownership of a conversation by a lock of the kernel. Side files name the owner and request the release.
 import { join } from 'node:path';
 import * as z from 'zod';
+import { coalesce, ignore } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
@@ -141,8 +142,6 @@ class Held implements HeldLock {
   readonly #lost: Emitter<void>;
   #identity: string | undefined;
   #timer: Disposable | undefined;
-  #checking: Promise<void> | undefined;
-  #checkAgain = false;
   #requested = false;
   #isLost = false;
   #released = false;
@@ -185,7 +184,7 @@ class Held implements HeldLock {
     if (this.#released) return;
     this.#released = true;
     this.#held.dispose();
-    await this.#checking;
+    await this.#checkNow();
     try {
       // If the lock was lost, the side file belongs to the other window now.
       if (!this.#isLost) await this.#markReleased();
@@ -193,7 +192,7 @@ class Held implements HeldLock {
       for (const kernel of this.#kernels) kernel.release();
     }
     // Waiting windows watch the folder, and releasing the lock itself changes no file.
-    await this.#deps.files.touch(join(this.#folder, OWNER)).catch(() => undefined);
+    await this.#deps.files.touch(join(this.#folder, OWNER)).catch(ignore);
   }
 
   /** While this process is alive, others take the lock only if the side file says released or is missing. */
@@ -203,7 +202,7 @@ class Held implements HeldLock {
     } catch (error) {
       // The folder may be missing, or the disk may be full: removing the file needs no space.
       this.#deps.logger.warn(`the owner's file could not be written: ${describeError(error)}`);
-      await this.#deps.files.remove(join(this.#folder, OWNER)).catch(() => undefined);
+      await this.#deps.files.remove(join(this.#folder, OWNER)).catch(ignore);
     }
   }
 
@@ -211,25 +210,16 @@ class Held implements HeldLock {
     if (this.#released || this.#isLost) return;
     this.#timer?.dispose();
     this.#timer = this.#deps.clock.after(4 * POLL_MILLISECONDS, () => this.#check());
-    this.#checkAgain = true;
-    this.#checking ??= this.#checkNow().finally(() => {
-      this.#checking = undefined;
-      // Catches a change since the last check.
-      if (this.#checkAgain) this.#check();
+    void this.#checkNow().catch((error: unknown) => {
+      this.#deps.logger.warn(`release requests cannot be read: ${describeError(error)}`);
     });
   }
 
-  async #checkNow(): Promise<void> {
-    while (this.#checkAgain && !this.#released) {
-      this.#checkAgain = false;
-      try {
-        await this.#checkFile();
-        if (!this.#requested) await this.#findRequest();
-      } catch (error) {
-        this.#deps.logger.warn(`release requests cannot be read: ${describeError(error)}`);
-      }
-    }
-  }
+  readonly #checkNow = coalesce(async () => {
+    if (this.#released) return;
+    await this.#checkFile();
+    if (!this.#requested) await this.#findRequest();
+  });
 
   /** A lock on a removed or replaced file excludes nobody, so the present file is locked too. */
   async #checkFile(): Promise<void> {

@@ -1,6 +1,7 @@
 // Stores the shown part of an answer that is not in the log yet, in a file next to the log.
 import { join } from 'node:path';
 import * as z from 'zod';
+import { Sequence } from '../base/async.ts';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type PartialAnswer, type PartialAnswers } from '../core/ports/storage.ts';
@@ -14,7 +15,7 @@ export class PartialFile implements PartialAnswers {
   readonly #logger: Logger;
   /** The answer whose parts are in the file. */
   #id: string | undefined;
-  #writing = Promise.resolve();
+  readonly #writing = new Sequence();
 
   constructor(files: FileSystem, folder: string, logger: Logger) {
     this.#files = files;
@@ -32,7 +33,7 @@ export class PartialFile implements PartialAnswers {
   }
 
   async take(): Promise<PartialAnswer | undefined> {
-    await this.#writing;
+    await this.#writing.settled();
     const bytes = await this.#files.read(this.#path);
     const parts = bytes === undefined ? [] : new TextDecoder().decode(bytes).split('\n').flatMap(readPart);
     const last = parts.at(-1);
@@ -44,13 +45,13 @@ export class PartialFile implements PartialAnswers {
 
   /** Resolves once everything is written. */
   settled(): Promise<void> {
-    return this.#writing;
+    return this.#writing.settled();
   }
 
   /** A part that cannot be written is only logged: it is lost only if the editor is killed before the answer ends. */
   #after(work: () => Promise<void>): void {
     const report = (error: unknown) => this.#logger.warn(`a partial answer was not stored: ${describeError(error)}`);
-    this.#writing = this.#writing.then(work).catch(report);
+    void this.#writing.run(work).catch(report);
   }
 
   async #write(part: PartialAnswer): Promise<void> {

@@ -1,6 +1,7 @@
 // Stores what lists show of a conversation in a file next to the log, so that they read no logs.
 import { join } from 'node:path';
 import * as z from 'zod';
+import { Sequence } from '../base/async.ts';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type ListedFacts } from '../core/ports/storage.ts';
@@ -19,7 +20,7 @@ export class TitleFile {
   readonly #folder: string;
   readonly #logger: Logger;
   #written: KeptTitle | undefined;
-  #writing = Promise.resolve();
+  readonly #writing = new Sequence();
 
   constructor(files: FileSystem, folder: string, logger: Logger) {
     this.#files = files;
@@ -30,12 +31,12 @@ export class TitleFile {
   /** Returns at once. A title that cannot be written is only logged: it can be computed from the log. */
   set(title: string, facts?: ListedFacts): void {
     const report = (error: unknown) => this.#logger.warn(`a title could not be stored: ${describeError(error)}`);
-    this.#writing = this.#writing.then(() => this.#write(title, facts)).catch(report);
+    void this.#writing.run(() => this.#write(title, facts)).catch(report);
   }
 
   /** Resolves once the last title is written. */
   settled(): Promise<void> {
-    return this.#writing;
+    return this.#writing.settled();
   }
 
   async #write(title: string, facts: ListedFacts | undefined): Promise<void> {

@@ -1,6 +1,7 @@
 // Records which windows show a conversation and where the user types: one small file per window in its folder.
 import { join } from 'node:path';
 import * as z from 'zod';
+import { Sequence } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type Logger } from '../core/ports/ports.ts';
@@ -36,11 +37,11 @@ export function createViews(deps: ViewFilesDeps): Views {
   let shown: string | undefined;
   let typedAt: number | undefined;
   let startTime: string | undefined;
-  let writing: Promise<void> = Promise.resolve();
+  const writing = new Sequence();
   const schedule = (write: () => Promise<void>) => {
     const report = (error: unknown) =>
       logger.warn(`the file that tells other windows what this one shows cannot be written: ${describeError(error)}`);
-    writing = writing.then(write).catch(report);
+    void writing.run(write).catch(report);
   };
   const write = async (conversation: string, typed: number | undefined) => {
     const folder = await places.folderOf(conversation);
@@ -87,7 +88,7 @@ export function createViews(deps: ViewFilesDeps): Views {
       schedule(() => write(conversation, now));
     },
     isShown: async (conversation) => {
-      await writing;
+      await writing.settled();
       return (await views(conversation)).length > 0;
     },
     isTypedElsewhere: async (conversation) => {

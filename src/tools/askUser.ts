@@ -1,6 +1,6 @@
 // The tool ask_user: asks the user one question and waits for the answer.
 import * as z from 'zod';
-import { answer, defineTool, refuse } from './defineTool.ts';
+import { answer, cancelled, defineTool, refuse } from './defineTool.ts';
 
 const MOST_OPTIONS = 20;
 
@@ -22,16 +22,20 @@ export const askUserTool = defineTool({
   },
   run: async ({ question, options, several }, { ask }) => {
     const twice = options?.find((option, index) => options.indexOf(option) !== index);
-    if (twice !== undefined) return refuse(`options: “${twice}” is there twice. Ask again with each of them once.`);
+    if (twice !== undefined)
+      return refuse('bad_arguments', `options: “${twice}” is there twice. Ask again with each of them once.`);
     if (several === true && options === undefined) {
-      return refuse('several: there are no options to choose from. Ask again with options, or without several.');
+      return refuse(
+        'bad_arguments',
+        'several: there are no options to choose from. Ask again with options, or without several.',
+      );
     }
     const given = await ask({
       text: question,
       ...(options !== undefined && { options }),
       ...(several !== undefined && { several }),
     });
-    return given === undefined ? refuse('Cancelled by the user.') : answer(describeAnswer(given, options));
+    return given === undefined ? cancelled() : answer(describeAnswer(given, options));
   },
 });
 

@@ -1,6 +1,7 @@
 // Defines a tool from a zod shape of its arguments, which provides the JSON schema, the parser and the types.
 import * as z from 'zod';
 import { describeFailure, type Failure, failed, succeeded } from '../base/errors.ts';
+import { type FailureCode } from '../base/failureCodes.ts';
 import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
 import { type InspectedTask } from '../core/ports/tasks.ts';
 import { type ToolTraits } from '../core/ports/toolTraits.ts';
@@ -30,7 +31,7 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   whyNot?(
     args: z.infer<z.ZodObject<Shape>>,
     context: Pick<ToolContext, 'handles'>,
-  ): string | undefined | Promise<string | undefined>;
+  ): Failure | undefined | Promise<Failure | undefined>;
   run(args: z.infer<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutcome>;
 }): Tool {
   const schema = z.strictObject(tool.arguments);
@@ -66,9 +67,17 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
 }
 
 /** A failure is described to the model with its next step, which is often a tool; people get it by its code. */
-export function refuse(reason: string | Failure): ToolOutcome {
-  if (typeof reason === 'string') return { content: reason, isError: true };
+export function refuse(reason: Failure): ToolOutcome;
+/** `text` is for the model. */
+export function refuse(code: FailureCode, text: string): ToolOutcome;
+export function refuse(reason: Failure | FailureCode, text = ''): ToolOutcome {
+  if (typeof reason === 'string') return { content: text, isError: true, failure: reason };
   return { content: describeFailure(reason), isError: true, failure: reason.code };
+}
+
+/** The call was stopped. */
+export function cancelled(): ToolOutcome {
+  return refuse('cancelled', 'Cancelled by the user.');
 }
 
 export function answer(content: string): ToolOutcome {

@@ -32,14 +32,17 @@ export function createLoadSkillTool({ userFiles }: { readonly userFiles?: UserFi
       const skill = skills.find((candidate) => candidate.name === name);
       if (skill === undefined) {
         const names = wholeCharacters(skills.map((one) => one.name).join(', '), 2000);
-        return refuse(`name: there is no skill ${name}. ${names === '' ? 'There are none.' : `There are: ${names}.`}`);
+        return refuse(
+          'not_found',
+          `name: there is no skill ${name}. ${names === '' ? 'There are none.' : `There are: ${names}.`}`,
+        );
       }
       if (file === undefined) {
         const head = `Skill ${name}. Its folder is ${skill.folder}; load_skill with file reads what is in it.`;
         return show(`${head}\n\n${skill.body}`, start);
       }
       const text = await skill.read(file);
-      return text.ok ? show(text.value, start) : refuse(`file: ${describeFailure(text.failure)}`);
+      return text.ok ? show(text.value, start) : refuse(text.failure.code, `file: ${describeFailure(text.failure)}`);
     },
   });
 }
@@ -49,7 +52,8 @@ function list(text: string, start: number) {
 }
 
 function show(text: string, start: number) {
-  if (start > 0 && start >= text.length) return refuse(`start: there are only ${text.length} characters.`);
+  if (start > 0 && start >= text.length)
+    return refuse('bad_arguments', `start: there are only ${text.length} characters.`);
   const shown = wholeCharacters(text.slice(start), MOST_AT_ONCE);
   const end = start + shown.length;
   const more = end < text.length ? `\n(${end} of ${text.length} characters; continue with start ${end}.)` : '';

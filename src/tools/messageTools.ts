@@ -1,8 +1,7 @@
 // The tools send_message, read_message and list_agents, for the exchange with other agents on the hub.
 import * as z from 'zod';
-import { type Failure } from '../base/errors.ts';
 import { type AgentHub } from '../core/ports/agentHub.ts';
-import { type Tool, type ToolOutcome } from '../core/ports/ports.ts';
+import { type Tool } from '../core/ports/ports.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 import { describeAgents, describeMessage, describeSent, describeUnread } from '../core/tools/messageTexts.ts';
 
@@ -38,16 +37,18 @@ function createSendMessageTool(hub: AgentHub): Tool {
     },
     run: async ({ content, to = [], files: named = [], reply_to: replyTo }, { conversation, signal, workspace }) => {
       if (to.length === 0 && named.length === 0 && replyTo === undefined) {
-        return refuse('to, files or reply_to: one of them is needed, otherwise nobody is notified.');
+        return refuse('bad_arguments', 'to, files or reply_to: one of them is needed, otherwise nobody is notified.');
       }
+      const agent = hub.agentOf(conversation);
+      if (!agent.ok) return refuse(agent.failure);
       const files: string[] = [];
       for (const path of named) {
         const file = await workspace.resolve(path);
-        if (!file.ok) return failedCall(file.failure);
+        if (!file.ok) return refuse(file.failure);
         files.push(file.value.path);
       }
-      const sent = await hub.send(conversation, { content, to, files, replyTo }, signal);
-      return sent.ok ? answer(describeSent(sent.value, files)) : failedCall(sent.failure);
+      const sent = await agent.value.send({ content, to, files, replyTo }, signal);
+      return sent.ok ? answer(describeSent(sent.value, files)) : refuse(sent.failure);
     },
   });
 }
@@ -64,12 +65,14 @@ function createReadMessageTool(hub: AgentHub): Tool {
       start: z.int().min(0).optional().describe('Character to continue at, as given by the previous result; default 0'),
     },
     run: async ({ id, start = 0 }, { conversation }) => {
+      const agent = hub.agentOf(conversation);
+      if (!agent.ok) return refuse(agent.failure);
       if (id === undefined) {
-        const unread = await hub.unread(conversation);
-        return unread.ok ? answer(describeUnread(unread.value)) : failedCall(unread.failure);
+        const unread = await agent.value.unread();
+        return unread.ok ? answer(describeUnread(unread.value)) : refuse(unread.failure);
       }
-      const read = await hub.read(conversation, id);
-      return read.ok ? answer(describeMessage(read.value, start, MOST_AT_ONCE)) : failedCall(read.failure);
+      const read = await agent.value.read(id);
+      return read.ok ? answer(describeMessage(read.value, start, MOST_AT_ONCE)) : refuse(read.failure);
     },
   });
 }
@@ -83,12 +86,9 @@ function createListAgentsTool(hub: AgentHub): Tool {
     traits: { forEveryAgent: true },
     arguments: {},
     run: async (_args, { conversation }) => {
-      const agents = await hub.agents(conversation);
-      return agents.ok ? answer(describeAgents(agents.value)) : failedCall(agents.failure);
+      const agent = hub.agentOf(conversation);
+      const agents = agent.ok ? await agent.value.agents() : agent;
+      return agents.ok ? answer(describeAgents(agents.value)) : refuse(agents.failure);
     },
   });
-}
-
-function failedCall(failure: Failure): ToolOutcome {
-  return refuse(failure);
 }

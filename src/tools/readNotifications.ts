@@ -28,7 +28,8 @@ const shape = {
     .optional()
     .describe('Only notifications whose subject contains this, for example src/app.ts'),
   since: z
-    .union([z.iso.datetime(), z.string().regex(TIME_OF_DAY)])
+    .string()
+    .refine((value) => TIME_OF_DAY.test(value) || z.iso.datetime().safeParse(value).success, 'not a time')
     .optional()
     .describe('Only from this time on: 12:03:04 (UTC, as in notifications) or 2026-01-31T12:03:04Z'),
   before: z.string().min(1).optional().describe('Id of the last notification of the previous page'),

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type Tool, type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
 import { type SubagentStarter } from '../core/ports/processes.ts';
 import { describeHandleState } from '../core/tools/handleTexts.ts';
-import { answer, defineTool, refuse } from './defineTool.ts';
+import { answer, cancelled, defineTool, refuse } from './defineTool.ts';
 
 const MOST_TASK = 100_000;
 
@@ -13,7 +13,12 @@ export function createStartAgentTool(agents: SubagentStarter): Tool {
     description:
       'Starts a subagent: an agent with an empty conversation of its own that works in the same workspace while you go on. It knows nothing of this conversation: put everything it needs into task. It has your tools, and the user approves its calls as yours. It is a handle: you are notified with its last answer when it ends, await waits for it, handle abort stops it. At most 4 run at once. What it changes in files is reported to you as changes by others. For work that can be done apart; do short work yourself.',
     effect: 'read',
-    traits: { startsAgents: true, startsHandle: ({ name }) => (typeof name === 'string' ? name : undefined) },
+    traits: {
+      guide:
+        'Start subagents for searches and parts that can be done apart, with all that they must know; check what they report.',
+      startsAgents: true,
+      startsHandle: ({ name }) => (typeof name === 'string' ? name : undefined),
+    },
     emits: ['stopped', 'failed', 'lost', 'running'],
     arguments: {
       task: z.string().min(1).max(MOST_TASK).describe('What it is to do, with all it must know, and what to answer'),
@@ -46,7 +51,7 @@ async function start(
   { task, name: wanted, tools, model }: Arguments,
   { conversation: parent, call, handles, signal }: ToolContext,
 ): Promise<ToolOutcome> {
-  if (handles === undefined) return refuse('Subagents cannot be started here.');
+  if (handles === undefined) return refuse('not_started', 'Subagents cannot be started here.');
   const problem = wanted === undefined ? undefined : handles.whyNot(wanted);
   if (problem !== undefined) return refuse(problem);
   const reserved = handles.reserveName(task, wanted);
@@ -56,7 +61,7 @@ async function start(
     if (!prepared.ok) return refuse(prepared.failure);
     if (signal.aborted) {
       prepared.value.dispose();
-      return refuse('Cancelled by the user.');
+      return cancelled();
     }
     // The handle is on disk before the subagent does anything, so that it can be found after a crash.
     const handle = await handles.adopt(call, prepared.value.process, name).catch((error: unknown) => {
@@ -65,7 +70,10 @@ async function start(
     });
     await prepared.value.begin();
     if (handle.hasEnded) {
-      return { ...refuse(`The subagent “${name}” ${describeHandleState(handle)}.`), handles: [handle.shown(name)] };
+      return {
+        ...refuse('not_started', `The subagent “${name}” ${describeHandleState(handle)}.`),
+        handles: [handle.shown(name)],
+      };
     }
     const content = `The subagent “${name}” has begun. You are notified with its last answer when it ends; await waits for it.`;
     return { ...answer(content), handles: [handle.shown(name)] };

@@ -7,7 +7,7 @@ export const todoTool = defineTool({
   description:
     'Replaces your to-do list, which the user sees. Use it for work of several steps: write all steps, set a step to doing when you start it and to done as soon as it is finished. Each call passes the complete list; an empty list removes it.',
   effect: 'read',
-  traits: { writesTodo: true },
+  traits: { guide: 'For work of several steps, keep the to-do list.', writesTodo: true },
   arguments: todoArguments,
   // The projection of the log reads the list from the call's arguments.
   run: async ({ items }) => answer(describeTodo(items)),

@@ -18,6 +18,6 @@ export const watchTool = defineTool({
   },
   run: async (change, { watches }) => {
     const changed = changeWatches(watches, change);
-    return changed.ok ? answer(describeWatches(changed.value)) : refuse(changed.failure.message);
+    return changed.ok ? answer(describeWatches(changed.value)) : refuse(changed.failure);
   },
 });

@@ -4,6 +4,7 @@ import type * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Earshot } from '../core/earshot.ts';
 import { Subagents } from '../core/subagents.ts';
+import { readSurroundings } from '../node/files/surroundings.ts';
 import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
@@ -114,6 +115,7 @@ export function compose(
     hooks: composeHooks(window, (text) => frontends.notice('info', text)),
     processes: processObserver,
     shell: () => userShell().shell.path,
+    surroundings: () => readSurroundings(workspace.folders[0]?.absolute),
     settings: current,
     onDidChangeSettings: (listener) => settings.onDidChange(listener),
     model,
@@ -124,12 +126,12 @@ export function compose(
   mcp.start(earshot);
 
   const chatting = composeChat(window, { earshot, hub, frontends, storage, commands, workspace, statusBar, model });
-  const { chat, keepAlive } = chatting;
+  const { chat, keepAlive, rewind } = chatting;
   subagents.attach({ earshot, handles, hold: (id, opened) => keepAlive.hold(id, opened) });
   const entries = createDiskEntries(() => workspace.folders);
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
   const review = held.add(
-    new ReviewController({ ...base, ...changes, earshot, chat, keepAlive, frontend: frontends.chat }),
+    new ReviewController({ ...base, ...changes, earshot, chat, keepAlive, rewind, frontend: frontends.chat }),
   );
   const notifications = composeNotifications(window, { earshot, store, chat, tree });
   const completing = composeCompletions(window, { ...chatting, userFiles, model, resources: () => mcp.resources() });

@@ -71,6 +71,8 @@ export const VIEW_CONTAINER = 'earshot';
 export const CHAT_VIEW = 'earshot.chat';
 /** The context key that is set while a call of the shown conversation waits for approval. */
 export const AWAITS_APPROVAL = 'earshot.awaitsApproval';
+/** The context key that is set while the chat page has the focus. */
+export const CHAT_FOCUSED = 'earshot.chatFocused';
 export const MCP_VIEW = 'earshot.mcp';
 /** The context key that is set while an MCP server is configured. */
 export const HAS_MCP_SERVERS = 'earshot.hasMcpServers';

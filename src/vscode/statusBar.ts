@@ -3,7 +3,6 @@ import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
 import { type ConversationActivity, type OtherConversation } from '../protocol/page/conversationsView.ts';
 import { type LinkHealth } from '../protocol/hub.ts';
-import { type Level } from '../protocol/notification.ts';
 import { linkIcon, linkLines } from './hub/linkTexts.ts';
 import { COMMANDS } from './ids.ts';
 
@@ -15,14 +14,8 @@ export interface StatusBarState {
   readonly agent?: string | undefined;
   /** The server that joins the hubs of several machines. */
   readonly link?: LinkHealth | undefined;
-  readonly pending: { readonly count: number; readonly worst: Level | null; readonly newest: readonly string[] };
+  readonly pending: { readonly count: number; readonly newest: readonly string[] };
 }
-
-const COLOURS: Partial<Record<Level, string>> = {
-  warning: 'statusBarItem.warningBackground',
-  error: 'statusBarItem.errorBackground',
-  critical: 'statusBarItem.errorBackground',
-};
 
 export class StatusBar implements Disposable {
   readonly #item: vscode.StatusBarItem;
@@ -31,17 +24,16 @@ export class StatusBar implements Disposable {
     this.#item = vscode.window.createStatusBarItem('earshot.status', vscode.StatusBarAlignment.Right, 100);
     this.#item.name = 'Earshot';
     this.#item.command = COMMANDS.openChat;
-    this.update({ others: [], pending: { count: 0, worst: null, newest: [] } });
+    this.update({ others: [], pending: { count: 0, newest: [] } });
     this.#item.show();
   }
 
   update(state: StatusBarState): void {
-    const { pending } = state;
     const open = openRequest(state);
-    const worst = pending.worst === null ? undefined : COLOURS[pending.worst];
     this.#item.text = open?.text ?? statusText(state);
-    const colour = open !== undefined ? 'statusBarItem.warningBackground' : worst;
-    this.#item.backgroundColor = colour === undefined ? undefined : new vscode.ThemeColor(colour);
+    // Only what needs the user is coloured. Notifications, errors included, go to the model by themselves.
+    this.#item.backgroundColor =
+      open === undefined ? undefined : new vscode.ThemeColor('statusBarItem.warningBackground');
     const lines = open === undefined ? tooltipLines(state) : [open.tooltip];
     this.#item.command = open?.command ?? COMMANDS.openChat;
     this.#item.tooltip = lines.join('\n');

@@ -1,7 +1,8 @@
 // Questions whether a hook, an MCP server or a plugin may run. Each one stays open until it is answered: a toast
-// announces it, and the chat and its badge show it until then.
+// announces it unless the chat is visible, and the chat and its badge show it until then.
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
+import { type PassingMessage, showPassing } from './passingMessage.ts';
 
 export interface ApprovalQuestion {
   /** What is asked for; a later question for the same subject replaces this one. */
@@ -20,6 +21,8 @@ export interface ApprovalQuestion {
 
 interface OpenQuestion extends ApprovalQuestion {
   answer(approved: boolean): void;
+  /** Aborted when it is answered. */
+  readonly answered: AbortSignal;
 }
 
 export class WaitingApprovals implements Disposable {
@@ -30,6 +33,9 @@ export class WaitingApprovals implements Disposable {
   constructor(report: (error: unknown) => void) {
     this.#report = report;
   }
+
+  /** Whether the user sees the open questions in the chat. */
+  isChatVisible: () => boolean = () => false;
 
   /** Fires when a question was opened or answered. */
   readonly onDidChange = this.#changed.event;
@@ -42,11 +48,14 @@ export class WaitingApprovals implements Disposable {
   ask(question: ApprovalQuestion, signal?: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#open.get(question.subject)?.answer(false);
+    const answered = new AbortController();
     const open: OpenQuestion = {
       ...question,
+      answered: answered.signal,
       answer: (approved) => {
         if (this.#open.get(question.subject) === open) this.#open.delete(question.subject);
         signal?.removeEventListener('abort', withdraw);
+        answered.abort();
         resolve(approved);
         this.#changed.fire();
       },
@@ -56,7 +65,7 @@ export class WaitingApprovals implements Disposable {
     signal?.addEventListener('abort', withdraw, { once: true });
     this.#changed.fire();
     if (signal?.aborted === true) withdraw();
-    else void this.#announce(open).catch(this.#report);
+    else void this.#announceQuestion(open).catch(this.#report);
     return promise;
   }
 
@@ -77,14 +86,19 @@ export class WaitingApprovals implements Disposable {
     this.#open.get(subject)?.answer(false);
   }
 
+  /** Shows something that the chat shows too, unless it is visible: a toast would cover its composer. */
+  async announce(message: PassingMessage): Promise<boolean> {
+    return !this.isChatVisible() && (await showPassing(message));
+  }
+
   dispose(): void {
-    this.#open.clear();
+    for (const open of [...this.#open.values()]) open.answer(false);
     this.#changed.dispose();
   }
 
-  async #announce(open: OpenQuestion): Promise<void> {
-    const review = vscode.l10n.t('Review…');
-    if ((await vscode.window.showInformationMessage(open.announcement, review)) === review) await this.#show(open);
+  async #announceQuestion(open: OpenQuestion): Promise<void> {
+    const message = { text: open.announcement, action: vscode.l10n.t('Review…'), gone: open.answered };
+    if (await this.announce(message)) await this.#show(open);
   }
 
   /** Resolves to whether it is answered. Closing the dialog leaves the question open. */

@@ -12,12 +12,13 @@ import { PlanBar } from './panel/planBar.tsx';
 import { Strip } from './panel/strip.tsx';
 import { TitleBar } from './panel/titleBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
+import { WantedProvider } from './cards/primary.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
 import { HandlesProvider } from './cards/agentLine.tsx';
 import { HandleList } from './render/handles.tsx';
 import { Icon } from './render/icons.tsx';
 import { TodoList } from './render/todo.tsx';
-import type { PageState } from './state.ts';
+import type { PageState, ToolItem } from './state.ts';
 import { t } from './strings/l10n.ts';
 import { strings } from './strings/strings.ts';
 import { Transcript } from './transcript.tsx';
@@ -87,19 +88,38 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
     }
   }, [shown]);
 
+  const onKeyDown = useRef<(event: KeyboardEvent) => void>(() => undefined);
+  onKeyDown.current = (event) => {
+    if (event.key === 'f' && (event.ctrlKey || event.metaKey) && state.items.length > 0) {
+      setFinding(true);
+      page.current?.querySelector<HTMLInputElement>('.find input')?.focus();
+    } else if (isNewChatKey(event)) post({ type: 'new_chat' });
+    else if (event.key === 'Escape' && state.head?.running === true && isInCard(event)) post({ type: 'stop' });
+    else if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
+      jumpToRequest(page.current, event.key === 'ArrowUp' ? -1 : 1);
+    } else return;
+    event.preventDefault();
+    // VS Code listens to the window, and would open the find bar of the active editor as well.
+    event.stopPropagation();
+  };
+  useEffect(() => {
+    // Also for keys that no element of the page has the focus for.
+    const listener = (event: KeyboardEvent) => onKeyDown.current(event);
+    document.addEventListener('keydown', listener);
+    return () => document.removeEventListener('keydown', listener);
+  }, []);
+
+  const open = openCalls(state);
+  const [first] = open;
+  const isWriting = draft.trim() !== '';
+  const wanted = useMemo(() => ({ request: first?.id, isWriting }), [first?.id, isWriting]);
+
   const { head } = state;
   if (head === null)
     return status === undefined ? <p class="loading">{strings.loading}</p> : <Refused status={status} />;
   const closeList = () => {
     setListing(false);
     field.current?.focus();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'f' && (event.ctrlKey || event.metaKey) && state.items.length > 0) setFinding(true);
-    else if (event.altKey && (event.key === 'ArrowUp' || event.key === 'ArrowDown')) {
-      jumpToRequest(page.current, event.key === 'ArrowUp' ? -1 : 1);
-    } else return;
-    event.preventDefault();
   };
   const suggest = (text: string) => {
     if (head.canSend) {
@@ -110,67 +130,82 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   };
   return (
     <ActionsProvider value={actions}>
-      <main class="chat" ref={page} onKeyDown={onKeyDown}>
-        <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
-        {standsAlone && (
-          <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
-        )}
-        <Obstacles obstacles={status === undefined ? head.obstacles : [status, ...head.obstacles]} post={post} />
-        {head.parent != null && <ParentBar parent={head.parent} />}
-        {head.origin != null && !listing && <OriginBar key={`origin ${shown}`} origin={head.origin} />}
-        <ConversationTabs head={head} />
-        {listing ? (
-          <Conversations head={head} listed={state.conversations} close={closeList} />
-        ) : state.items.length === 0 ? (
-          <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
-        ) : (
-          <HandlesProvider value={head.handles}>
-            <Transcript
-              key={head.conversation ?? valueAt(state.items, 0)?.id}
-              items={state.items}
-              running={head.running}
-              sent={sent}
-              finding={finding}
-              endFinding={() => {
-                setFinding(false);
-                field.current?.focus();
-              }}
-            />
-          </HandlesProvider>
-        )}
-        {!listing && !isGuide(head) && (
-          <PlanBar key={`plan ${shown}`} head={head} answered={endsWithAnswer(state)} send={suggest} />
-        )}
-        <Strip key={`strip ${shown}`}>
-          <HandleList handles={head.handles} />
-          <TodoList items={head.todo} />
-          {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
-          <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
-        </Strip>
-        <PinnedBar key={shown} items={state.items} head={head} area={page} approveRequests={state.approveRequests} />
-        <Composer
-          draft={draft}
-          setDraft={setDraft}
-          running={head.running}
-          canSend={head.canSend}
-          queued={head.queued}
-          attachments={head.attachments}
-          returned={head.returned === true}
-          approvals={openCalls(state, 'approval')}
-          asked={openCalls(state, 'question').length > 0}
-          onSent={() => setSent(sent + 1)}
-          recall={() => earlierRequests(state)}
-          sendKey={head.controls.sendKey}
-          completions={state.completions}
-          field={field}
-        />
-        <Footer head={head} context={state.context} />
-        <div class="hidden" role="status" aria-live="polite" key="announcer">
-          <span key={state.announcement.serial}>{state.announcement.text}</span>
-        </div>
-      </main>
+      <WantedProvider value={wanted}>
+        <main class="chat" ref={page}>
+          <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
+          {standsAlone && (
+            <TitleBar head={head} listing={listing} list={() => (listing ? closeList() : setListing(true))} />
+          )}
+          <Obstacles obstacles={status === undefined ? head.obstacles : [status, ...head.obstacles]} post={post} />
+          {head.parent != null && <ParentBar parent={head.parent} />}
+          {head.origin != null && !listing && <OriginBar key={`origin ${shown}`} origin={head.origin} />}
+          <ConversationTabs head={head} />
+          {listing ? (
+            <Conversations head={head} listed={state.conversations} close={closeList} />
+          ) : state.items.length === 0 ? (
+            <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
+          ) : (
+            <HandlesProvider value={head.handles}>
+              <Transcript
+                key={head.conversation ?? valueAt(state.items, 0)?.id}
+                items={state.items}
+                running={head.running}
+                sent={sent}
+                finding={finding}
+                endFinding={() => {
+                  setFinding(false);
+                  field.current?.focus();
+                }}
+              />
+            </HandlesProvider>
+          )}
+          {!listing && !isGuide(head) && (
+            <PlanBar key={`plan ${shown}`} head={head} answered={endsWithAnswer(state)} send={suggest} />
+          )}
+          <Strip key={`strip ${shown}`}>
+            <HandleList handles={head.handles} />
+            <TodoList items={head.todo} />
+            {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
+            <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
+          </Strip>
+          <PinnedBar key={shown} items={state.items} head={head} area={page} approveRequests={state.approveRequests} />
+          <Composer
+            draft={draft}
+            setDraft={setDraft}
+            running={head.running}
+            canSend={head.canSend}
+            queued={head.queued}
+            attachments={head.attachments}
+            returned={head.returned === true}
+            approvals={open.flatMap((item) => (item.state === 'approval' ? [item.id] : []))}
+            asked={open.some((item) => item.state === 'question')}
+            onSent={() => setSent(sent + 1)}
+            recall={() => earlierRequests(state)}
+            prompts={state.prompts}
+            sendKey={head.controls.sendKey}
+            completions={state.completions}
+            field={field}
+          />
+          <Footer head={head} context={state.context} />
+          <div class="hidden" role="status" aria-live="polite" key="announcer">
+            <span key={state.announcement.serial}>{state.announcement.text}</span>
+          </div>
+        </main>
+      </WantedProvider>
     </ActionsProvider>
   );
+}
+
+/** A browser's VS Code does not see this key, since it takes it for *Cut*; the desktop's runs its command. */
+function isNewChatKey({ ctrlKey, metaKey, altKey, code }: KeyboardEvent): boolean {
+  return (ctrlKey || metaKey) && altKey && code === 'KeyX' && !navigator.userAgent.includes('Electron');
+}
+
+/** Whether the key belongs to a card, and not to a part of it that Escape closes or to text that would be lost. */
+function isInCard({ target, defaultPrevented, isComposing }: KeyboardEvent): boolean {
+  if (defaultPrevented || isComposing || !(target instanceof Element)) return false;
+  if ('value' in target && target.value !== '') return false;
+  return target.closest('.item-tool, .pinned') !== null && target.closest('.modify') === null;
 }
 
 /** The Guide works by rules and cannot carry out plans. */
@@ -184,12 +219,12 @@ function endsWithAnswer({ items }: PageState): boolean {
 }
 
 /** Calls that wait for the user. All of them belong to the turn at the end of the transcript. */
-function openCalls(state: PageState, wanted: 'approval' | 'question'): string[] {
-  const open: string[] = [];
+function openCalls(state: PageState): ToolItem[] {
+  const open: ToolItem[] = [];
   for (const chunk of state.items.chunks.toReversed()) {
     for (const item of chunk.toReversed()) {
       if (item.type === 'request' && item.meanwhile !== true) return open.reverse();
-      if (item.type === 'tool' && item.state === wanted) open.push(item.id);
+      if (item.type === 'tool' && (item.state === 'approval' || item.state === 'question')) open.push(item);
     }
   }
   return open.reverse();

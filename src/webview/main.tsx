@@ -15,6 +15,7 @@ const TO_PAGE: Readonly<Record<ToPage['type'], true>> = {
   approve_first: true,
   show_conversations: true,
   conversations: true,
+  prompts: true,
   completions: true,
   context: true,
   sound: true,
@@ -30,6 +31,10 @@ function isToPage(data: unknown): data is ToPage {
 }
 
 const api = acquireVsCodeApi();
+const postFocus = (focused: boolean) => api.postMessage({ type: 'focused', focused });
+window.addEventListener('focus', () => postFocus(true));
+window.addEventListener('blur', () => postFocus(false));
+postFocus(document.hasFocus());
 startPage({
   post: (message) => api.postMessage(message),
   listen: (receive) =>

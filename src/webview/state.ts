@@ -45,6 +45,8 @@ export interface PageState {
   readonly listRequests: number;
   /** The newest answer to `list_conversations`. */
   readonly conversations: ConversationsMessage | null;
+  /** The newest answer to `list_prompts`. */
+  readonly prompts: readonly string[];
   /** The newest answer to `complete`. */
   readonly completions: CompletionsMessage | null;
   /** The newest answer to `read_context`; undefined before the first. */
@@ -67,6 +69,7 @@ export const initialState: PageState = {
   approveRequests: 0,
   listRequests: 0,
   conversations: null,
+  prompts: [],
   completions: null,
   context: undefined,
   draft: { serial: 0, text: '' },
@@ -101,6 +104,8 @@ export function reduce(state: PageState, message: ToPage): PageState {
       return { ...state, listRequests: state.listRequests + 1 };
     case 'conversations':
       return { ...state, conversations: message };
+    case 'prompts':
+      return { ...state, prompts: message.texts };
     case 'completions':
       return { ...state, completions: message };
     case 'context':

@@ -1,5 +1,7 @@
-// Titles and icons of tool calls: `Read src/a.ts`, `Run npm test`; other tools are shown by their name.
+// Titles, names and icons of tools: `Read src/a.ts`, `Run npm test`; other tools are shown by their name.
+import { knownToolLabel, otherToolName } from '../base/toolLabels.ts';
 import type { IconName } from './render/icons.tsx';
+import { t } from './strings/l10n.ts';
 import { strings } from './strings/strings.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -30,7 +32,7 @@ const KNOWN = new Map<string, Known>(
     fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },
     todo: { icon: 'check', subject: '', verb: strings.verbs.todo },
     watch: { icon: 'bell', subject: 'add', verb: strings.verbs.watch },
-    symbols: { icon: 'search', subject: 'name', verb: strings.verbs.symbols['find'] ?? '' },
+    symbols: { icon: 'search', subject: 'symbol', verb: strings.verbs.symbols['find'] ?? '' },
     load_skill: { icon: 'file', subject: 'name', verb: strings.verbs.loadSkill },
     ask_user: { icon: 'question', subject: 'question', verb: strings.verbs.ask },
     quick_fix: { icon: 'edit', subject: 'path', verb: strings.verbs.quickFix },
@@ -38,6 +40,8 @@ const KNOWN = new Map<string, Known>(
     read_message: { icon: 'bell', subject: '', verb: strings.verbs.readMessage },
     list_agents: { icon: 'list-tree', subject: '', verb: strings.verbs.listAgents },
     read_notifications: { icon: 'bell', subject: '', verb: strings.verbs.readNotifications },
+    find_tools: { icon: 'search', subject: 'query', verb: strings.verbs.findTools },
+    read_resource: { icon: 'file', subject: 'uri', verb: strings.verbs.readResource },
   } satisfies Record<string, Known>),
 );
 
@@ -45,17 +49,22 @@ export function toolIcon(name: string): IconName {
   return KNOWN.get(name)?.icon ?? 'tools';
 }
 
-/** The display name of a tool: `kitchen: order` for `kitchen__order`, the tool `order` of the MCP server `kitchen`. */
-export function toolName(name: string): string {
-  const end = name.indexOf('__', 1);
-  return end === -1 || end + 2 >= name.length ? name : `${name.slice(0, end)}: ${name.slice(end + 2)}`;
+/** Whether the tool is one of Earshot's. */
+export function isKnownTool(name: string): boolean {
+  return KNOWN.has(name);
+}
+
+/** The name of a tool for people. */
+export function toolLabel(name: string): string {
+  const known = knownToolLabel(name);
+  return known === undefined ? otherToolName(name) : t(known);
 }
 
 export function toolTitle(name: string, values: Arguments): string {
   const known = KNOWN.get(name);
   const subject = known === undefined ? firstText(values) : subjectOf(name, values, known.subject);
   const byAction = ACTIONS.get(name)?.[nonEmptyText(values['action']) ?? ''];
-  const verb = stopsWatching(name, values) ? strings.verbs.unwatch : (byAction ?? known?.verb ?? toolName(name));
+  const verb = stopsWatching(name, values) ? strings.verbs.unwatch : (byAction ?? known?.verb ?? toolLabel(name));
   return subject === undefined ? verb : `${verb} ${firstLine(subject)}`;
 }
 

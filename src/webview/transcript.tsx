@@ -132,6 +132,13 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
       follow(false);
       return;
     }
+    if (opened.current?.isConnected === true && opened.current.ariaExpanded === 'true') {
+      // A reader who opened a long card begins at its beginning, not at the end of the transcript.
+      if (!showFromHead(area, opened.current)) follow(false);
+      opened.current = null;
+      state.current.top = area.scrollTop;
+      return;
+    }
     const card = area.querySelector<HTMLElement>('.state-approval, .state-question');
     if (card === null) toEnd();
     else if (card !== placed.current.card || !placed.current.isLeft) placeAtTop(area, card);
@@ -144,6 +151,9 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     state.current.top = area.scrollTop;
     placed.current = { card, isLeft: false };
   };
+
+  /** The head of a card that was just clicked, until the card is drawn open. */
+  const opened = useRef<Element | null>(null);
 
   useLayoutEffect(followEnd, [items]);
 
@@ -167,6 +177,9 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
       if (state.current.following && away) follow(false);
       else if (!state.current.following && arrived) follow(true);
     };
+    const onClick = ({ target }: MouseEvent) => {
+      opened.current = target instanceof Element ? target.closest('.item [aria-expanded="false"]') : null;
+    };
     const leave = () => {
       placed.current = { ...placed.current, isLeft: true };
     };
@@ -178,6 +191,8 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     };
     const observer = new ResizeObserver(followEnd);
     for (const gesture of LEAVING) area.addEventListener(gesture, leave, { passive: true });
+    // Before the card itself is told, which changes the attribute.
+    area.addEventListener('click', onClick, { capture: true });
     area.addEventListener('scroll', onScroll, { passive: true });
     area.addEventListener('wheel', onWheel, { passive: true });
     area.addEventListener('touchmove', onTouch, { passive: true });
@@ -185,6 +200,7 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     observer.observe(area);
     return () => {
       for (const gesture of LEAVING) area.removeEventListener(gesture, leave);
+      area.removeEventListener('click', onClick, { capture: true });
       area.removeEventListener('scroll', onScroll);
       area.removeEventListener('wheel', onWheel);
       area.removeEventListener('touchmove', onTouch);
@@ -198,4 +214,14 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     scroller.current?.focus({ preventScroll: true });
   };
   return { scroller, content, following, jump, stay: () => follow(false) };
+}
+
+/** Scrolls so that as much of the opened card as possible is visible, and its head in any case. False: not all of it. */
+function showFromHead(area: HTMLElement, head: Element): boolean {
+  const view = area.getBoundingClientRect();
+  const end = (head.closest('.item') ?? head).getBoundingClientRect().bottom;
+  const room = head.getBoundingClientRect().top - view.top - CARD_MARGIN;
+  const below = end - view.bottom;
+  if (below > 0) area.scrollTop += Math.max(0, Math.min(below, room));
+  return below <= room;
 }

@@ -72,7 +72,7 @@ function plan(queue: readonly Notification[]): number {
   const repeats = Math.max(1, 60_000 / queue.length);
   for (let repeat = 0; repeat < repeats; repeat += 1) {
     const measureBlock = (outline: Parameters<typeof formatBlock>[1]['plan']) =>
-      estimateTokens(formatBlock('xml', { plan: outline, texts: [], key: 'k7QdQ8vXw2Lm', now: Date.now() }));
+      estimateTokens(formatBlock('xml', { plan: outline, key: 'k7QdQ8vXw2Lm', now: Date.now() }));
     const made = planNotifications({ pending: queue, settings, contextWindow: 128_000, measure: measureBlock });
     if (made.total !== queue.length) throw new Error('the plan lost notifications');
   }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { type ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { type ModelRequest, type Tool } from '../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
-import { toWireTools } from '../../src/models/openai/openaiWire.ts';
+import { createChatModel } from '../../src/models/chat/chatModel.ts';
+import { toWireTools } from '../../src/models/chat/chatPrint.ts';
 import { startHeadless } from '../support/walk/headless.ts';
 import { CYCLES, startLoopbackModel } from './loopbackModel.ts';
 import { measure } from './measure.ts';
@@ -33,7 +33,7 @@ let prompt: ModelRequest | undefined;
 
 /** Everything is real: HTTP, the log with its syncs, tools, approvals and instructions; no notifications occur. */
 async function runEarshot(): Promise<string> {
-  const model = createOpenAiModel({ baseUrl: nextAddress(), model: 'm', apiKey: async () => 'k' });
+  const model = createChatModel({ baseUrl: nextAddress(), model: 'm', apiKey: async () => 'k' });
   const watched = {
     ...model,
     // A title would be one request more than in the control.

@@ -244,6 +244,13 @@ test('a pasted image is shown and sent with the message', async () => {
     ],
   });
   expect(await workbench.chat().locator('.attachment-chip').count()).toBe(0);
+  // The message has its thumbnail, also after a reload.
+  const thumbnail = workbench.transcript().getByRole('button', { name: 'Attached image shot.png' }).locator('img');
+  const width = () => thumbnail.evaluate((element: HTMLImageElement) => element.naturalWidth);
+  await expect.poll(width).toBe(40);
+  await workbench.reload();
+  await workbench.openChat();
+  await expect.poll(width).toBe(40);
 });
 
 /** Sets the theme in the settings file; the window follows without a reload. */

@@ -138,3 +138,44 @@ async function tabBack(names: readonly string[]): Promise<string | undefined> {
   }
   return undefined;
 }
+
+test('Ctrl+F in the chat opens only its find bar, and Ctrl+Alt+X begins a new chat', async () => {
+  server.restart();
+  server.script({ text: ['Oolong is a tea.'] });
+  await workbench.openChat();
+  await workbench.reset();
+  await workbench.say('Name a tea.');
+  await workbench.settled();
+  const { page } = workbench;
+  await workbench.startCommand('Go to File...');
+  await page.keyboard.type('menu.ts');
+  await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'menu.ts' }).first().click();
+  const editor = page.locator('.monaco-editor .view-lines').first();
+  await editor.waitFor();
+  await workbench.composer().click();
+  const find = workbench.chat().getByRole('searchbox', { name: 'Find in conversation' });
+  await press('Control+f');
+  await find.waitFor();
+  await expect.poll(focused).toBe('Find in conversation');
+  await page.keyboard.type('oolong');
+  await workbench.chat().getByText('1 of 1').waitFor();
+  // By the time this command has run, the key would have opened the other one.
+  await workbench.command('Earshot: Open Chat');
+  expect(await page.locator('.find-widget.visible').count()).toBe(0);
+  // The same without a focused element.
+  await press('Control+f');
+  await find.press('Escape');
+  await find.waitFor({ state: 'detached' });
+  await workbench.transcript().getByText('Oolong is a tea.').click();
+  await press('Control+f');
+  await expect.poll(focused).toBe('Find in conversation');
+  await press('Escape');
+  await workbench.composer().click();
+  await press('Control+Alt+x');
+  await workbench.chat().locator('.welcome').waitFor();
+  // In an editor the key still finds in the file.
+  await editor.click();
+  await press('Control+f');
+  await page.locator('.find-widget.visible').waitFor();
+  await press('Escape');
+});

@@ -1,7 +1,8 @@
 // Generates from the contributions in the code the parts of package.json, the texts that it refers to by key, and the
-// page about the safety of settings.
+// pages of the documentation that are tables of the code.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { settingsPage, withKinds } from '../../src/vscode/contributions/docsPages.ts';
 import { contributedTexts, translatedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';
 import { settingsSafetyPage } from '../../src/vscode/contributions/settingsSafety.ts';
 import { runToExit } from './processes/lifetime.mjs';
@@ -17,6 +18,8 @@ await runToExit(async () => {
   await update('package.nls.json', contributedTexts());
   await update('package.nls.de.json', translatedTexts(german));
   await update('docs/settings-safety.md', settingsSafetyPage());
+  await update('docs/settings.md', settingsPage());
+  await update('docs/notifications.md', withKinds(await readFile(join(repository, 'docs/notifications.md'), 'utf8')));
   return 0;
 });
 

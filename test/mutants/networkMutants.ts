@@ -21,7 +21,7 @@ export const networkMutants: readonly Mutant[] = [
   },
   {
     name: 'the library’s own headers are sent to the endpoint',
-    file: 'src/models/openai/openaiRequest.ts',
+    file: 'src/models/wire/client.ts',
     symbol: 'sendOnlyAllowed',
     find: '{ ...init, headers }',
     replace: '{ ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } }',
@@ -29,7 +29,7 @@ export const networkMutants: readonly Mutant[] = [
   },
   {
     name: 'a key of the environment replaces the configured one',
-    file: 'src/models/openai/openaiRequest.ts',
+    file: 'src/models/wire/client.ts',
     symbol: 'sendOnlyAllowed',
     find: 'authorization: `Bearer ${key}`,',
     replace: "authorization: new Headers(init.headers).get('authorization') ?? '',",

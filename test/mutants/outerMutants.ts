@@ -36,10 +36,10 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'an append is not synced',
-    file: 'src/storage/eventFile.ts',
-    symbol: 'GroupCommitFile.#commit',
-    find: 'await this.#file.sync();\n        this.#checkAlone',
-    replace: 'this.#checkAlone',
+    file: 'src/node/files/durableFile.ts',
+    symbol: 'DurableFile.append',
+    find: 'await this.#handle.sync();\n',
+    replace: '\n',
     tests: ['test/unit/storage/powerLoss.test.ts'],
   },
   {
@@ -62,7 +62,7 @@ export const outerMutants: readonly Mutant[] = [
     name: 'half-written bytes are not removed',
     file: 'src/storage/eventFile.ts',
     symbol: 'GroupCommitFile.#removePartialWrite',
-    find: 'if (length < bytes.length) await file.truncate(length);',
+    find: 'if (length < bytes.length) await handle.truncate(length);',
     replace: '',
     tests: ['test/unit/storage/eventFile.test.ts'],
   },
@@ -188,7 +188,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a changed file is reported after one read',
-    file: 'src/producers/files/scheduledComparisons.ts',
+    file: 'src/producers/files/settledFiles.ts',
     symbol: 'Steadiness.judge',
     find: 'if (wait > 0) {',
     replace: 'if (wait > DOUBTFUL_MILLISECONDS * 10) {',
@@ -246,8 +246,8 @@ export const outerMutants: readonly Mutant[] = [
     name: 'an append is acknowledged although another program wrote',
     file: 'src/storage/eventFile.ts',
     symbol: 'GroupCommitFile.#commit',
-    find: 'this.#checkAlone(bytes.length);',
-    replace: '',
+    find: '() => this.#checkAlone(bytes.length)',
+    replace: '() => undefined',
     tests: ['test/unit/storage/lostLock.test.ts'],
   },
   {
@@ -261,7 +261,7 @@ export const outerMutants: readonly Mutant[] = [
   {
     name: 'changes of lines that a search did not show are reported',
     file: 'src/producers/files/fileReports.ts',
-    symbol: 'FileReports.report',
+    symbol: 'FileReports.#reportTo',
     find: "if (lines === 'none') return;",
     replace: '',
     tests: ['test/walk/files/searchedLines.test.ts'],

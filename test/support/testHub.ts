@@ -9,13 +9,13 @@ import { LineSplitter } from '../../src/base/json/jsonLines.ts';
 import { JsonRpcPeer } from '../../src/base/json/jsonRpc.ts';
 import { joinHub, type Membership } from '../../src/hub/agents/windowMembership.ts';
 import { HubAgent, type HubAgentDeps } from '../../src/hub/client/hubAgent.ts';
-import { type ReceivedMessage } from '../../src/hub/client/receivedMessage.ts';
 import { type HubServer, type HubServerDeps, startHubServer } from '../../src/hub/hubServer.ts';
 import { realFileSystem } from '../../src/node/files/fileSystem.ts';
 import { tryKernelLock } from '../../src/node/kernelLock.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
 import { type HubAddress } from '../../src/protocol/hub.ts';
+import { type MessagePush } from '../../src/protocol/hubMethods.ts';
 import { atTestEnd } from './endings.ts';
 
 interface Pushed {
@@ -78,7 +78,7 @@ export async function joinHubOf(home: string): Promise<Membership> {
 
 export interface ListeningAgent {
   readonly client: HubAgent;
-  readonly received: readonly ReceivedMessage[];
+  readonly received: readonly MessagePush[];
   previews(): string[];
 }
 
@@ -87,7 +87,7 @@ export function listeningAgent(
   deps: Pick<HubAgentDeps, 'folder' | 'name'> & Partial<Omit<HubAgentDeps, 'folder' | 'name'>>,
 ): ListeningAgent {
   const client = new HubAgent({ ...realHubDeps, agent: { role: '', module: '', display: '' }, ...deps });
-  const received: ReceivedMessage[] = [];
+  const received: MessagePush[] = [];
   const listening = client.onMessage((message) => received.push(message));
   atTestEnd(async () => {
     listening.dispose();

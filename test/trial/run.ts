@@ -1,7 +1,7 @@
 // `npm run trial -- --base-url U --model M`: tests how a real model reacts to notifications in each format. Key:
 // EARSHOT_API_KEY.
 import { parseArgs } from 'node:util';
-import { createOpenAiModel } from '../../src/models/openai/openai.ts';
+import { createChatModel } from '../../src/models/chat/chatModel.ts';
 import { UserError } from '../host/console/errors.mjs';
 import { runToExit } from '../host/processes/lifetime.mjs';
 import { printTrial, runTrial } from './trial.ts';
@@ -12,7 +12,7 @@ async function trial(): Promise<number> {
   const { baseUrl, model, verbose } = readArguments();
   const apiKey = process.env['EARSHOT_API_KEY'] ?? process.env['OPENAI_API_KEY'];
   const played = await runTrial(
-    createOpenAiModel({ baseUrl, model, apiKey: async () => apiKey }),
+    createChatModel({ baseUrl, model, apiKey: async () => apiKey }),
     new AbortController().signal,
     ({ format, situation, verdict, answer }) => {
       process.stdout.write(`${verdict.padEnd(11)}${format.padEnd(16)}${situation}\n`);

@@ -2,7 +2,6 @@
 import { formatBlock } from '../../src/core/agent/delivery.ts';
 import { planNotifications } from '../../src/core/notify/plan.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../src/core/ports/ports.ts';
-import { type Workspace } from '../../src/core/ports/workspace.ts';
 import { systemPrompt } from '../../src/core/prompt/systemPrompt.ts';
 import { FORMATS } from '../../src/protocol/event.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
@@ -24,15 +23,14 @@ export interface Played {
 
 const KEY = 'trialkey0123';
 const { settings } = readSettings(() => undefined);
-const workspace: Pick<Workspace, 'folders'> = { folders: [{ path: '', absolute: '/work' }] };
 
 function requestFor(situation: Situation, format: FormatName): ModelRequest {
   const notification = { ...situation.notification, id: '01J00000000000000000000000', at: '2026-01-01T12:00:00.000Z' };
   const plan = planNotifications({ pending: [notification], settings, contextWindow: 128_000, measure: () => 0 });
-  const text = formatBlock(format, { plan, texts: [], key: KEY, now: Date.parse(notification.at) });
+  const text = formatBlock(format, { plan, key: KEY, now: Date.parse(notification.at) });
   const call = { id: 'call_1', name: situation.call.name, arguments: JSON.stringify(situation.call.arguments) };
   return {
-    system: systemPrompt(workspace as Workspace, KEY),
+    system: systemPrompt(KEY),
     messages: [
       { role: 'user', content: situation.request },
       { role: 'assistant', content: '', calls: [call] },

@@ -20,12 +20,14 @@ afterEach(endAll);
  * can read the environment, since libraries read it through functions of their own. Too many names do no harm.
  */
 async function variables(): Promise<readonly string[]> {
+  // Only its types are used. Its variables are tested too, so that it cannot be bundled unnoticed.
+  const typed = 'node_modules/@anthropic-ai/sdk/client.js';
   const builds = [host, nodePrograms].map((options) =>
     esbuild.build({ ...options, absWorkingDir: root, write: false, metafile: true, logLevel: 'silent' }),
   );
   const inputs = (await Promise.all(builds)).flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const names = new Set<string>();
-  for (const input of new Set(inputs)) {
+  for (const input of new Set([...inputs, typed])) {
     if (!input.includes('node_modules/')) continue;
     const text = readFileSync(join(root, input), 'utf8');
     if (!/env/i.test(text)) continue;
@@ -69,6 +71,11 @@ async function startWeb(bytes: string[]): Promise<{ readonly address: string; re
         const choice = { index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' };
         return json({ choices: [choice] });
       }
+      if (url === '/v1/responses') {
+        const item = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] };
+        return json({ object: 'response', status: 'completed', output: [item] });
+      }
+      if (url === '/v1/messages') return json({ type: 'message', content: [{ type: 'text', text: 'Hi.' }] });
       if (method !== 'POST') return response.writeHead(405).end();
       const { id, method: called } = JSON.parse(text) as { id?: number; method: string };
       return id === undefined ? response.writeHead(202).end() : json({ jsonrpc: '2.0', id, result: mcp[called] ?? {} });
@@ -105,6 +112,7 @@ test.each(Object.keys(forms))(
   async (form) => {
     const names = await variables();
     expect(names).toEqual(expect.arrayContaining(['OPENAI_ORG_ID', 'OPENAI_CUSTOM_HEADERS', 'OPENAI_BASE_URL']));
+    expect(names).toEqual(expect.arrayContaining(['ANTHROPIC_API_KEY', 'ANTHROPIC_CUSTOM_HEADERS']));
     const [bytes, elsewhere]: [string[], string[]] = [[], []];
     const web = await startWeb(bytes);
     const nats = await startNats(bytes);
@@ -120,6 +128,8 @@ test.each(Object.keys(forms))(
     await new Promise((ended) => child.once('close', ended));
     expect(JSON.parse(Buffer.concat(output).toString())).toEqual({
       chat: ['text', 'finished'],
+      responses: ['text', 'finished'],
+      messages: ['text', 'finished'],
       models: 1,
       tools: 1,
       page: expect.stringContaining('A page.') as string,
@@ -129,6 +139,8 @@ test.each(Object.keys(forms))(
     expect(bytes.join('\n')).toContain('CONNECT {');
     const chat = web.requests.find(({ url }) => url === '/v1/chat/completions');
     expect(chat?.headers['authorization']).toBe('Bearer configured');
+    const messages = web.requests.find(({ url }) => url === '/v1/messages');
+    expect(messages?.headers['x-api-key']).toBe('configured');
     expect(web.requests.filter(({ url }) => url === '/mcp').every(({ headers }) => headers['x-team'] === 'tea')).toBe(
       true,
     );
@@ -136,17 +148,25 @@ test.each(Object.keys(forms))(
   60_000,
 );
 
-test('a chat request has only the headers of an allow-list, and none that describes this machine', async () => {
-  const web = await startWeb([]);
-  const { createOpenAiModel } = await import('../../src/models/openai/openai.ts');
-  const model = createOpenAiModel({ baseUrl: `${web.address}/v1`, model: 'm', apiKey: async () => 'k' });
-  await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, new AbortController().signal));
-  // The last six are added by fetch itself.
-  expect(Object.keys(web.requests[0]?.headers ?? {}).sort()).toEqual(
-    [
-      ...['accept', 'authorization', 'content-type', 'user-agent'],
-      ...['accept-encoding', 'accept-language', 'connection', 'content-length', 'host', 'sec-fetch-mode'],
-    ].sort(),
-  );
-  expect(web.requests[0]?.headers['user-agent']).toBe('Earshot (VS Code extension)');
-});
+test.each([
+  ['chat', ['authorization']],
+  ['responses', ['authorization']],
+  ['messages', ['authorization', 'x-api-key', 'anthropic-version', 'anthropic-beta']],
+] as const)(
+  'a request of %s has only the headers of an allow-list, and none that describes this machine',
+  async (api, own) => {
+    const web = await startWeb([]);
+    const { createModel } = await import('../../src/models/model.ts');
+    const given = { api, baseUrl: `${web.address}/v1`, model: 'claude-opus-5-5', apiKey: async () => 'k' };
+    const request = { system: '', messages: [], tools: [] };
+    await Array.fromAsync(createModel(given).stream(request, new AbortController().signal));
+    // The last six are added by fetch itself.
+    expect(Object.keys(web.requests[0]?.headers ?? {}).sort()).toEqual(
+      [
+        ...['accept', 'content-type', 'user-agent', ...own],
+        ...['accept-encoding', 'accept-language', 'connection', 'content-length', 'host', 'sec-fetch-mode'],
+      ].sort(),
+    );
+    expect(web.requests[0]?.headers['user-agent']).toBe('Earshot (VS Code extension)');
+  },
+);

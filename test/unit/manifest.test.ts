@@ -10,6 +10,7 @@ import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
 import { fileTools } from '../../src/tools/files/fileTools.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { watchTool } from '../../src/tools/watch.ts';
+import { settingsPage, withKinds } from '../../src/vscode/contributions/docsPages.ts';
 import { contributedTexts, withContributions } from '../../src/vscode/contributions/manifest.ts';
 import { settingsSafetyPage } from '../../src/vscode/contributions/settingsSafety.ts';
 import { kindProperties, levelProperties, toolProperties } from '../../src/vscode/contributions/settingProperties.ts';
@@ -40,9 +41,9 @@ interface Property {
 interface Manifest {
   contributes: {
     commands: { command: string; title: string; category: string }[];
-    configuration: { properties: Record<string, Property> };
+    configuration: { title: string; order: number; properties: Record<string, Property> }[];
     views: Record<string, { id: string }[]>;
-    menus: Record<string, { command: string }[]>;
+    menus: Record<string, { command: string; when: string; group: string }[]>;
   };
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
 }
@@ -52,7 +53,10 @@ const texts = JSON.parse(read('package.nls.json')) as Record<string, string>;
 const manifest = JSON.parse(read('package.json'), (_key, value: unknown) =>
   typeof value === 'string' && /^%.+%$/.test(value) ? texts[value.slice(1, -1)] : value,
 ) as Manifest;
-const { commands, configuration, views, menus } = manifest.contributes;
+const { commands, configuration: sections, views, menus } = manifest.contributes;
+const configuration = {
+  properties: Object.assign({}, ...sections.map(({ properties }) => properties)) as Record<string, Property>,
+};
 
 test('package.json and its texts are what `npm run contributions` writes', () => {
   expect(read('package.json')).toBe(withContributions(read('package.json')));
@@ -61,6 +65,8 @@ test('package.json and its texts are what `npm run contributions` writes', () =>
 
 test('docs/settings-safety.md is what `npm run contributions` writes', () => {
   expect(read('docs/settings-safety.md')).toBe(settingsSafetyPage());
+  expect(read('docs/settings.md')).toBe(settingsPage());
+  expect(read('docs/notifications.md')).toBe(withKinds(read('docs/notifications.md')));
 });
 
 test('package.json has every registered command and no other', () => {
@@ -75,6 +81,15 @@ test('menus contain only commands that exist', () => {
       .flat()
       .filter(({ command }) => !known.has(command)),
   ).toEqual([]);
+});
+
+test('the menu of the chat has groups of at most four commands', () => {
+  const inMenu = (menus['view/title'] ?? []).filter(
+    ({ when, group }) => when.includes(CHAT_VIEW) && !group.startsWith('navigation'),
+  );
+  const groups = Map.groupBy(inMenu, ({ group }) => group.split('@', 1)[0]);
+  expect(groups.size).toBeGreaterThan(4);
+  expect([...groups].filter(([, items]) => items.length > 4)).toEqual([]);
 });
 
 test('package.json has every setting of the code, with the same default, and no other', () => {
@@ -92,13 +107,30 @@ test('the code accepts every choice that package.json offers', () => {
   }
 });
 
-test('every setting and every choice has a description, and every setting has its own position', () => {
+test('every setting and every choice has a description', () => {
   const properties = Object.entries(configuration.properties);
   for (const [name, property] of properties) {
     expect([name, property.markdownDescription]).toEqual([name, expect.stringMatching(/\.$/)]);
     expect([name, property.enumDescriptions?.length]).toEqual([name, property.enum?.length]);
   }
-  expect(new Set(properties.map(([, { order }]) => order)).size).toBe(properties.length);
+});
+
+test('the settings are in titled sections, and each has its place in its section', () => {
+  expect(sections.map(({ title, order }) => [order, title])).toEqual([
+    [1, 'Model'],
+    [2, 'Chat'],
+    [3, 'Approvals and Limits'],
+    [4, 'Notifications'],
+    [5, 'Commands and Hooks'],
+    [6, 'MCP Servers'],
+    [7, 'Program Plugins and Web Chat'],
+    [8, 'Agents and Hub'],
+  ]);
+  for (const { title, properties } of sections) {
+    const orders = Object.values(properties).map(({ order }) => order);
+    expect([title, orders]).toEqual([title, orders.map((_, index) => index + 1)]);
+    expect([title, orders.length > 1 && orders.length < 15]).toEqual([title, true]);
+  }
 });
 
 test('a number has the same limits in package.json and in code', () => {

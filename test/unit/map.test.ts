@@ -1,5 +1,5 @@
-// The map in src/README.md and the links in the README lead to files that exist.
-import { existsSync, readFileSync } from 'node:fs';
+// The map in src/README.md and the links of all pages lead to files and sections that exist.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -12,11 +12,52 @@ test('every file that src/README.md names exists', () => {
   expect(named.filter((path) => !existsSync(join(root, 'src', path)) && !existsSync(join(root, path)))).toEqual([]);
 });
 
-test('every relative link and picture of the README and the changelog exists', () => {
-  const links = ['README.md', 'CHANGELOG.md', 'src/README.md'].flatMap((file) => {
-    const text = readFileSync(join(root, file), 'utf8');
-    return [...text.matchAll(/\]\(([^)#\s:]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => join(file, '..', link));
-  });
-  expect(links.length).toBeGreaterThan(5);
-  expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  'src/README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+];
+
+test('every relative link and picture of the pages leads to a file, and to a heading if it names one', () => {
+  const links = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/\]\(([^)#\s:]*)(?:#([^)\s]*))?\)/g)].map(([link, path = '', heading]) => ({
+      link: `${page}: ${link}`,
+      path: path === '' ? page : join(page, '..', path),
+      heading,
+    })),
+  );
+  expect(links.length).toBeGreaterThan(25);
+  const broken = links.filter(
+    ({ path, heading }) =>
+      !existsSync(join(root, path)) || (heading !== undefined && !headingsOf(path).includes(heading)),
+  );
+  expect(broken.map(({ link }) => link)).toEqual([]);
 });
+
+test('every page of docs is linked from the README or from a page that is', () => {
+  const linked = ['README.md', 'docs/safety.md'].map(textOf).join('\n');
+  const names = pages.filter((page) => page.startsWith('docs/')).map((page) => page.slice('docs/'.length));
+  expect(names.filter((name) => !linked.includes(`(docs/${name})`) && !linked.includes(`(${name})`))).toEqual([]);
+});
+
+test('the README has at most 90 lines', () => {
+  expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(90);
+});
+
+function textOf(page: string): string {
+  return readFileSync(join(root, page), 'utf8');
+}
+
+/** The anchors of a page's headings, as GitHub and VS Code make them. */
+function headingsOf(page: string): string[] {
+  return [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .trim()
+      .replace(/\s/g, '-'),
+  );
+}

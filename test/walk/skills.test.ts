@@ -60,7 +60,7 @@ test('without skills the prompt does not mention them', async () => {
   expect(systemOf(walked, 0)).not.toMatch(/skill/i);
 });
 
-test('changed, added and removed skills give one config.changed with the difference; a reverted change gives none', async () => {
+test('changed, added and removed skills give one config.changed; a reverted change gives none', async () => {
   const walked = await begin(load('a', { name: 'brew' }), end, end, end, end);
   await walked.put('brew', skill('brew', 'Boil the water first.'));
   await walked.go();
@@ -68,10 +68,9 @@ test('changed, added and removed skills give one config.changed with the differe
   await walked.put('toast', skill('toast', 'Cut the bread.'));
   await walked.go();
   expect(last(walked, 2)).toContain(
-    'Since your last answer: skills changed; load them again before you rely on them: brew; skills added, described in the system prompt: toast.',
+    'Since your last answer: skills changed; load them again before you rely on them: brew; skills added: toast.',
   );
-  expect(last(walked, 2)).toContain('-Boil the water first.\n+Boil the milk first.');
-  expect(systemOf(walked, 2)).toContain('- toast: Does toast.');
+  expect(systemOf(walked, 2)).toBe(systemOf(walked, 0));
   await walked.put('brew', skill('brew', 'Boil nothing.'));
   await walked.put('brew', skill('brew', 'Boil the milk first.'));
   await walked.go();

@@ -13,11 +13,12 @@ import { guardWorkspace } from '../../core/consent/door.ts';
 import { Earshot } from '../../core/earshot.ts';
 import { Frontends } from '../../core/frontend/frontends.ts';
 import { type Logger, type Model } from '../../core/ports/ports.ts';
+import { BUILT_IN_COMMANDS, listCommandSkills } from '../../core/prompt/builtInSkills.ts';
 import { listPrompts } from '../../core/prompt/promptFiles.ts';
-import { listSkills } from '../../core/prompt/skills.ts';
 import { Handles } from '../../core/tools/handles.ts';
 import { createHooks } from '../../hooks/hooks.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
+import { readSurroundings } from '../../node/files/surroundings.ts';
 import { processObserver } from '../../node/processActivity.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
@@ -130,6 +131,7 @@ export async function openFolderAgent(
     ...servers.ports,
     processes: processObserver,
     shell: () => shell.path,
+    surroundings: () => readSurroundings(folder),
     settings: () => settings,
     onDidChangeSettings: changed.event,
     model: () => deps.model(settings),
@@ -149,9 +151,11 @@ export async function openFolderAgent(
     commands: async () => {
       const [prompts, skills] = await Promise.all([
         listPrompts(workspace, userFiles),
-        listSkills(workspace, userFiles),
+        listCommandSkills(workspace, userFiles),
       ]);
-      const all = [...prompts, ...skills].map(({ name, description }) => [name, { name, description }] as const);
+      const all = [...BUILT_IN_COMMANDS, ...prompts, ...skills].map(
+        ({ name, description }) => [name, { name, description }] as const,
+      );
       // A prompt file and a skill may have the same name: the prompt file is used.
       return [...new Map(all.toReversed()).values()];
     },

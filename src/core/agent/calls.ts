@@ -10,7 +10,7 @@ import { type Prompting } from '../prompt/prompting.ts';
 import { withdrawShown } from '../tools/handleTexts.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
 import { collect } from './delivery.ts';
-import { sampleAt } from './sampling.ts';
+import { appendCarrier, sampleAt } from './sampling.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
 
@@ -24,7 +24,7 @@ export async function runCalls(
   calls: readonly CallRequest[],
   control: TurnControl,
 ): Promise<void> {
-  const running = runDeps(deps);
+  const running = { ...runDeps(deps), find: (names: readonly string[]) => prompting.find(names) };
   const signal = control.enter('tools');
   let left = calls.length;
   const run = async (call: CallRequest) => {
@@ -61,7 +61,8 @@ async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean
   const own = deps.edits.settle(response.seen ?? []);
   const delivered = (carrying?.seen ?? []).filter(({ path }) => deps.edits.newest(path) === undefined);
   const seen = [...delivered, ...own];
-  const responded = deps.log.append({ ...response, ...carrying, ...(seen.length > 0 && { seen }) });
+  const draft = { ...response, ...carrying, ...(seen.length > 0 && { seen }) };
+  const responded = carrying === undefined ? deps.log.append(draft) : appendCarrier(deps, draft);
   await Promise.all([withdrawn, responded]);
 }
 

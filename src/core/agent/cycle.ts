@@ -2,11 +2,20 @@
 import { type Disposable } from '../../base/disposable.ts';
 import { type Failure } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/json/outsideJson.ts';
-import { type EventDraft, type EventOf, type Usage } from '../../protocol/event.ts';
+import { type EventDraft, type EventOf, type Usage, type WireOrigin } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { type Clock, type Frontend, type Ids, type Model, type ModelPart, type ModelRequest } from '../ports/ports.ts';
+import {
+  type Clock,
+  type Frontend,
+  type Ids,
+  type Logger,
+  type Model,
+  type ModelPart,
+  type ModelRequest,
+} from '../ports/ports.ts';
 import { answerTooLong, createAnswerBound } from './answerBound.ts';
 import { watchIdle } from './idle.ts';
+import { checkOrigin } from './origin.ts';
 
 export interface CycleDeps {
   readonly log: ConversationLog;
@@ -14,10 +23,14 @@ export interface CycleDeps {
   readonly frontend: Frontend;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
   readonly idleMilliseconds: number;
 }
 
 type CallRequest = EventOf<'tool_call_request'>;
+
+/** The code of an answer without text and calls. */
+export const EMPTY_ANSWER = 'empty_answer';
 
 export type CycleOutcome =
   /** `misfit`: why the answer does not fit the requested schema. */
@@ -42,6 +55,7 @@ interface ReceivedAnswer {
   reasoning: string;
   calls: Extract<ModelPart, { type: 'tool_call' }>[];
   usage?: Usage;
+  origin?: WireOrigin;
   failed?: Omit<Extract<ModelPart, { type: 'failed' }>, 'type'>;
   finished: boolean;
   truncated: boolean;
@@ -70,13 +84,17 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
       ...((!succeeded || received.truncated) && { truncated: true }),
     });
   }
-  if (succeeded) drafts.push(...requestsOf(received.calls, deps));
+  const requests = succeeded ? requestsOf(received.calls, deps) : [];
+  drafts.push(...requests);
+  const isWhole = succeeded && !received.truncated && received.origin !== undefined;
+  const origin = isWhole ? checkOrigin(received.origin, replacedIds(received.calls, requests), deps.logger) : undefined;
   drafts.push({
     type: 'model_call',
     model: deps.model.id,
     outcome: ended,
     ...(received.usage !== undefined && { usage: received.usage }),
     ...(received.failed !== undefined && { failure: received.failed.failure }),
+    ...(origin !== undefined && { origin }),
   });
   // Appended together, so that no other event can be between an answer and its calls.
   const { events, onDisk: kept } = deps.log.appendTogether(
@@ -133,7 +151,8 @@ async function receive(
   }
   if (!signal.aborted && received.failed === undefined) {
     const missing = whatIsMissing(received, idle.timedOut ? deps.idleMilliseconds : undefined);
-    if (missing !== undefined) received.failed = { failure: missing, retry: {} };
+    // At its limit, the model would reach it again.
+    if (missing !== undefined) received.failed = { failure: missing, ...(!received.truncated && { retry: {} }) };
   }
   return received;
 }
@@ -191,13 +210,14 @@ function addPart(received: ReceivedAnswer, part: ModelPart): void {
       received.finished = true;
       received.truncated = part.truncated === true;
       if (part.usage !== undefined) received.usage = part.usage;
+      if (part.origin !== undefined) received.origin = part.origin;
       return;
     case 'failed':
       received.failed = { failure: part.failure, ...(part.retry !== undefined && { retry: part.retry }) };
   }
 }
 
-/** The failure of a stream that went silent, ended without its end marker, or had no content. */
+/** The failure of a stream that went silent, ended without its end marker, or had neither text nor calls. */
 function whatIsMissing(received: ReceivedAnswer, quietFor: number | undefined): Failure | undefined {
   if (quietFor !== undefined) {
     return {
@@ -213,12 +233,13 @@ function whatIsMissing(received: ReceivedAnswer, quietFor: number | undefined): 
       nextStep: 'Send the request again.',
     };
   }
-  if (received.text !== '' || received.reasoning !== '' || received.calls.length > 0) return undefined;
+  if (received.text !== '' || received.calls.length > 0) return undefined;
+  const said = received.reasoning === '' ? 'nothing' : 'nothing after its reasoning';
   return {
-    code: 'empty_answer',
+    code: EMPTY_ANSWER,
     message: received.truncated
       ? 'The model reached its limit before it said anything.'
-      : 'The model answered nothing.',
+      : `The model answered ${said}.`,
     nextStep: received.truncated ? 'Raise maxTokens for it in earshot.models.' : 'Send the request again.',
   };
 }
@@ -229,7 +250,10 @@ function callOutcome(received: ReceivedAnswer, signal: AbortSignal): EventOf<'mo
 }
 
 /** A missing or reused id would assign a result to the wrong call, so such a call gets a new id. */
-function requestsOf(calls: ReceivedAnswer['calls'], { log, ids }: CycleDeps): EventDraft[] {
+function requestsOf(
+  calls: ReceivedAnswer['calls'],
+  { log, ids }: CycleDeps,
+): Extract<EventDraft, { type: 'tool_call_request' }>[] {
   const taken = new Set<string>();
   return calls.map((call) => {
     const usable = call.id !== '' && !taken.has(call.id) && !log.state.turn.hasCall(call.id);
@@ -240,6 +264,10 @@ function requestsOf(calls: ReceivedAnswer['calls'], { log, ids }: CycleDeps): Ev
       ? { type: 'tool_call_request', id, name: call.name, arguments: {}, arguments_text: call.arguments }
       : { type: 'tool_call_request', id, name: call.name, arguments: parsed };
   });
+}
+
+function replacedIds(calls: ReceivedAnswer['calls'], requests: readonly { readonly id: string }[]): Set<string> {
+  return new Set(calls.map(({ id }) => id).filter((id, index) => requests[index]?.id !== id));
 }
 
 /** Undefined if the arguments cannot be stored as data: then their text is stored, and the call is refused. */

@@ -3,20 +3,23 @@
 import { type Attachment, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { withAttachments } from '../conversation/attachments.ts';
+import { maskKey } from '../conversation/key.ts';
 import { estimateTokens } from '../conversation/tokens.ts';
 import { fileStatesOf } from '../files/fileState.ts';
 import { SHOWN_IN_PART } from '../files/seenPart.ts';
 import { type FormatInput, type FormatName } from '../notify/format/blockText.ts';
+import { formatDeveloper, LONGEST_QUOTATION } from '../notify/format/developer.ts';
 import { formatMarkdown } from '../notify/format/markdown.ts';
 import { formatXml } from '../notify/format/xml.ts';
 import { type Outline } from '../notify/outline.ts';
 import { type Plan, planNotifications } from '../notify/plan.ts';
-import { type Clock, type Model } from '../ports/ports.ts';
+import { type Clock, type Model, type QueuedMessage } from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
 
 interface DeliveryPorts {
   settings(): Settings;
-  model(): Pick<Model, 'contextWindow'>;
+  model(): Pick<Model, 'contextWindow' | 'takesHostMessages'>;
   readonly snapshots: Pick<Snapshots, 'hash'>;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -27,7 +30,7 @@ type Moved = NonNullable<EventOf<'chat_request'>['seen']>;
 
 /**
  * The fields of a carrier that is appended now: everything pending, planned and formatted; none if nothing is pending.
- * `textsAsContent`: the queued messages are the carrier's own content, so the block does not repeat them.
+ * `textsAsContent`: the queued messages are the carrier's own content, so they are not delivered again.
  */
 export function collect(
   log: ConversationLog,
@@ -38,15 +41,16 @@ export function collect(
   if (pending.isEmpty) return {};
   const settings = ports.settings();
   const now = ports.clock.now();
-  const format = chooseFormat(settings);
+  const model = ports.model();
+  const format = chooseFormat(settings, model);
   const { notifications, queuedMessages: texts } = pending;
-  const print = (outline: Outline, withTexts = !textsAsContent) =>
-    formatBlock(format, { plan: outline, texts: withTexts ? texts : [], key: turn.key, now });
+  const print = (outline: Outline) => formatBlock(format, { plan: outline, key: turn.key, now });
   const plan = planNotifications({
     pending: notifications,
     settings,
-    contextWindow: ports.model().contextWindow,
-    measure: (candidate) => estimateTokens(print(candidate, false)),
+    contextWindow: model.contextWindow,
+    ...(format === 'developer' && { longestMessage: LONGEST_QUOTATION }),
+    measure: (candidate) => estimateTokens(print(candidate)),
   });
   const { shown, merged, counted, filtered } = plan;
   const seen = [...movedBy(log, plan), ...texts.flatMap((text) => seenIn(text.attachments ?? [], ports.snapshots))];
@@ -54,6 +58,7 @@ export function collect(
     notifications: {
       format,
       text: print(plan),
+      user: textsAsContent ? [] : texts.map((text) => printQueued(text, turn.key)),
       through: pending.through,
       user_text: texts.map((text) => text.id),
       shown: [...shown],
@@ -85,16 +90,20 @@ export function countDeliverable(
   });
 }
 
-function chooseFormat(settings: Settings): FormatName {
-  const wanted = settings['notifications.format'];
-  return wanted === 'auto' ? 'xml' : wanted;
+/** The user's message as the model reads it: after the results or the request, never inside a block. */
+function printQueued({ content, attachments }: QueuedMessage, key: string): string {
+  return maskKey(withAttachments(content, attachments), key);
 }
 
-/**
- * `developer` and `synthetic-tool` send the XML block in another message, which `models/openai/openaiWire.ts`
- * inserts.
- */
+function chooseFormat(settings: Settings, { takesHostMessages }: Pick<Model, 'takesHostMessages'>): FormatName {
+  const wanted = settings['notifications.format'];
+  if (wanted !== 'auto') return wanted;
+  return takesHostMessages === true ? 'developer' : 'xml';
+}
+
+/** `synthetic-tool` sends the XML block as the result of a call that `models/chat/chatMessages.ts` inserts. */
 export function formatBlock(format: FormatName, input: FormatInput): string {
+  if (format === 'developer') return formatDeveloper(input);
   return format === 'markdown' ? formatMarkdown(input) : formatXml(input);
 }
 

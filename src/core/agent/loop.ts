@@ -7,8 +7,8 @@ import { Prompting } from '../prompt/prompting.ts';
 import { repeatInstruction } from '../prompt/schemaPrompts.ts';
 import { runTurnEndHooks, stopHandles, waitForHandles } from './afterTurn.ts';
 import { endTurn, runCalls } from './calls.ts';
-import { compact, isNearlyFull, windowAfterOverflow } from './compaction.ts';
-import { type CycleDeps, type CycleOutcome, runCycle } from './cycle.ts';
+import { compact, dropResults, isNearlyFull, windowAfterOverflow } from './compaction.ts';
+import { type CycleDeps, type CycleOutcome, EMPTY_ANSWER, runCycle } from './cycle.ts';
 import { limitReached, type Used, usedBy } from './limits.ts';
 import { appendInterruption } from './requests.ts';
 import { pause, retryDelay } from './retry.ts';
@@ -31,6 +31,30 @@ export async function runTurn(
   await endTurn(deps, ended, 'Earshot failed');
   return ended;
 }
+
+/** Runs a turn that only compacts the conversation, at the user's request. */
+export async function compactTurn(deps: TurnDeps, control: TurnControl, focus: string): Promise<TurnEnd> {
+  const { ports } = deps;
+  const end = await unlessBug(deps, async (): Promise<TurnEnd> => {
+    const prompting = new Prompting(deps);
+    await prompting.prepare();
+    const signal = control.enter('answering');
+    const options = { window: ports.model().contextWindow, signal, ...(focus !== '' && { focus }) };
+    const done = await compact(cycleDeps(deps), prompting, options);
+    if (signal.aborted) return { outcome: 'stopped' };
+    // At once, so that the next turn does not announce what the new prompt says.
+    if (done) {
+      await prompting.refresh();
+      await prompting.freeze();
+    }
+    ports.notice?.(done ? COMPACTED : 'There is nothing to compact.');
+    return { outcome: 'done' };
+  });
+  await endTurn(deps, end, 'Earshot failed');
+  return end;
+}
+
+const COMPACTED = 'The conversation is compacted: the model now reads a summary and the newest messages.';
 
 /**
  * An unexpected error ends the turn with a failure that the user sees; open calls get their responses at the turn's
@@ -72,7 +96,9 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
     requested = true;
     const request = async () => {
       if (isNearlyFull(log, model, () => prompting.overhead)) {
-        await compact(cycle, model.contextWindow, control.enter('answering'));
+        const signal = control.enter('answering');
+        if (!(await dropResults(log, model.contextWindow, () => prompting.overhead)))
+          await compact(cycle, prompting, { window: model.contextWindow, signal });
       }
       return callModel(cycle, prompting, control, () => beginTry(deps, control, prompting));
     };
@@ -130,14 +156,13 @@ async function beginTry(deps: TurnDeps, control: TurnControl, prompting: Prompti
   for (let wanted = control.take(); wanted !== undefined; wanted = control.take()) {
     if (!(await appendInterruption(deps, wanted))) control.stop();
   }
-  // Only now, because the messages before this call report the changes of the configuration.
-  const config = prompting.offerTools();
-  await deps.sampling?.used.use(deps.log, config);
+  await prompting.freeze();
   return control.enter('answering');
 }
 
 /**
- * Makes a model call and retries it: after a delay if that may help, or compacted if the request was too long. `begin` resolves once everything that the next attempt must contain is in the log, with the signal that aborts the
+ * Makes a model call and retries it: after a delay if that may help, compacted if the request was too long, once if the
+ * answer was empty. `begin` resolves once everything that the next attempt must contain is in the log, with the signal that aborts the
  * attempt. The request is built again for each attempt, since a compaction in between changes it.
  */
 async function callModel(
@@ -147,14 +172,25 @@ async function callModel(
   begin: () => Promise<AbortSignal>,
 ): Promise<CycleOutcome> {
   let shortened = false;
+  let repeated = false;
   for (let failures = 1; ; failures++) {
     const signal = await begin();
-    const outcome = await runCycle(deps, prompting.request(), signal);
+    const request = prompting.request();
+    prompting.check(request, deps.model.id);
+    const outcome = await runCycle(deps, request, signal);
+    if (outcome.type === 'failed' && outcome.failure.code === EMPTY_ANSWER) {
+      // Some models end their turn without a word after results. What was shown of such an answer is only reasoning.
+      if (repeated || outcome.retry === undefined) return outcome;
+      repeated = true;
+      failures = 0;
+      continue;
+    }
     // Rendered output cannot be withdrawn: the user decides how to continue.
     if (outcome.type !== 'failed' || outcome.shown) return outcome;
     if (outcome.failure.code === CONTEXT_OVERFLOW) {
       const window = windowAfterOverflow(deps.log, deps.model);
-      if (shortened || !(await compact(deps, window, signal))) return signal.aborted ? { type: 'aborted' } : outcome;
+      const done = !shortened && (await compact(deps, prompting, { window, signal, tooLong: true }));
+      if (!done) return signal.aborted ? { type: 'aborted' } : outcome;
       shortened = true;
       failures = 0;
       continue;
@@ -193,8 +229,9 @@ function describeWait(milliseconds: number): string {
 }
 
 export function cycleDeps({ log, ports }: TurnDeps): CycleDeps {
-  const { frontend, ids, clock } = ports;
-  return { log, model: ports.model(), frontend, ids, clock, idleMilliseconds: ports.settings().idleTimeout * 1000 };
+  const { frontend, ids, clock, logger } = ports;
+  const idleMilliseconds = ports.settings().idleTimeout * 1000;
+  return { log, model: ports.model(), frontend, ids, clock, logger, idleMilliseconds };
 }
 
 function doesNotFit(misfit: string): Failure {

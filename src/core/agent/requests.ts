@@ -2,7 +2,7 @@
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { collect, seenIn } from './delivery.ts';
-import { sampleAt } from './sampling.ts';
+import { appendCarrier, sampleAt } from './sampling.ts';
 import { type Interruption } from './turnControl.ts';
 import { type TurnDeps } from './turnDeps.ts';
 import { type AcceptedText } from './userText.ts';
@@ -23,7 +23,7 @@ export async function beginUserTurn(deps: TurnDeps, request: TurnRequest): Promi
   const started = log.append({ type: 'turn_started', source: 'user' });
   const { notifications, seen = [] } = collect(deps.log, deps.ports);
   const shown = [...seen, ...seenIn(attachments, ports.snapshots)];
-  const requested = log.append({
+  const requested = appendCarrier(deps, {
     type: 'chat_request',
     content,
     ...(request.typed !== undefined && { typed: request.typed }),
@@ -74,7 +74,7 @@ export async function appendInterruption(
 async function appendQueued(deps: TurnDeps): Promise<void> {
   const { queuedMessages: texts } = deps.log.state.pending;
   const attachments = texts.flatMap((text) => text.attachments ?? []);
-  await deps.log.append({
+  await appendCarrier(deps, {
     type: 'chat_request',
     content: joined(texts.map(({ content }) => content)),
     ...(texts.some(({ typed }) => typed !== undefined) && {
@@ -87,7 +87,7 @@ async function appendQueued(deps: TurnDeps): Promise<void> {
 }
 
 async function appendAutomated(deps: TurnDeps, content: string, isForced = false): Promise<void> {
-  await deps.log.append({
+  await appendCarrier(deps, {
     type: 'chat_request',
     content,
     source: 'system',

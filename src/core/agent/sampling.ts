@@ -1,10 +1,10 @@
-// Compares state that is not watched, at every delivery point, before the carrier is made.
+// Compares state that is not watched, at every delivery point, before the carrier is made, and appends carriers.
+import { type EventDraft } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue, withdraw } from '../notify/queue.ts';
 import { type Ports } from '../ports/ports.ts';
-import { type DeliveryPoint, type Sample } from '../ports/producers.ts';
-import { bodyOf } from '../prompt/instructions.ts';
-import { type Prompting } from '../prompt/prompting.ts';
+import { type DeliveryPoint, type RequestConfig, type Sample } from '../ports/producers.ts';
+import { configUsed, type Prompting } from '../prompt/prompting.ts';
 import { type Sampling, type TurnDeps } from './turnDeps.ts';
 
 /** A limit, because in a window whose UI is gone, reading a file through the editor never resolves. */
@@ -20,9 +20,10 @@ export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: Deliv
   const late = Promise.withResolvers<undefined>();
   const timer = ports.clock.after(SAMPLED_WITHIN, () => late.resolve(undefined));
   try {
-    const samples = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
-    if (samples === undefined) ports.logger.warn('State that is not watched could not be compared in time.');
-    for (const sample of samples ?? []) await applySample(deps, sample);
+    const read = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
+    if (read === undefined) return ports.logger.warn('State that is not watched could not be compared in time.');
+    for (const sample of read.samples) await applySample(deps, sample);
+    await prompting.compare(read.config);
   } finally {
     timer.dispose();
   }
@@ -33,31 +34,24 @@ async function readSamples(
   sampling: Sampling,
   prompting: Prompting,
   type: DeliveryPoint['type'],
-): Promise<readonly Sample[]> {
+): Promise<{ readonly samples: readonly Sample[]; readonly config: RequestConfig }> {
   await Promise.all([prompting.refresh(), ports.toolsReady?.()]);
   const { state } = log;
+  const config = prompting.config();
   const point: DeliveryPoint = {
     conversation: log.id,
     type,
     carries: !state.pending.isEmpty,
     state: state.sampled,
-    used: sampling.used.of(log),
-    config: prompting.config(),
-    instruction: async (hash) => {
-      const bytes = await ports.snapshots.get(hash);
-      return bytes && `${bodyOf(new TextDecoder().decode(bytes))}\n`;
-    },
-    skill: async (hash) => {
-      const bytes = await ports.snapshots.get(hash);
-      return bytes && new TextDecoder().decode(bytes);
-    },
+    used: state.sampled.used,
+    config,
     contextTokens: state.usage.contextTokens(
       () => state.messages.all,
       () => prompting.overhead,
     ),
     contextWindow: ports.model().contextWindow,
   };
-  return sampling.producers.sample(point);
+  return { samples: await sampling.producers.sample(point), config };
 }
 
 /** Queues the notification of a sample, and withdraws the one it replaces. */
@@ -77,4 +71,33 @@ export async function applySample(
   const queued =
     draft && enqueue(log, ports.ids, { ...draft, kind, subject, at: at ?? new Date(ports.clock.now()).toISOString() });
   await Promise.all([withdrawn, queued]);
+}
+
+type Carrier = Extract<EventDraft, { type: 'chat_request' | 'tool_call_response' }>;
+
+/**
+ * The configuration is known to the model once a carrier has announced it, whether or not a request follows. Both are
+ * appended in one step, so that nothing is announced twice or lost.
+ */
+export function appendCarrier({ log, prompt }: Pick<TurnDeps, 'log' | 'prompt'>, carrier: Carrier): Promise<void> {
+  const compared = prompt?.take();
+  if (compared === undefined) return log.append(carrier).then(() => undefined);
+  const { config, additions } = compared;
+  const { instructions, found = [] } = additions;
+  const merged = [...(carrier.found ?? []), ...found];
+  const draft: EventDraft = {
+    ...carrier,
+    ...(instructions && { instructions }),
+    ...(merged.length > 0 && { found: merged }),
+  };
+  const used = isKnown(log.state.sampled.used, config) ? [] : [{ draft: configUsed(config) }];
+  return log.appendTogether([...used, { draft }]).onDisk;
+}
+
+function isKnown(known: Partial<RequestConfig>, config: RequestConfig): boolean {
+  const { model, mode, tools, servers, instructions, skills, folders, date } = known;
+  if (!model || !mode || !tools || !servers || !instructions || !skills || !folders || !date) return false;
+  const { parent } = known;
+  const before = { model, mode, tools, servers, instructions, skills, folders, date, ...(parent && { parent }) };
+  return JSON.stringify(configUsed(before)) === JSON.stringify(configUsed(config));
 }

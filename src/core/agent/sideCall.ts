@@ -1,4 +1,4 @@
-// Makes a model call outside the turn (for a title or a summary): no tools, no retries, usage counted in the log.
+// Makes a model call outside the turn (for a title or a summary): no calls, no retries, usage counted in the log.
 import { type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Clock, type Model, type ModelRequest } from '../ports/ports.ts';
@@ -19,15 +19,22 @@ export async function askAside(
   purpose: 'title' | 'summary',
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const { system, content } = question;
+  return callAside(deps, { system, messages: [{ role: 'user', content }], tools: [] }, purpose, signal);
+}
+
+/** The same for a whole request. An answer with tool calls has no text: nobody runs them. */
+export async function callAside(
+  deps: SideCallDeps,
+  request: ModelRequest,
+  purpose: 'title' | 'summary',
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { log, model } = deps;
-  const request: ModelRequest = {
-    system: question.system,
-    messages: [{ role: 'user', content: question.content }],
-    tools: [],
-  };
   const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
   const fits = createAnswerBound();
   let text = '';
+  let called = false;
   let usage: Usage | undefined;
   let end: Extract<EventOf<'model_call'>['outcome'], string> = 'failed';
   try {
@@ -35,6 +42,7 @@ export async function askAside(
       idle.noteActivity();
       if (!fits(part)) break;
       if (part.type === 'text') text += part.text;
+      if (part.type === 'tool_call') called = true;
       if (part.type !== 'finished') continue;
       end = 'succeeded';
       usage = part.usage;
@@ -44,5 +52,5 @@ export async function askAside(
   }
   const outcome = signal.aborted ? 'aborted' : end;
   await log.append({ type: 'model_call', model: model.id, purpose, outcome, ...(usage !== undefined && { usage }) });
-  return outcome === 'succeeded' && text.trim() !== '' ? text.trim() : undefined;
+  return outcome === 'succeeded' && !called && text.trim() !== '' ? text.trim() : undefined;
 }

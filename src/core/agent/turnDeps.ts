@@ -4,9 +4,8 @@ import { type EventOf } from '../../protocol/event.ts';
 import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Producers } from '../notify/producers.ts';
-import { type InstructionsInForce } from '../prompt/prompting.ts';
+import { type PromptState } from '../prompt/promptState.ts';
 import { type Refusals } from '../prompt/refusals.ts';
-import { type UsedConfigs } from '../prompt/usedConfigs.ts';
 import { type OwnEdits } from '../tools/ownEdits.ts';
 import { type OfferedTools } from '../tools/offeredTools.ts';
 import { type Services } from '../tools/services.ts';
@@ -23,14 +22,13 @@ export interface TurnDeps {
   readonly captures?: Captures;
   /** Absent: nothing is compared at delivery points. */
   readonly sampling?: Sampling;
-  /** The conversation's instructions; absent: each part of a turn reads its own. */
-  readonly instructions?: InstructionsInForce;
+  /** The conversation's prompt; absent: each part of a turn reads its own. */
+  readonly prompt?: PromptState;
   /** Absent: refused instruction files are not reported. */
   readonly refusals?: Refusals;
 }
 
 export interface Sampling {
-  readonly used: UsedConfigs;
   /** Their state that is not watched is compared at delivery points. */
   readonly producers: Pick<Producers, 'sample'>;
 }

@@ -1,5 +1,5 @@
 // Accepts the user's message: expands prompts, reads attached files, stores images by their hash.
-import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type Ports } from '../ports/ports.ts';
@@ -53,7 +53,7 @@ export async function acceptText(
   for (const [index, one] of given.entries()) {
     const accepted = await acceptAttachment(ports, one);
     if (!accepted.ok) {
-      const message = `attachments.${index}: ${describeFailure(accepted.failure)}`;
+      const message = `attachments.${index}: ${accepted.failure.message}`;
       return failed(accepted.failure.code, message, 'Remove it and send again.');
     }
     attachments.push(accepted.value);

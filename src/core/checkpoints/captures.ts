@@ -112,7 +112,7 @@ export class Captures {
     try {
       before = await this.take('command', call.signal, call.id);
     } catch (error) {
-      if (call.signal.aborted) return { content: 'Cancelled by the user.', isError: true };
+      if (call.signal.aborted) return { content: 'Cancelled by the user.', isError: true, failure: 'cancelled' };
       throw error;
     }
     const since = this.#deps.log.state.changes.lastSeq;

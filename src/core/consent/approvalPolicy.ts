@@ -61,7 +61,7 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   const effect = effectOf(tool, args);
   if (effect !== 'read') {
     if (settings.mode === 'plan')
-      return refused('plan_mode', `${name} was not run: in Plan mode only tools that read are there.`);
+      return refused('plan_mode', `${name} was not run: in Plan mode only calls that read are run.`);
     if (!workspace.trusted) {
       return refused(
         'untrusted',

@@ -1,5 +1,7 @@
 // Previews the file changes of a call: runs it on a workspace that records changes instead of making them.
 import { failed } from '../../base/errors.ts';
+import { type FailureCode } from '../../base/failureCodes.ts';
+import { failureText } from '../../base/failureTexts.ts';
 import { type CallPreview, type FileDiff } from '../../protocol/page/diffView.ts';
 import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
 import { diffOfCall, joinMoves, OF_APPROVAL } from '../files/callDiff.ts';
@@ -10,8 +12,10 @@ import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace
 /** The changes that a call would make now. */
 export interface PlannedCall {
   readonly edits: readonly FileEdit[];
-  /** Why it would change nothing. */
+  /** Why it would change nothing, in the words for the model. */
   readonly refusal?: string;
+  /** The same for people. */
+  readonly failure?: FailureCode | undefined;
 }
 
 const MOST_FILES = 50;
@@ -31,8 +35,8 @@ export async function planCall(tool: Tool, args: unknown, context: ToolContext):
     },
   });
   try {
-    const { content } = await tool.run(args, { ...context, workspace, progress: () => undefined });
-    return edits === undefined ? { edits: [], refusal: content.slice(0, LONGEST_REFUSAL) } : { edits };
+    const { content, failure } = await tool.run(args, { ...context, workspace, progress: () => undefined });
+    return edits === undefined ? { edits: [], refusal: content.slice(0, LONGEST_REFUSAL), failure } : { edits };
   } catch {
     return undefined;
   }
@@ -77,8 +81,9 @@ export function heldToPlan(
 }
 
 /** The diffs, in the form in which the card shows them after the call. */
-export function previewOf({ edits, refusal }: PlannedCall, snapshots: Snapshots): CallPreview {
-  if (refusal !== undefined) return { files: [], refusal };
+export function previewOf({ edits, refusal, failure }: PlannedCall, snapshots: Snapshots): CallPreview {
+  const text = failureText(failure);
+  if (refusal !== undefined) return { files: [], refusal, ...(text !== undefined && { failure: text }) };
   const changed = changesOf(edits);
   const hashed = [...changed].map(([path, { before, after }]) => ({
     path,

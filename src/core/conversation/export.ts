@@ -1,4 +1,5 @@
 // Exports a conversation as Markdown or JSON, with its key masked. Pure.
+import { knownToolLabel, otherToolName } from '../../base/toolLabels.ts';
 import { fenceAround, wholeCharacters } from '../../base/text.ts';
 import { type Carried, type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { Projections } from './projections/project.ts';
@@ -41,15 +42,17 @@ export function exportMarkdown({ id, events }: ExportedConversation): string {
 function messagesShownElsewhere(event: LogEvent): readonly string[] {
   if (event.type === 'user_text_withdrawn') return event.ids;
   if (event.type !== 'chat_request' || event.notifications === undefined) return [];
-  // Messages in the block are printed where they were queued.
-  return event.notifications.text.includes('<user_message') ? [] : event.notifications.user_text;
+  const { text, user, user_text: ids } = event.notifications;
+  // Messages that were delivered apart from the request are printed where they were queued.
+  const isApart = user === undefined ? text.includes('<user_message') : user.length > 0;
+  return isApart ? [] : ids;
 }
 
 function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_call_response'>>): string[] {
   switch (event.type) {
     case 'chat_request': {
       const who = event.source === 'user' ? 'You' : 'Automated event';
-      return [...printCarried(event.notifications), `## ${who}`, event.content];
+      return [...printCarried(event.notifications), `## ${who}`, ...printTyped(event)];
     }
     case 'chat_response':
       return [
@@ -62,7 +65,8 @@ function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_
       const text = event.arguments_text ?? JSON.stringify(event.arguments, null, 2);
       const result = results.get(event.id);
       const outcome = result === undefined ? ' (no result)' : result.is_error ? ' (failed)' : '';
-      return collapsed(`${event.name}: ${firstText(event.arguments)}${outcome}`, [
+      const name = knownToolLabel(event.name) ?? otherToolName(event.name);
+      return collapsed(`${name}: ${firstText(event.arguments)}${outcome}`, [
         fenced(text, 'json'),
         ...(result === undefined ? [] : [`**${result.is_error ? 'Failed' : 'Result'}:**`, fenced(result.content)]),
       ]);
@@ -85,9 +89,11 @@ function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_
     case 'inquiry_response':
       return [`*${printAnswerer(event)}:* ${[event.answer].flat().map(oneLine).join(', ')}`];
     case 'user_text_queued':
-      return ['## You, meanwhile', event.content];
+      return ['## You, meanwhile', ...printTyped(event)];
     case 'compaction':
       return ['### Compacted: from here on the model reads this instead', quoted(event.summary)];
+    case 'results_dropped':
+      return ['*From here on the model reads one line instead of each long result above.*'];
     case 'turn_ended':
       return event.outcome === 'done' ? [] : [`*Turn ended: ${event.failure?.message ?? event.outcome}*`];
     case 'forked':
@@ -95,6 +101,11 @@ function printEvent(event: LogEvent, results: ReadonlyMap<string, EventOf<'tool_
     default:
       return [];
   }
+}
+
+/** What the user typed; the text of a prompt file or skill is collapsed. */
+function printTyped({ content, typed }: Pick<EventOf<'chat_request'>, 'content' | 'typed'>): string[] {
+  return typed === undefined ? [content] : [typed, ...collapsed('Text sent to the model', [quoted(content)])];
 }
 
 function printCarried(notifications: Carried | undefined): string[] {

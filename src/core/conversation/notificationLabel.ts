@@ -1,6 +1,6 @@
 // Labels a notification for people: `File changed · src/menu.ts`.
 import { printPath } from '../../base/printPath.ts';
-import { kindLabel } from '../../protocol/kindLabels.ts';
+import { kindLabel, MESSAGE_OF_USER } from '../../protocol/kindLabels.ts';
 import { type Notification } from '../../protocol/notification.ts';
 import { type NotificationLabel } from '../../protocol/page/pendingView.ts';
 import { nameOfSubject } from '../../protocol/scopes.ts';
@@ -11,10 +11,11 @@ export function labelNotification({
   data,
 }: Pick<Notification, 'kind' | 'subject' | 'data'>): NotificationLabel {
   const { source, name } = kind;
-  // For a message of another agent, the sender says more than the message's id.
-  const from = data?.['from'];
-  if (source === 'message' && typeof from === 'string') {
-    return { source, name, label: kindLabel(kind), subject: `from ${printPath(from)}` };
+  // The sender of a message says more than its id, which is for the model.
+  if (source === 'message') {
+    const from = data?.['from'];
+    const label = data?.['from_user'] === true ? MESSAGE_OF_USER : kindLabel(kind);
+    return { source, name, label, subject: typeof from === 'string' ? printPath(from) : '' };
   }
   // `file:src/a.ts` is shown as `src/a.ts`, since the kind says the rest. A subject that only repeats the kind is not
   // shown.

@@ -9,7 +9,7 @@ import { type Model } from '../ports/ports.ts';
 /** The parts are estimated and scaled; the rest of the endpoint's count is the fixed part. */
 export function readContext(
   { usage, messages }: Projections,
-  model: Pick<Model, 'contextWindow'>,
+  model: Pick<Model, 'contextWindow' | 'id'>,
   settings: Settings,
 ): ContextView {
   const parts = { requests: 0, answers: 0, results: 0, notifications: 0 };
@@ -22,6 +22,7 @@ export function readContext(
     }
     parts[message.role === 'user' ? 'requests' : 'results'] += estimateTokens(message.content);
     parts.notifications += estimateTokens(message.block?.text ?? '');
+    for (const text of message.queued ?? []) parts.requests += estimateTokens(text);
   }
   const scaled = Object.entries(parts).map(([part, tokens]) => ({
     part: part as keyof typeof parts,
@@ -37,7 +38,22 @@ export function readContext(
     used: Math.max(used, sum),
     parts: [{ part: 'fixed', tokens: Math.max(0, used - sum) }, ...scaled],
     total: usage.total,
+    written: usage.written,
+    switches: switchCosts(Math.max(used, sum), model.id, settings),
     woken: usage.woken.input + usage.woken.output,
     cost: usedBy(usage, settings).cost ?? null,
   };
+}
+
+const MOST_SWITCHES = 5;
+
+/** Only models whose prices are known. */
+function switchCosts(tokens: number, current: string, { models }: Settings): ContextView['switches'] {
+  return Object.entries(models)
+    .flatMap(([model, { prices }]) => {
+      if (prices === undefined || model === current) return [];
+      return [{ model, cost: (tokens * prices.input) / 1_000_000 }];
+    })
+    .sort((a, b) => a.cost - b.cost)
+    .slice(0, MOST_SWITCHES);
 }

@@ -68,7 +68,9 @@ function extend(
   if (item?.type === 'answer' && field !== 'output') {
     items.set(id, { ...item, [field]: item[field] + text });
   } else if (item?.type === 'tool' && field === 'output') {
-    items.set(id, { ...item, output: (item.output + text).slice(-LIVE_OUTPUT) });
+    const output = item.output + text;
+    // The arguments of a call can only be read from their beginning; the size of an answer is limited elsewhere.
+    items.set(id, { ...item, output: item.state === 'writing' ? output : output.slice(-LIVE_OUTPUT) });
   } else {
     return;
   }

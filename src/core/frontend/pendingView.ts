@@ -1,5 +1,6 @@
 // The pending notifications as the next block would deliver them, for the chat.
 import { wholeCharacters } from '../../base/text.ts';
+import { type Notification } from '../../protocol/notification.ts';
 import { type PendingEntry } from '../../protocol/page/pendingView.ts';
 import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -27,17 +28,18 @@ export function viewPending(
     contextWindow,
     measure: () => 0,
   });
-  return entries.map(viewEntry);
+  const data = new Map(state.pending.notifications.map((one) => [one.id, one.data]));
+  return entries.map((entry) => viewEntry(entry, data.get(entry.id)));
 }
 
-function viewEntry(entry: Entry): PendingEntry {
+function viewEntry(entry: Entry, data: Notification['data']): PendingEntry {
   const { source, name, level, origin, at, count, message, subjects = [] } = entry;
   const subject = subjects[0] ?? entry.subject;
   const path = nameInScope('file', subject);
   // Only lists of several subjects have a shorter form.
   const isList = entry.shorter !== undefined && count > 1;
   return {
-    ...labelNotification({ kind: { source, name }, subject }),
+    ...labelNotification({ kind: { source, name }, subject, data }),
     ids: [entry.id, ...entry.merged],
     more: isList ? count - 1 : 0,
     level,

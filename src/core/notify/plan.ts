@@ -19,6 +19,8 @@ export interface PlanInput {
   readonly pending: readonly Notification[];
   readonly settings: Settings;
   readonly contextWindow: number;
+  /** Longer messages are cut, so that they do not count as shown whole. */
+  readonly longestMessage?: number;
   /** Tokens of the block as it would be sent. */
   measure(outline: Outline): number;
 }
@@ -43,7 +45,7 @@ export function planNotifications(input: PlanInput): Plan {
   }
   const single = wanted.map((merged) => entryOf(merged, settings));
   const total = single.reduce((sum, { count }) => sum + count, 0);
-  const entries = order(group(single));
+  const entries = order(group(single)).map((entry) => shortened(entry, input.longestMessage));
   const budget = tokenBudget(settings, input.contextWindow);
   const fits = (outline: Outline) => input.measure(outline) <= budget;
   const outline = choose(entries, total, settings['notifications.cap'], fits);
@@ -118,6 +120,12 @@ function group(entries: readonly Entry[]): Entry[] {
   return [...kinds.values()].flatMap((alike) =>
     alike.length > 1 && isMany(alike) > GROUP_OVER ? [joinAlike(alike)] : alike,
   );
+}
+
+function shortened(entry: Entry, longest = Number.POSITIVE_INFINITY): Entry {
+  if (entry.message.length <= longest) return entry;
+  if (entry.shorter !== undefined && entry.shorter.length <= longest) return { ...entry, message: entry.shorter };
+  return { ...entry, message: wholeCharacters(entry.message, longest - CUT.length) + CUT };
 }
 
 /** The most severe first, then the oldest. */

@@ -3,7 +3,7 @@ import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type HubCode } from '../../base/failureCodes.ts';
 import { type Result } from '../../base/errors.ts';
-import { type HubMessage, type MatchType, type Pair } from '../../protocol/hub.ts';
+import { type HubMessage, type MessagePush } from '../../protocol/hubMethods.ts';
 
 /** A conversation's name on one hub, and the cursor up to which its messages there are in its log. */
 export interface HubPlace {
@@ -28,22 +28,11 @@ export interface AgentConversation {
 }
 
 /** A message for a conversation, received live or fetched after a reconnect. Each comes once, in order of arrival. */
-export interface IncomingMessage {
+export interface IncomingMessage extends MessagePush {
   readonly conversation: string;
   /** The conversation's own name. */
   readonly name: string;
   readonly hub: string;
-  readonly id: string;
-  readonly author: string;
-  readonly role: string;
-  readonly preview: string;
-  readonly scopes: readonly Pair[];
-  readonly match: MatchType;
-  readonly edited: boolean;
-  /** The message's position on the hub; every earlier message for the conversation was received before it. */
-  readonly cursor: string;
-  /** RFC 3339. */
-  readonly at: string;
 }
 
 export interface OutgoingMessage {
@@ -75,6 +64,17 @@ export interface ListedAgent {
   readonly own: boolean;
 }
 
+/** The messages of one agent. */
+export interface MessagingAgent {
+  /** Repeats a request without an answer with the same `client_id`, so that it creates only one message. */
+  send(message: OutgoingMessage, signal?: AbortSignal): Promise<Result<SentMessage, HubCode>>;
+  /** Returns the whole message and marks it as read. */
+  read(id: string): Promise<Result<HubMessage, HubCode>>;
+  /** The newest unread messages for the agent, oldest first. */
+  unread(): Promise<Result<readonly HubMessage[], HubCode>>;
+  agents(): Promise<Result<readonly ListedAgent[], HubCode>>;
+}
+
 export interface AgentHub {
   /** The conversation is an agent on the hub until the result is disposed of. */
   join(conversation: AgentConversation): Disposable;
@@ -83,12 +83,8 @@ export interface AgentHub {
   readonly onDidReceive: Event<IncomingMessage>;
   /** Call once everything up to this message is queued on disk for the conversation. */
   stored(message: IncomingMessage): Promise<void>;
-  send(conversation: string, message: OutgoingMessage, signal: AbortSignal): Promise<Result<SentMessage, HubCode>>;
-  /** Returns the whole message and marks it as read. */
-  read(conversation: string, id: string): Promise<Result<HubMessage, HubCode>>;
-  /** The newest unread messages for the conversation, oldest first. */
-  unread(conversation: string): Promise<Result<readonly HubMessage[], HubCode>>;
-  agents(conversation: string): Promise<Result<readonly ListedAgent[], HubCode>>;
+  /** A failure: it is not on the hub now. */
+  agentOf(conversation: string): Result<MessagingAgent, HubCode>;
   /** Call after a conversation was deleted: other agents may then use its names. */
   forget(names: Iterable<string>): Promise<void>;
 }

@@ -1,7 +1,7 @@
 // The commands of a conversation as its tools see them.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
-import { type Result } from '../../base/errors.ts';
+import { type Failure, type Result } from '../../base/errors.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
 import { type ObservedProcess, type SupervisedCommand } from './processes.ts';
 
@@ -65,7 +65,7 @@ export interface ConversationHandles {
   readonly all: readonly Handle[];
   get(name: string): Handle | undefined;
   /** Why a new handle cannot have this name. */
-  whyNot(name: string): string | undefined;
+  whyNot(name: string): Failure | undefined;
   /** Resolves once it runs and its name, if it has one, is in the log. */
   start(request: HandleRequest): Promise<Result<Handle>>;
   /**

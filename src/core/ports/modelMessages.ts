@@ -1,5 +1,5 @@
 // The messages that a model reads, independent of an endpoint's format.
-import { type Carried } from '../../protocol/event.ts';
+import { type Carried, type WireOrigin } from '../../protocol/event.ts';
 
 export interface ToolCall {
   readonly id: string;
@@ -26,9 +26,19 @@ export type ModelMessage =
       readonly role: 'user';
       readonly content: string;
       readonly block?: Block;
+      /** Messages that the user had queued, delivered after `content`. */
+      readonly queued?: readonly string[];
       readonly images?: readonly ImageReference[];
+      /** As for a result. */
+      readonly found?: readonly string[];
     }
-  | { readonly role: 'assistant'; readonly content: string; readonly calls: readonly ToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly content: string;
+      readonly calls: readonly ToolCall[];
+      /** The same answer as its API returned it. Resent by the adapter of that API; everything else reads the fields above. */
+      readonly origin?: WireOrigin;
+    }
   | {
       readonly role: 'tool';
       readonly call: string;
@@ -36,8 +46,14 @@ export type ModelMessage =
       /** The call failed. */
       readonly failed?: true;
       readonly block?: Block;
-      /** Images of the user's messages in the block. */
+      /** Messages of the user that are delivered after this result, never inside it. Absent in logs of earlier versions. */
+      readonly queued?: readonly string[];
+      /** Images of the user's messages. */
       readonly images?: readonly ImageReference[];
+      /** Images that are part of the result. */
+      readonly resultImages?: readonly ImageReference[];
+      /** Names of tools that the model may call from here on (`ModelRequest.found` describes them). */
+      readonly found?: readonly string[];
     };
 
 /** Prices of a million tokens, all in one currency. */
@@ -45,4 +61,6 @@ export interface Prices {
   readonly input: number;
   readonly output: number;
   readonly cached?: number | undefined;
+  /** Tokens written to the endpoint's cache. */
+  readonly written?: number | undefined;
 }

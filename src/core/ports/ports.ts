@@ -3,10 +3,16 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
-import { type AnsweringProgram, type Attachment, type ShownHandle, type Usage } from '../../protocol/event.ts';
+import {
+  type AnsweringProgram,
+  type Attachment,
+  type ShownHandle,
+  type Usage,
+  type WireOrigin,
+} from '../../protocol/event.ts';
 import { type FormField } from '../../protocol/page/form.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
-import { type Settings } from '../../protocol/settings.ts';
+import { type Effort, type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
 import { type AlwaysAnswer, type ApprovalView } from '../../protocol/transcript.ts';
 import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from './fileViews.ts';
@@ -44,9 +50,18 @@ export interface Ids {
 }
 
 export type ModelRequest = {
+  /** The conversation's id: endpoints that route by a cache key get it. Absent for a call outside a conversation. */
+  readonly conversation?: string;
   readonly system: string;
   readonly messages: readonly ModelMessage[];
+  /** The same tools in the same order for the whole conversation, because endpoints cache them. */
   readonly tools: readonly ToolDescription[];
+  /** Tools that came later, in their order; a message names those that came with it (`ModelMessage.found`). */
+  readonly found?: readonly ToolDescription[];
+  /** The only tools that may be called now; absent: all. `none`: the answer must be text. */
+  readonly allowed?: readonly string[] | 'none';
+  /** Absent: as the model's options say. */
+  readonly effort?: Effort;
   /** JSON Schema of the wanted answer; a model that does not support schemas ignores it. */
   readonly schema?: Readonly<Record<string, unknown>>;
   /** The bytes of an image that a message names; undefined if they are gone. */
@@ -63,7 +78,13 @@ export type ModelPart =
   /** A sign of life from the endpoint, without content. */
   | { readonly type: 'alive' }
   /** `truncated`: the answer reached its length limit. */
-  | { readonly type: 'finished'; readonly usage?: Usage; readonly truncated?: boolean }
+  | {
+      readonly type: 'finished';
+      readonly usage?: Usage;
+      readonly truncated?: boolean;
+      /** What the API returned, to be sent back to it. Absent if it is incomplete, or if the API has nothing to resend. */
+      readonly origin?: WireOrigin;
+    }
   /** `retry`: the same request may succeed later; the endpoint may have said when. */
   | { readonly type: 'failed'; readonly failure: Failure; readonly retry?: { readonly afterMilliseconds?: number } };
 
@@ -78,6 +99,10 @@ export interface Model {
   /** The number of tokens it can read. */
   readonly contextWindow: number;
   readonly prices?: Prices;
+  /** It is verified to heed system or developer messages inside a conversation, so notifications are sent as these. */
+  readonly takesHostMessages?: true;
+  /** Absent: not known. */
+  readonly takesImages?: boolean;
   /** It follows rules and cannot write a title or a summary. */
   readonly ruleBased?: true;
   /** False: only the user's own requests may call it, until the user consents to more. Absent: always true. */
@@ -172,7 +197,7 @@ export interface Tool<Arguments = unknown> {
   /** The task that a call would run now; an approval is for exactly that. Undefined: it cannot be found out. */
   inspect?(args: Arguments): Promise<InspectedTask | undefined>;
   /** Why a call cannot succeed; checked before approval is requested. */
-  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): string | undefined | Promise<string | undefined>;
+  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): Failure | undefined | Promise<Failure | undefined>;
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
 
@@ -310,6 +335,11 @@ export interface Producer {
 }
 
 /** Everything that is shared by all conversations of a window. */
+export interface Surroundings {
+  readonly system: string;
+  readonly branch?: string | undefined;
+}
+
 export interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -350,6 +380,8 @@ export interface Ports {
   readonly onDidChangeFiles?: Event<void>;
   /** The program that runs command lines; absent: not known, so that no line is certain. */
   shell?(): string;
+  /** The operating system, and the branch that is checked out, for the system prompt. Absent: not known. */
+  surroundings?(): Promise<Surroundings>;
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;

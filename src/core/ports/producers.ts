@@ -68,7 +68,7 @@ interface NamedText {
   readonly hash: string;
 }
 
-/** What a request contains besides the messages. */
+/** What the model is told besides the messages: in the prefix of its requests, or by later notifications. */
 export interface RequestConfig {
   readonly model: string;
   readonly mode: string;
@@ -79,11 +79,17 @@ export interface RequestConfig {
   readonly instructions: readonly NamedText[];
   /** Skills that the model is offered, by the hash of their SKILL.md. */
   readonly skills: readonly NamedText[];
+  /** Absolute paths. */
+  readonly folders: readonly string[];
+  /** The local day, as 2026-11-18. */
+  readonly date: string;
+  /** For a subagent: the name of its parent on the hub, and the tool that reaches it. */
+  readonly parent?: { readonly name: string; readonly tool: string };
 }
 
 /** The last reported values of the state that is compared at delivery points. */
 export interface SampledState {
-  /** The configuration of the last request, as far as the log says. */
+  /** The configuration that the model knows, as far as the log says. */
   readonly used: Partial<RequestConfig>;
   /** The last reported fill of the context window in percent; 0: none was reported since it was last compacted. */
   readonly reportedContext: number;
@@ -97,13 +103,9 @@ export interface DeliveryPoint {
   /** Something else is carried at this point already. */
   readonly carries: boolean;
   readonly state: SampledState;
-  /** The configuration of the last request, as far as it is known, and that of the next one. */
+  /** The configuration that the model knows, and the current one. */
   readonly used: Partial<RequestConfig>;
   readonly config: RequestConfig;
-  /** The text of an instruction file in the prompt, by its hash; undefined if it is no longer stored. */
-  instruction(hash: string): Promise<string | undefined>;
-  /** The SKILL.md of a skill, by its hash; undefined if it is no longer stored. */
-  skill(hash: string): Promise<string | undefined>;
   /** How long the next request will be, and how long it may be. */
   readonly contextTokens: number;
   readonly contextWindow: number;

@@ -22,8 +22,10 @@ export interface ToolTraits {
   readonly sendsMessages?: true;
   /** The MCP server that has the tool. Its tools are compared by `mcp.tools_changed`, not by `config.changed`. */
   readonly server?: string;
-  /** It is offered only to conversations that have found it with a tool that finds tools, or have called it. */
-  readonly onDemand?: true;
+  /** It finds tools of MCP servers: with it, a conversation that begins with many of them is offered none of them. */
+  readonly findsTools?: true;
+  /** When to use it, for the system prompt; what it does is in its description. */
+  readonly guide?: string;
   /** The task that the call runs: the conversation subscribes to it once the call is approved. */
   runsTask?(args: CallArguments): string | undefined;
   /** The handle that the call starts: other calls of the same answer wait for it. */

@@ -1,6 +1,7 @@
-// Collects the instruction files for a request: the user's own, those of the workspace, and those in the folders of
+// Collects the instruction files: the user's own, those of the workspace, and those in the folders of
 // seen files.
 import { type Failure } from '../../base/errors.ts';
+import { printPath } from '../../base/printPath.ts';
 import { decodeText } from '../../base/text.ts';
 import { type UserFiles } from '../ports/userFiles.ts';
 import { type FilePath, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
@@ -19,15 +20,18 @@ interface Found {
   readonly text: string;
 }
 
-/** `text`: as in the system prompt. */
-export type Instruction = Found;
+/** `text`: as in the system prompt, with a line that names the file. */
+export interface Instruction extends Found {
+  /** It is for the files of a folder. The system prompt never has it: it is sent once a file of the folder is read. */
+  readonly nested?: true;
+}
 
 /** Called for a file that exists but may not or cannot be read. The turn continues without it. */
 export type Refused = (path: string, failure: Failure) => void;
 
 /**
- * The instructions for the system prompt, the most general first: later ones are more specific and take precedence.
- * `seen`: paths of the files that the model has been shown.
+ * The instructions in force, the most general first: later ones are more specific and take precedence. `seen`: paths of
+ * the files that the model has been shown.
  */
 export async function readInstructions(
   workspace: Workspace,
@@ -46,20 +50,19 @@ export async function readInstructions(
     ...(user === undefined ? [] : [{ name: 'the user’s own file', text: user }]),
     ...files.filter((file) => file !== undefined),
   ];
+  const nested = new Set(below.map(({ path }) => path));
   const texts = new Set<string>();
   return found.flatMap(({ name, text }) => {
     const trimmed = text.trim();
     if (trimmed === '' || texts.has(trimmed)) return [];
     texts.add(trimmed);
     const cut = trimmed.length > LONGEST ? `${trimmed.slice(0, LONGEST)}\n(The rest of it was left out.)` : trimmed;
-    return [{ name, text: `\nInstructions from ${name}${scopeOf(name)}:\n${cut}` }];
+    const head = `\nInstructions from ${printPath(name)}`;
+    if (!nested.has(name)) return [{ name, text: `${head}:\n${cut}` }];
+    const folder = printPath(name.slice(0, -NEAREST.length - 1));
+    const scope = `, for files below ${folder} and before those of folders above it`;
+    return [{ name, text: `${head}${scope}:\n${cut}`, nested: true }];
   });
-}
-
-function scopeOf(name: string): string {
-  const folder = name.slice(0, -NEAREST.length - 1);
-  const nested = name.endsWith(`/${NEAREST}`) && folder !== '';
-  return nested ? `, for files below ${folder} and before what is said above` : '';
 }
 
 /** Every folder between a root and a file that was seen, nearest last. */

@@ -1,9 +1,9 @@
-// Expands a slash command: `/name …` becomes the text of a prompt file or a skill of the workspace or the user.
+// Expands a slash command: `/name …` becomes the text of a prompt file or a skill of the workspace, the user or Earshot.
 import { type Failure, type Result, succeeded } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type UserFiles } from '../ports/userFiles.ts';
 import { type Workspace } from '../ports/workspace.ts';
-import { listSkills } from './skills.ts';
+import { listCommandSkills } from './builtInSkills.ts';
 
 const FOLDER = '.github/prompts';
 const USER_FOLDER = 'prompts';
@@ -89,10 +89,11 @@ async function expandSkill(
   userFiles: UserFiles | undefined,
 ): Promise<Result<string | undefined>> {
   const refused = new Map<string, Failure>();
-  const skills = await listSkills(workspace, userFiles, (path, failure) =>
+  const skills = await listCommandSkills(workspace, userFiles, (path, failure) =>
     refused.set(path.split('/').at(-2) ?? '', failure),
   );
   const skill = skills.find((candidate) => candidate.name === name);
+  if (skill?.folder === '') return succeeded(skill.body);
   if (skill !== undefined) return succeeded(`Use the skill ${name} (its folder is ${skill.folder}):\n\n${skill.body}`);
   const failure = refused.get(name);
   return failure === undefined ? succeeded(undefined) : { ok: false, failure };

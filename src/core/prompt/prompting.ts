@@ -1,148 +1,229 @@
-// Assembles a turn's requests: system prompt, instructions, the tools of the mode, the schema.
-import { type Failure } from '../../base/errors.ts';
+// Assembles a conversation's requests: a prefix that is frozen with the first request, and the messages.
+import { type EventDraft, type Prefix } from '../../protocol/event.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
+import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ModelRequest, type Ports } from '../ports/ports.ts';
 import { type OfferedServer, type RequestConfig } from '../ports/producers.ts';
 import { type OfferedTools } from '../tools/offeredTools.ts';
-import { type Instruction, readInstructions } from './instructions.ts';
+import { laterTexts } from './laterTexts.ts';
+import { firstTools, lateTools, MOST_FOUND_CHARACTERS, thatFit } from './offered.ts';
+import { type FrozenPrefix, PromptState } from './promptState.ts';
 import { type Refusals } from './refusals.ts';
-import { schemaInstruction } from './schemaPrompts.ts';
-import { describeSkills, listSkills, type Skill } from './skills.ts';
+import { describeSkills } from './skills.ts';
 import { subagentPrompt } from './subagentPrompt.ts';
-import { systemPrompt } from './systemPrompt.ts';
+import { describeSurroundings, PLAN_MODE, systemPrompt } from './systemPrompt.ts';
 
 interface PromptingDeps {
   readonly log: ConversationLog;
   readonly registry: OfferedTools;
   readonly ports: Pick<
     Ports,
-    'workspace' | 'userFiles' | 'snapshots' | 'settings' | 'model' | 'moreInstructions' | 'hub'
+    | 'workspace'
+    | 'userFiles'
+    | 'snapshots'
+    | 'settings'
+    | 'model'
+    | 'moreInstructions'
+    | 'hub'
+    | 'clock'
+    | 'shell'
+    | 'surroundings'
+    | 'logger'
   >;
+  /** The files that running calls have shown. */
+  readonly edits?: { readonly shown: readonly string[] };
   /** Absent: nothing is compared at delivery points, so instructions are read before each request. */
   readonly sampling?: object;
-  /** The conversation's instructions; absent: they are read for this part of the turn only. */
-  readonly instructions?: InstructionsInForce;
+  /** The conversation's prompt; absent: it is read for this part of the turn only. */
+  readonly prompt?: PromptState;
   /** Absent: refused instruction files are not reported. */
   readonly refusals?: Refusals;
 }
 
-const PLAN_MODE =
-  'You are in Plan mode: only tools that read are there. Look, think, and propose what to do; change nothing.';
-
 const encoder = new TextEncoder();
-const MOST_KEPT = 256;
-/** Limit of the tools that a conversation has found, which are part of each of its requests. */
-const MOST_FOUND_CHARACTERS = 60_000;
 
 /**
- * The instructions and skills of a conversation's requests. They change only at a delivery point, so that the first
- * request with changed instructions also reports the change.
+ * The system prompt and the tools of a conversation never change between its first request and a compaction, because
+ * endpoints cache them and newer ones refuse reasoning after a changed prefix. Later changes are announced by carriers.
  */
-export class InstructionsInForce {
-  #current: readonly Instruction[] | undefined;
-  #skills: readonly Skill[] = [];
-  readonly #kept = new Set<string>();
-
-  get current(): readonly Instruction[] {
-    return this.#current ?? [];
-  }
-
-  /** The skills that the model is offered. */
-  get skills(): readonly Skill[] {
-    return this.#skills;
-  }
-
-  get isRead(): boolean {
-    return this.#current !== undefined;
-  }
-
-  async read({ log, ports, registry, refusals }: PromptingDeps): Promise<void> {
-    const refused = (path: string, failure: Failure) => refusals?.report(path, failure);
-    const skills = skillTool(registry) === undefined ? [] : await listSkills(ports.workspace, ports.userFiles, refused);
-    const inFiles = await readInstructions(ports.workspace, log.state.seen.paths(), ports.userFiles, refused);
-    const found = [...inFiles, ...(ports.moreInstructions?.() ?? [])];
-    // Stored before an event names them, because later changes are reported by comparing with these texts.
-    const offered = skills.filter(({ userOnly }) => !userOnly);
-    for (const { text } of [...found, ...offered]) {
-      if (this.#kept.has(text)) continue;
-      if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
-      await ports.snapshots.put(encoder.encode(text));
-      this.#kept.add(text);
-    }
-    this.#current = found;
-    this.#skills = offered;
-  }
-}
-
-/** Keeps the prompt unchanged while its parts are unchanged, because endpoints cache it. */
 export class Prompting {
   readonly #deps: PromptingDeps;
-  readonly #inForce: InstructionsInForce;
-  #offered: readonly ToolDescription[] | undefined;
+  readonly #state: PromptState;
 
   constructor(deps: PromptingDeps) {
     this.#deps = deps;
-    this.#inForce = deps.instructions ?? new InstructionsInForce();
+    this.#state = deps.prompt ?? new PromptState();
   }
 
-  /** Reads the instructions again, at a delivery point. */
+  /** Reads the instructions and skills again, at a delivery point. */
   async refresh(): Promise<void> {
-    await this.#inForce.read(this.#deps);
+    const { log, ports, registry, edits, refusals } = this.#deps;
+    await this.#state.load(log, ports.snapshots);
+    await this.#state.read({
+      log,
+      ports,
+      shown: edits?.shown ?? [],
+      withSkills: skillTool(registry) !== undefined,
+      refused: (path, failure) => refusals?.report(path, failure),
+    });
   }
 
   /** Call before a request. Keeps the instructions of the last delivery point; reads them only if there was none. */
   async prepare(): Promise<void> {
-    if (this.#deps.sampling === undefined || !this.#inForce.isRead) await this.refresh();
+    if (this.#deps.sampling === undefined || !this.#state.isRead) await this.refresh();
+    await this.#state.load(this.#deps.log, this.#deps.ports.snapshots);
   }
 
+  /** The present configuration, whether the model knows it or not. */
   config(): RequestConfig {
-    const { ports, registry } = this.#deps;
-    const hash = (text: string) => ports.snapshots.hash(encoder.encode(text));
+    const { log, ports, registry } = this.#deps;
+    const { subagent } = log.state.summary;
+    const parent = subagent && this.#parent(subagent.parent);
     return {
       model: ports.model().id,
       mode: ports.settings().mode,
-      tools: this.#tools().flatMap(({ name }) => (registry.traits(name)?.server === undefined ? [name] : [])),
-      servers: this.#servers(hash),
-      instructions: this.#inForce.current.map(({ name, text }) => ({ name, hash: hash(text) })),
-      skills: this.#inForce.skills.map(({ name, text }) => ({ name, hash: hash(text) })),
+      tools: registry.names.filter((name) => registry.traits(name)?.server === undefined),
+      servers: this.#servers(),
+      instructions: this.#state.instructions.map(({ name, text }) => ({ name, hash: this.#hash(text) })),
+      skills: this.#state.skills.map(({ name, text }) => ({ name, hash: this.#hash(text) })),
+      folders: ports.workspace.folders.map(({ absolute }) => absolute),
+      date: localDay(ports.clock.now()),
+      ...(parent && { parent }),
     };
   }
 
-  /** Fixes the tools of the next request and returns its configuration. Later changes apply to the request after it. */
-  offerTools(): RequestConfig {
-    this.#offered = this.#tools();
-    return this.config();
+  /** Call at a delivery point, once the notifications of its changes are queued: the next carrier announces them. */
+  async compare(config: RequestConfig): Promise<void> {
+    const { log, ports, registry } = this.#deps;
+    const { prefix, sampled } = log.state;
+    if (prefix.frozen === undefined) return this.#state.compared(undefined);
+    const known = sampled.used.instructions ?? [];
+    const hash = (text: string) => this.#hash(text);
+    const texts = await laterTexts(known, this.#state.instructions, hash, prefix, ports.snapshots);
+    const instructions = texts.map(({ name, text }) => ({ name, text: this.#masked(text) }));
+    const described = new Set([...prefix.frozen.names, ...prefix.found.keys()]);
+    const late = lateTools(registry, described, prefix.onDemand);
+    const found = await this.#keep(thatFit(late, this.#state.found(log)));
+    this.#state.compared({
+      config,
+      additions: { ...(instructions.length > 0 && { instructions }), ...(found.length > 0 && { found }) },
+    });
   }
 
+  /**
+   * Adds tools that a call has found to later requests, as far as there is room. `note`: what the result must say
+   * besides.
+   */
+  async find(names: readonly string[]): Promise<{ found: { name: string; hash: string }[]; note?: string }> {
+    const { log, ports, registry } = this.#deps;
+    if (names.length === 0) return { found: [] };
+    const { prefix } = log.state;
+    const wanted = names.flatMap((name) => registry.get(name)?.description ?? []);
+    const described = [...(this.#state.frozen(log)?.tools ?? []), ...this.#state.found(log)];
+    const shownAs = new Map(described.map((one) => [one.name, one]));
+    const fresh = wanted.filter(({ name }) => !shownAs.has(name) && !prefix.found.has(name));
+    const fitting = thatFit(fresh, this.#state.found(log));
+    const changed = wanted.filter((one) => {
+      const shown = shownAs.get(one.name);
+      return shown !== undefined && JSON.stringify(shown) !== JSON.stringify(one);
+    });
+    const found = await Promise.all(fitting.map((one) => this.#state.keep(ports.snapshots, one)));
+    const note = [
+      ...(fitting.length === fresh.length
+        ? []
+        : [
+            `Not added, because found tools already take ${MOST_FOUND_CHARACTERS.toLocaleString('en')} characters: ${fresh
+              .filter((one) => !fitting.includes(one))
+              .map(({ name }) => name)
+              .join(', ')}. They can be called without being described.`,
+          ]),
+      ...changed.map(
+        ({ name, description, parameters }) =>
+          `${name} has changed since it was described to you. Now: ${JSON.stringify({ description, parameters })}`,
+      ),
+    ].join('\n');
+    return { found, ...(note !== '' && { note }) };
+  }
+
+  /** Call before each request. Without a frozen prefix, it makes one and appends it to the log. */
+  async freeze(): Promise<void> {
+    const { log, ports } = this.#deps;
+    if (this.#state.frozen(log) !== undefined) return;
+    if (log.state.prefix.frozen !== undefined)
+      ports.logger.warn('The prompt of this conversation is no longer stored, so it is made again.');
+    const prefix = await this.#state.freeze(ports.snapshots, this.#newPrefix());
+    const config = this.config();
+    const { prefix: parts } = log.state;
+    const nested = new Set(this.#state.instructions.flatMap((one) => (one.nested === true ? [one.name] : [])));
+    // Instructions of folders that no message contains are new to the model: the next carrier has them.
+    const instructions = config.instructions.filter(({ name }) => !nested.has(name) || parts.timesSent(name) > 0);
+    await log.append(configUsed({ ...config, instructions }, prefix));
+  }
+
+  /** The prefix must be frozen; otherwise the request has the one that would be frozen now. */
   request(): ModelRequest {
-    const { schema } = this.#deps.log.state.turn;
+    const { log, ports, registry } = this.#deps;
+    const { schema } = log.state.turn;
+    const { system, tools } = this.#state.frozen(log) ?? this.#newPrefix();
+    const found = this.#state.found(log);
+    const reading = new Set(registry.readingDescriptions.map(({ name }) => name));
+    const all = [...tools, ...found].map(({ name }) => name);
     return {
-      system: this.#system(),
-      messages: this.#deps.log.state.messages.all,
-      tools: this.#offered ?? this.#tools(),
-      image: (hash) => this.#deps.ports.snapshots.get(hash),
+      conversation: log.id,
+      system,
+      messages: log.state.messages.all,
+      tools,
+      ...(found.length > 0 && { found }),
+      ...(ports.settings().mode === 'plan' && { allowed: all.filter((name) => reading.has(name)) }),
+      image: (hash) => ports.snapshots.get(hash),
       ...(schema !== undefined && { schema }),
     };
   }
 
-  /** What every request contains besides the messages, to estimate its size. */
-  get overhead(): string {
-    return `${this.#system()}\n${JSON.stringify(this.#tools())}`;
+  /** Call with each request that is sent, to log why an endpoint cannot read it from its cache. */
+  check(request: ModelRequest, model: string): void {
+    const { log, ports } = this.#deps;
+    this.#state.check(log, ports.logger, request, model);
   }
 
-  #system(): string {
+  /** What every request contains besides the messages, to estimate its size. */
+  get overhead(): string {
+    const { log } = this.#deps;
+    const { system, tools } = this.#state.frozen(log) ?? this.#newPrefix();
+    return `${system}\n${JSON.stringify([...tools, ...this.#state.found(log)])}`;
+  }
+
+  /** Instructions of folders, for a summary: the messages that had them are replaced. */
+  get nestedInstructions(): readonly { name: string; text: string }[] {
+    return this.#state.instructions.flatMap(({ name, text, nested }) =>
+      nested === true ? [{ name, text: this.#masked(text.trim()) }] : [],
+    );
+  }
+
+  #newPrefix(): FrozenPrefix {
     const { log, ports, registry } = this.#deps;
-    const { schema, key } = log.state.turn;
-    const skills = describeSkills(this.#inForce.skills, skillTool(registry) ?? '');
-    const { subagent } = log.state.summary;
-    return systemPrompt(ports.workspace, key, [
-      ...(subagent === undefined ? [] : [subagentPrompt(subagent.name, this.#parent(subagent.parent))]),
-      ...(this.#planning ? [PLAN_MODE] : []),
-      ...(schema === undefined ? [] : [schemaInstruction(schema)]),
-      ...this.#inForce.current.map(({ text }) => text),
+    const { prefix, summary, turn } = log.state;
+    const tools = firstTools(registry, new Set([...prefix.earlier, ...prefix.found.keys()]));
+    const { mode, date, folders, servers, parent } = this.config();
+    const { subagent } = summary;
+    const offered = new Set(tools.map(({ name }) => name));
+    const unlisted = servers.filter((server) => !Object.keys(server.tools).some((name) => offered.has(name)));
+    const skills = describeSkills(this.#state.skills, skillTool(registry) ?? '');
+    const system = systemPrompt(turn.key, [
+      ...tools.flatMap(({ name }) => registry.traits(name)?.guide ?? []).map((guide) => `- ${guide}`),
+      ...describeSurroundings({ folders, date, shell: ports.shell?.(), ...this.#state.surroundings }),
+      ...(unlisted.length === 0 ? [] : [listServers(unlisted)]),
+      ...(subagent === undefined ? [] : [subagentPrompt(subagent.name, parent)]),
+      ...(mode === 'plan' ? [PLAN_MODE] : []),
+      ...this.#state.instructions.flatMap(({ text, nested }) => (nested === true ? [] : [this.#masked(text)])),
       ...(skills === undefined ? [] : [skills]),
     ]);
+    return { system, tools };
+  }
+
+  #keep(descriptions: readonly ToolDescription[]): Promise<{ name: string; hash: string }[]> {
+    return Promise.all(descriptions.map((one) => this.#state.keep(this.#deps.ports.snapshots, one)));
   }
 
   #parent(conversation: string): { readonly name: string; readonly tool: string } | undefined {
@@ -152,55 +233,59 @@ export class Prompting {
     return name === undefined || tool === undefined ? undefined : { name, tool };
   }
 
-  #tools(): readonly ToolDescription[] {
+  /** By name, so that their order does not depend on when they connected. */
+  #servers(): readonly OfferedServer[] {
     const { registry } = this.#deps;
-    const all = this.#callable();
-    const found = this.#found(all);
-    return all.filter(({ name }) => registry.traits(name)?.onDemand !== true || found.has(name));
-  }
-
-  /** The on-demand tools that were found last, up to a size. Others can be called too, or found again. */
-  #found(all: readonly ToolDescription[]): ReadonlySet<string> {
-    const { registry, log } = this.#deps;
-    const offered = new Set<string>();
-    let left = MOST_FOUND_CHARACTERS;
-    const byName = new Map(all.map((description) => [description.name, description]));
-    for (const name of log.state.foundTools.newestFirst) {
-      const description = byName.get(name);
-      if (description === undefined || registry.traits(name)?.onDemand !== true) continue;
-      left -= JSON.stringify(description).length;
-      if (left < 0) break;
-      offered.add(name);
-    }
-    return offered;
-  }
-
-  /** Includes on-demand tools. */
-  #callable(): readonly ToolDescription[] {
-    const { registry } = this.#deps;
-    return this.#planning ? registry.readingDescriptions : registry.descriptions;
-  }
-
-  #servers(hash: (text: string) => string): readonly OfferedServer[] {
-    const servers = new Map<string, Record<string, string>>();
-    for (const description of this.#callable()) {
-      const server = this.#deps.registry.traits(description.name)?.server;
+    const servers = new Map<string, [string, string][]>();
+    for (const description of registry.descriptions) {
+      const server = registry.traits(description.name)?.server;
       if (server === undefined) continue;
-      const tools = servers.get(server) ?? {};
-      tools[description.name] = hashOf(description, hash);
+      const tools = servers.get(server) ?? [];
+      tools.push([description.name, hashOf(description, (text) => this.#hash(text))]);
       servers.set(server, tools);
     }
-    return [...servers].map(([name, tools]) => ({ name, tools }));
+    return [...servers]
+      .map(([name, tools]) => ({ name, tools: Object.fromEntries(tools.sort(([a], [b]) => (a < b ? -1 : 1))) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  get #planning(): boolean {
-    return this.#deps.ports.settings().mode === 'plan';
+  #masked(text: string): string {
+    return maskKey(text, this.#deps.log.state.turn.key);
   }
+
+  #hash(text: string): string {
+    return this.#deps.ports.snapshots.hash(encoder.encode(text));
+  }
+}
+
+export function configUsed(config: RequestConfig, prefix?: Prefix): EventDraft {
+  const { model, mode, tools, servers, instructions, skills, folders, date, parent } = config;
+  return {
+    type: 'config_used',
+    ...{ model, mode, tools: [...tools] },
+    ...(servers.length > 0 && { servers: servers.map((server) => ({ ...server, tools: { ...server.tools } })) }),
+    instructions: instructions.map((file) => ({ ...file })),
+    ...(skills.length > 0 && { skills: skills.map((skill) => ({ ...skill })) }),
+    ...{ folders: [...folders], date },
+    ...(parent && { parent: { ...parent } }),
+    ...(prefix && { prefix }),
+  };
+}
+
+function listServers(servers: readonly OfferedServer[]): string {
+  const listed = servers.slice(0, 20).map(({ name, tools }) => `${name} (${Object.keys(tools).length})`);
+  return `MCP servers with tools that you can find: ${listed.join(', ')}.`;
 }
 
 /** The name of the tool that loads skills; undefined: there is none. */
 function skillTool(registry: OfferedTools): string | undefined {
   return registry.names.find((name) => registry.traits(name)?.loadsSkills === true);
+}
+
+function localDay(now: number): string {
+  const date = new Date(now);
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
 /** A description never changes: when a server changes a tool, the tool gets a new object. */

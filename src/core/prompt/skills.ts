@@ -21,7 +21,7 @@ const LIST_LIMITS = { described: 8000, named: 2000 };
 export interface Skill extends SkillText {
   /** The whole SKILL.md. */
   readonly text: string;
-  /** Its folder, as people and models write it. */
+  /** Its folder, as people and models write it; empty if it ships with Earshot. */
   readonly folder: string;
   /** Reads a text file of the skill's folder. Refuses paths that are or lead outside the folder. */
   read(path: string): Promise<Result<string>>;

@@ -1,8 +1,9 @@
 // Manages the commands of each conversation, and the names by which the model refers to them.
+import { nextEvent } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { type Failure, type Result, succeeded } from '../../base/errors.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type KnownHandle } from '../conversation/projections/handleStates.ts';
 import { type ConversationHandles, type Handle, type HandleChange, type HandleRequest } from '../ports/handles.ts';
@@ -15,8 +16,8 @@ import {
   type Supervision,
 } from '../ports/processes.ts';
 import { CommandHandle } from './handle.ts';
-import { freeHandleName, whyNoHandleName } from './handleNames.ts';
-import { describeHandleState, withdrawStates } from './handleTexts.ts';
+import { freeHandleName, whyNotFree } from './handleNames.ts';
+import { withdrawStates } from './handleTexts.ts';
 import { lostCommand } from './lostCommand.ts';
 
 export interface HandlesDeps {
@@ -163,19 +164,14 @@ class Conversation implements ConversationHandles, Disposable {
     return [...this.#byRun.values()].filter(({ hasEnded }) => !hasEnded).map((handle) => handle.observed);
   }
 
-  whyNot(name: string): string | undefined {
-    const invalid = whyNoHandleName(name);
-    if (invalid !== undefined) return `handle: ${invalid}`;
-    const known = this.#named.get(name);
-    if (this.#reserved.has(name)) return `handle: another call just starts a handle “${name}”. Choose another name.`;
-    if (known === undefined || known.hasEnded) return undefined;
-    return `handle: there is a handle “${name}” already, ${describeHandleState(known)}. Choose another name, or abort it first.`;
+  whyNot(name: string): Failure | undefined {
+    return whyNotFree(name, { isReserved: this.#reserved.has(name), known: this.#named.get(name) });
   }
 
   async start(request: HandleRequest): Promise<Result<Handle>> {
     const { name } = request;
     const problem = name === undefined ? undefined : this.whyNot(name);
-    if (problem !== undefined) return failed('name_taken', problem);
+    if (problem !== undefined) return { ok: false, failure: problem };
     if (name !== undefined) this.#reserved.add(name);
     try {
       const { call: run, command, folder, input } = request;
@@ -229,7 +225,7 @@ class Conversation implements ConversationHandles, Disposable {
     for (;;) {
       const handle = this.#named.get(name);
       if (handle !== undefined || signal.aborted || !this.#isComing(name)) return handle;
-      await this.#settled(signal);
+      await nextEvent(this.#onDidSettle.event, signal);
     }
   }
 
@@ -319,17 +315,6 @@ class Conversation implements ConversationHandles, Disposable {
     const { turn, handles } = this.#log.state;
     const call = turn.unanswered.find(({ request }) => request.id === run);
     return call?.request.name ?? handles.all.find(({ started }) => started.tool_call_id === run)?.tool;
-  }
-
-  #settled(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const done = () => resolve();
-    const listening = this.#onDidSettle.event(done);
-    signal.addEventListener('abort', done, { once: true });
-    return promise.finally(() => {
-      signal.removeEventListener('abort', done);
-      listening.dispose();
-    });
   }
 
   #freeName(text: string): string {

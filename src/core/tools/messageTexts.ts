@@ -3,7 +3,7 @@
 import { printPath } from '../../base/printPath.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type ListedAgent, type SentMessage } from '../ports/agentHub.ts';
-import { type HubMessage } from '../../protocol/hub.ts';
+import { type HubMessage } from '../../protocol/hubMethods.ts';
 
 const MOST_LISTED = 50;
 const PREVIEW = 100;

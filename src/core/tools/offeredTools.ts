@@ -39,12 +39,8 @@ export class LimitedTools implements OfferedTools {
     return this.#has(name) ? this.#all.known(name) : undefined;
   }
 
-  /** A tool that the conversation was given by name is offered without being found first. */
   traits(name: string): ToolTraits | undefined {
-    const traits = this.#all.traits(name);
-    if (traits?.onDemand !== true || this.#limits.tools?.includes(name) !== true) return traits;
-    const { onDemand: _, ...others } = traits;
-    return others;
+    return this.#all.traits(name);
   }
 
   withRestOf(source: string): string | undefined {

@@ -88,6 +88,11 @@ export class OwnEdits {
     return [...this.#changing.values()].some((paths) => paths.has(path));
   }
 
+  /** The files that calls of this batch have shown; lines that a search showed do not count. */
+  get shown(): readonly string[] {
+    return [...this.#newest].flatMap(([path, { part }]) => (part?.searched === true ? [] : [path]));
+  }
+
   newest(path: string): SeenState | undefined {
     return this.#newest.get(path);
   }

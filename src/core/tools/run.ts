@@ -58,6 +58,8 @@ export interface ToolRunDeps {
   readonly problems?: ReportedProblems | undefined;
   readonly handles?: Handles | undefined;
   readonly hooks?: Hooks | undefined;
+  /** Adds tools to the conversation's requests; absent: none can be found. */
+  find?: ((names: readonly string[]) => Promise<FoundByCall>) | undefined;
   /** Limits how many calls of the same answer run programs at a time. */
   readonly slots: Slots;
   readonly onDidChangeFiles?: Event<void> | undefined;
@@ -65,6 +67,12 @@ export interface ToolRunDeps {
   shell?: (() => string) | undefined;
   settings(): Settings;
   readonly onDidChangeSettings?: Event<void> | undefined;
+}
+
+/** `note`: what the result must say about tools that could not be added or have changed. */
+export interface FoundByCall {
+  readonly found: NonNullable<ToolResponse['found']>;
+  readonly note?: string | undefined;
 }
 
 /** The response without the notifications it may carry: these are chosen when it is appended. */
@@ -78,20 +86,21 @@ export async function runTool(
   request: EventOf<'tool_call_request'>,
   signal: AbortSignal,
 ): Promise<ToolResponse> {
-  const answer = (content: string): ToolResponse => ({
+  const answer = (content: string, failure: FailureCode): ToolResponse => ({
     type: 'tool_call_response',
     id: request.id,
     content,
     is_error: true,
+    failure,
   });
   try {
     return await runToEnd(deps, request, signal);
   } catch (error) {
     // The turn was stopped: the call ends as cancelled.
-    if (signal.aborted) return answer(CANCELLED);
+    if (signal.aborted) return answer(CANCELLED, 'cancelled');
     if (error instanceof FailureError) throw error;
     deps.output.error(`the call of ${request.name} failed unexpectedly`, error);
-    return answer(`${request.name} failed unexpectedly and may have run: ${describeError(error)}`);
+    return answer(`${request.name} failed unexpectedly and may have run: ${describeError(error)}`, 'bug');
   }
 }
 
@@ -105,7 +114,9 @@ async function runToEnd(
   const { seen, changes: kept, meanwhile } = await keepViews(deps, outcome);
   const changes = markOverwritten(deps, request, kept);
   const media = await keepMedia(deps, outcome);
-  const content = limitOutput(maskKey(outcome.content, deps.log.state.turn.key));
+  const { found = [], note } = (await deps.find?.(outcome.tools ?? [])) ?? {};
+  const said = note === undefined ? outcome.content : `${outcome.content}\n${note}`;
+  const content = limitOutput(maskKey(said, deps.log.state.turn.key));
   await warnOfLookalike(deps, request, content);
   return {
     type: 'tool_call_response',
@@ -117,7 +128,7 @@ async function runToEnd(
     ...(changes.length > 0 && { changes }),
     ...(meanwhile.length > 0 && { meanwhile }),
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
-    ...(outcome.tools !== undefined && outcome.tools.length > 0 && { tools: [...outcome.tools] }),
+    ...(found.length > 0 && { found }),
     ...(outcome.resources !== undefined && { resources: [...outcome.resources] }),
     ...(media.length > 0 && { media }),
   };
@@ -162,9 +173,7 @@ async function execute(
   }
   const handles = deps.handles?.of(deps.log);
   const impossible = await tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
-  if (impossible !== undefined) {
-    return refusal(impossible, tool.touches?.(parsed.value).task === undefined ? undefined : 'no_task');
-  }
+  if (impossible !== undefined) return refusal(describeFailure(impossible), impossible.code);
   const { name, id } = request;
   const before = await runHooks(deps, beforeTool(name, id, parsed.value), signal);
   if (before.refused !== undefined) return refusal(refusedByHook(name, before.refused), 'hook');
@@ -195,7 +204,7 @@ async function execute(
   for (let again = false; ; again = true) {
     const permission = await permit(deps, tool, { ...asked, again }, signal);
     if (permission.type === 'refused') return refusal(permission.reason, permission.code);
-    if (signal.aborted) return refusal(CANCELLED);
+    if (signal.aborted) return refusal(CANCELLED, 'cancelled');
     // The approval was for exactly this tool, which may have been removed or replaced while the approval was open.
     if (deps.registry.get(request.name) !== tool) return refusal(whyNoTool(deps.registry, request.name), 'no_tool');
     const args = permission.arguments;
@@ -253,13 +262,15 @@ async function runPermitted(
   };
   try {
     // Only calls that run programs need a slot: a call that waits for another call must never block it.
-    return effect === 'execute' ? ((await deps.slots.run(run, signal)) ?? refusal(CANCELLED)) : await run();
+    return effect === 'execute'
+      ? ((await deps.slots.run(run, signal)) ?? refusal(CANCELLED, 'cancelled'))
+      : await run();
   } catch (error) {
     // The log cannot be written, which ends the turn.
     if (error instanceof FailureError) throw error;
     const { name } = tool.description;
     deps.output.error(`the tool ${name} failed unexpectedly`, error);
-    return refusal(`${name} failed unexpectedly: ${describeError(error)}`);
+    return refusal(`${name} failed unexpectedly: ${describeError(error)}`, 'bug');
   }
 }
 
@@ -293,8 +304,9 @@ function whyUnreadable(name: string, text: string): string {
     : `${name} was not run: its arguments are ${TOO_DEEP}. Call it again with flatter ones.`;
 }
 
-function refusal(content: string, failure?: FailureCode): ToolOutcome {
-  return { content, isError: true, ...(failure !== undefined && { failure }) };
+/** `content` is for the model, the code for people. */
+function refusal(content: string, failure: FailureCode): ToolOutcome {
+  return { content, isError: true, failure };
 }
 
 /** Keeps the beginning and the end, which usually matter most. */

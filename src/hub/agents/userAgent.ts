@@ -1,9 +1,10 @@
 // The user of a window as an agent on the hub: lists agents, reads threads and messages, and sends messages.
-import * as z from 'zod';
+import { ignore } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
-import { type HubMessage, type HubThread, type Pair } from '../../protocol/hub.ts';
+import { type Pair } from '../../protocol/hub.ts';
+import { type HubHealth, type HubMessage, type HubThread, type ListedHubAgent } from '../../protocol/hubMethods.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { HubAgent } from '../client/hubAgent.ts';
 import { previewOf } from '../preview.ts';
@@ -15,40 +16,11 @@ const PAGE = 100;
 /** Prefix of message ids. A message without a thread is shown as its own thread, with the message id as thread id. */
 const MESSAGE_ID = 'msg_';
 
-const agentsSchema = z.object({
-  agents: z.array(
-    z.object({
-      agent_id: z.string(),
-      role: z.string(),
-      module: z.string(),
-      display: z.string(),
-      machine: z.string().optional(),
-      live: z.boolean(),
-      last_seen_at: z.string(),
-      unread: z.int().optional(),
-    }),
-  ),
-});
-const healthSchema = z.object({
-  server: z.object({ state: z.string(), since: z.string(), error: z.string().optional() }).optional(),
-  not_sent: z.int().optional(),
-  stream_full: z.boolean().optional(),
-});
-const sentSchema = z.object({ message_id: z.string(), thread_id: z.string().nullish() });
-const createdSchema = z.object({ thread_id: z.string() });
-
-export type UserAgentRow = z.infer<typeof agentsSchema>['agents'][number];
-type UserHealth = z.infer<typeof healthSchema>;
-
-interface Messages {
-  readonly messages: readonly HubMessage[];
-}
-
 /** The data of the Agents view. */
 export interface UserOverview {
-  readonly agents: readonly UserAgentRow[];
+  readonly agents: readonly ListedHubAgent[];
   readonly threads: readonly HubThread[];
-  readonly health: UserHealth;
+  readonly health: HubHealth;
 }
 
 export interface UserMessage {
@@ -115,23 +87,17 @@ export class UserAgent implements Disposable {
 
   /** Rejects while the hub cannot be reached. */
   async overview(): Promise<UserOverview> {
-    const [listed, threads, newest, health] = await Promise.all([
-      this.#agent.call('agent.list'),
+    const [{ agents }, { threads }, { messages }, health] = await Promise.all([
+      this.#agent.call('agent.list', {}),
       this.#agent.call('thread.list', { limit: PAGE }),
       this.#agent.call('message.list', { limit: PAGE }),
-      this.#agent.call('health'),
+      this.#agent.call('health', {}),
     ]);
-    const single = (newest as Messages).messages.filter(
-      ({ thread_id: thread, deleted }) => thread === null && !deleted,
-    );
-    return {
-      ...agentsSchema.parse(listed),
-      threads: [
-        ...(threads as { threads: readonly HubThread[] }).threads,
-        ...single.map((message) => this.#asThread(message)),
-      ].sort((one, other) => Date.parse(other.last_activity) - Date.parse(one.last_activity)),
-      health: healthSchema.parse(health),
-    };
+    const single = messages.filter(({ thread_id: thread, deleted }) => thread === null && !deleted);
+    const all = [...threads, ...single.map((message) => this.#asThread(message))];
+    const newestFirst = (one: HubThread, other: HubThread) =>
+      Date.parse(other.last_activity) - Date.parse(one.last_activity);
+    return { agents, threads: all.sort(newestFirst), health };
   }
 
   /** Returns the newest messages of a thread, oldest first, and marks them as read by the user. */
@@ -147,23 +113,16 @@ export class UserAgent implements Disposable {
   /** The thread of a message that may have had none before: an answer starts one. */
   async threadOf(id: string): Promise<string> {
     if (!id.startsWith(MESSAGE_ID)) return id;
-    const message = await this.#message(id).catch(() => undefined);
+    const message = await this.#message(id).catch(ignore);
     return message?.thread_id ?? id;
   }
 
   /** Resolves to the thread once the message is stored. */
   async send({ content, mentions, scopes, thread, title }: UserMessage): Promise<string> {
     if (thread?.startsWith(MESSAGE_ID) === true) return this.#answer(thread, { content, mentions, scopes });
-    const id =
-      thread ?? createdSchema.parse(await this.#agent.call('thread.create', { title: title ?? '', scopes })).thread_id;
-    const sent = await this.#agent.call('message.send', {
-      content,
-      thread_id: id,
-      client_id: this.#deps.ulid(),
-      ...(mentions.length > 0 && { mentions }),
-      ...(scopes.length > 0 && { scopes }),
-    });
-    return sentSchema.parse(sent).thread_id ?? id;
+    const id = thread ?? (await this.#agent.call('thread.create', { title: title ?? '', scopes })).thread_id;
+    const message = { content, thread_id: id, client_id: this.#deps.ulid(), mentions, scopes };
+    return (await this.#agent.call('message.send', message)).thread_id ?? id;
   }
 
   dispose(): void {
@@ -178,19 +137,19 @@ export class UserAgent implements Disposable {
       reply_to: id,
       client_id: this.#deps.ulid(),
       mentions: mentions.length > 0 ? mentions : [author.agent_id],
-      ...(scopes.length > 0 && { scopes }),
+      scopes,
     });
-    return sentSchema.parse(sent).thread_id ?? id;
+    return sent.thread_id ?? id;
   }
 
   async #messagesOf(id: string): Promise<readonly HubMessage[]> {
     if (id.startsWith(MESSAGE_ID)) return [await this.#message(id)];
     // Without `after` the hub returns the newest page.
-    return ((await this.#agent.call('message.list', { thread_id: id, limit: PAGE })) as Messages).messages;
+    return (await this.#agent.call('message.list', { thread_id: id, limit: PAGE })).messages;
   }
 
   async #message(id: string): Promise<HubMessage> {
-    return ((await this.#agent.call('message.get', { message_id: id })) as { message: HubMessage }).message;
+    return (await this.#agent.call('message.get', { message_id: id })).message;
   }
 
   /** Counts as unread only if it mentions the user; messages between agents are listed but not counted. */

@@ -1,15 +1,25 @@
 // One agent on a hub: reconnects after a loss, keeps its session, and receives each of its messages once.
-import * as z from 'zod';
+import { BackOff, ignore } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
 import { JsonRpcError } from '../../base/json/jsonRpc.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
-import { type HubMessage, type MatchType, type Pair } from '../../protocol/hub.ts';
+import { type Pair } from '../../protocol/hub.ts';
+import {
+  type HubCall,
+  type HubMessage,
+  type HubMethod,
+  type HubParams,
+  type HubResult,
+  type MatchType,
+  type MessagePush,
+  messagePush,
+} from '../../protocol/hubMethods.ts';
 import { parseCursor, printCursor } from '../index/messageRows.ts';
+import { describePush } from '../preview.ts';
 import { Subscriptions } from '../subscriptions.ts';
 import { connectToHub, type HubConnection, readAddress } from './hubConnection.ts';
-import { describeListed, type ReceivedMessage, readPush } from './receivedMessage.ts';
 
 const RETRY_FIRST = 200;
 const RETRY_LONGEST = 10_000;
@@ -19,15 +29,10 @@ const SENT_AT_ONCE = 100;
 /** Stands for the agent in its own matcher. */
 const OWN = '\0own';
 
-const startedSchema = z.object({ session_id: z.string(), cursor: z.string() });
-const pageSchema = z.object({ messages: z.array(z.unknown()), after: z.string(), more: z.boolean() });
 export interface HubCriteria {
   readonly scope?: Pair;
   readonly mentionRole?: string;
 }
-
-/** Calls a method of the hub. */
-export type HubCall = (method: string, params?: object) => Promise<unknown>;
 
 export interface HubAgentDeps {
   readonly files: FileSystem;
@@ -48,7 +53,7 @@ export interface HubAgentDeps {
 
 export class HubAgent implements Disposable {
   readonly #deps: HubAgentDeps;
-  readonly #onMessage: Emitter<ReceivedMessage>;
+  readonly #onMessage: Emitter<MessagePush>;
   readonly #onState: Emitter<boolean>;
   readonly #criteria = new Map<string, HubCriteria>();
   readonly #matcher = new Subscriptions();
@@ -62,10 +67,10 @@ export class HubAgent implements Disposable {
   #session: string | undefined;
   #cursor: string | undefined;
   /** Pushes that arrive before the missed messages have been read. */
-  #early: ReceivedMessage[] | undefined;
+  #early: MessagePush[] | undefined;
   #waiting: (() => void)[] = [];
   #retry: Disposable | undefined;
-  #delay = RETRY_FIRST;
+  readonly #delay = new BackOff(RETRY_FIRST, RETRY_LONGEST);
   /** The last refusal that was reported. */
   #refusal = '';
   #disposed = false;
@@ -95,7 +100,7 @@ export class HubAgent implements Disposable {
     return [this.#name ?? '', this.#deps.agent.role].filter((name) => name !== '');
   }
 
-  get onMessage(): Event<ReceivedMessage> {
+  get onMessage(): Event<MessagePush> {
     return this.#onMessage.event;
   }
 
@@ -125,7 +130,7 @@ export class HubAgent implements Disposable {
   }
 
   /** Rejects at once while there is no connection. */
-  async call(method: string, params?: object): Promise<unknown> {
+  async call<M extends HubMethod>(method: M, params: HubParams<M>): Promise<HubResult<M>> {
     if (this.#connection === undefined) throw new Error('the hub cannot be reached now');
     return this.#connection.call(method, params);
   }
@@ -150,8 +155,8 @@ export class HubAgent implements Disposable {
   /** `leave`: also unregisters the agent, which removes its name and its session. */
   async close(leave = false): Promise<void> {
     const connection = this.#connection;
-    if (leave && connection !== undefined) {
-      await connection.call('agent.unregister', { agent_id: this.#name }).catch(() => undefined);
+    if (leave && connection !== undefined && this.#name !== undefined) {
+      await connection.call('agent.unregister', { agent_id: this.#name }).catch(ignore);
     }
     this.dispose();
     await connection?.closed;
@@ -186,8 +191,7 @@ export class HubAgent implements Disposable {
 
   #again(): void {
     if (this.#disposed) return;
-    this.#retry = this.#deps.clock.after(this.#delay, () => this.#connect());
-    this.#delay = Math.min(2 * this.#delay, RETRY_LONGEST);
+    this.#retry = this.#deps.clock.after(this.#delay.next(), () => this.#connect());
   }
 
   async #tryToConnect(): Promise<void> {
@@ -211,7 +215,7 @@ export class HubAgent implements Disposable {
     }
     this.#connection = connection;
     this.#refusal = '';
-    this.#delay = RETRY_FIRST;
+    this.#delay.reset();
     this.#wake();
     this.#onState.fire(true);
     this.#background(
@@ -243,9 +247,9 @@ export class HubAgent implements Disposable {
     for (const message of early) this.#take(message);
   }
 
-  async #attach(connection: HubConnection, session: string): Promise<z.infer<typeof startedSchema> | undefined> {
+  async #attach(connection: HubConnection, session: string): Promise<HubResult<'session.attach'> | undefined> {
     try {
-      return startedSchema.parse(await connection.call('session.attach', { session_id: session }));
+      return await connection.call('session.attach', { session_id: session });
     } catch (error) {
       // The session has expired, or the hub lost it: a new one is started.
       if (error instanceof JsonRpcError) return undefined;
@@ -253,12 +257,12 @@ export class HubAgent implements Disposable {
     }
   }
 
-  async #start(connection: HubConnection): Promise<z.infer<typeof startedSchema>> {
+  async #start(connection: HubConnection): Promise<HubResult<'session.start'>> {
     const { name: given, onNamed } = this.#deps;
-    const name = this.#name ?? (typeof given === 'string' ? given : await given((...call) => connection.call(...call)));
+    const name = this.#name ?? (typeof given === 'string' ? given : await given(connection.call));
     this.#name = name;
     await this.#register(connection, name);
-    const started = startedSchema.parse(await connection.call('session.start', { agent_id: name }));
+    const started = await connection.call('session.start', { agent_id: name });
     if (!this.#isAnnounced) await onNamed?.(name, this.#cursor ?? started.cursor);
     this.#isAnnounced = true;
     return started;
@@ -270,7 +274,11 @@ export class HubAgent implements Disposable {
 
   async #send(connection: HubConnection, { scope, mentionRole }: HubCriteria): Promise<void> {
     const params =
-      scope !== undefined ? { scope } : mentionRole !== undefined ? { mention_role: mentionRole } : { all: true };
+      scope !== undefined
+        ? { scope }
+        : mentionRole !== undefined
+          ? { mention_role: mentionRole }
+          : { all: true as const };
     await connection.call('subscribe', params).catch((error: unknown) => {
       if (!(error instanceof JsonRpcError) || error.message !== 'subscription already exists') throw error;
     });
@@ -278,8 +286,8 @@ export class HubAgent implements Disposable {
 
   async #catchUp(connection: HubConnection, from: string): Promise<void> {
     for (let after = from, more = true; more; ) {
-      const page = pageSchema.parse(await connection.call('message.list', { after, limit: PAGE }));
-      for (const message of page.messages as readonly HubMessage[]) this.#missed(message);
+      const page = await connection.call('message.list', { after, limit: PAGE });
+      for (const message of page.messages) this.#missed(message);
       ({ after, more } = page);
       this.#cursor = after;
     }
@@ -295,18 +303,19 @@ export class HubAgent implements Disposable {
 
   #missed(message: HubMessage): void {
     const match = this.match(message);
-    if (match !== undefined) this.#take(describeListed(message, match));
+    if (match === undefined) return;
+    this.#take({ ...describePush(message, message.version > 1), matched_subscription: { match_type: match } });
   }
 
   #pushed(method: string, params: unknown): void {
     if (method !== 'notification.message') return;
-    const message = readPush(params);
+    const message = messagePush.parse(params);
     if (this.#early === undefined) this.#take(message);
     else this.#early.push(message);
   }
 
   /** Ignores messages that were received already: arrival numbers only increase. */
-  #take(message: ReceivedMessage): void {
+  #take(message: MessagePush): void {
     if (position(message.cursor) <= (this.#cursor === undefined ? -1 : position(this.#cursor))) return;
     this.#cursor = message.cursor;
     this.#onMessage.fire(message);

@@ -1,10 +1,12 @@
 // One connection of a client to a hub, over the Unix socket that hub.json names.
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type * as z from 'zod';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
 import { JsonRpcPeer } from '../../base/json/jsonRpc.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type HubAddress, hubAddress } from '../../protocol/hub.ts';
+import { HUB_METHODS, type HubCall, type HubResult } from '../../protocol/hubMethods.ts';
 import { ADDRESS_FILE } from '../hubServer.ts';
 import { MOST_FRAME_BYTES } from '../listen/unixListener.ts';
 
@@ -12,8 +14,8 @@ import { MOST_FRAME_BYTES } from '../listen/unixListener.ts';
 const MOST_REPLY_BYTES = 128 * MOST_FRAME_BYTES;
 
 export interface HubConnection {
-  /** Rejects with a `JsonRpcError` if the hub refuses, and with another error if the connection ends. */
-  call(method: string, params?: object): Promise<unknown>;
+  /** Rejects with a `ZodError` if the answer is not valid, and with another error if the connection ends. */
+  readonly call: HubCall;
   readonly closed: Promise<void>;
   close(): void;
 }
@@ -56,7 +58,11 @@ export async function connectToHub(
       resolve();
     });
   });
-  return { call: (method, params) => peer.request(method, params), closed, close: () => void socket.destroy() };
+  const call: HubCall = async (method, params) => {
+    const result: z.ZodType = HUB_METHODS[method].result;
+    return result.parse(await peer.request(method, params)) as HubResult<typeof method>;
+  };
+  return { call, closed, close: () => void socket.destroy() };
 }
 
 function open(path: string): Promise<Socket> {

@@ -1,4 +1,5 @@
 // Keeps the hub of a folder served: by this process if no other process does, or once that one has ended.
+import { BackOff, ignore, share } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
@@ -22,10 +23,10 @@ export interface HubMemberDeps {
 export class HubMember implements Disposable {
   readonly #deps: HubMemberDeps;
   #server: HubServer | undefined;
-  #trying: Promise<void> | undefined;
+  readonly #tryOnce = share(() => this.#try());
   #timer: Disposable | undefined;
   #followed: { close(): void } | undefined;
-  #delay = RETRY_FIRST;
+  readonly #delay = new BackOff(RETRY_FIRST, RETRY_LONGEST);
   /** The last failure that was reported. */
   #reported = '';
   #closed = false;
@@ -46,16 +47,12 @@ export class HubMember implements Disposable {
 
   /** Tries to serve the hub now, unless it can be found. Call it when no process seems to serve it. */
   look(): Promise<void> {
-    if (this.#closed) return Promise.resolve();
-    this.#trying ??= this.#try().finally(() => {
-      this.#trying = undefined;
-    });
-    return this.#trying;
+    return this.#tryOnce();
   }
 
   async close(): Promise<void> {
     this.dispose();
-    await this.#trying;
+    await this.#tryOnce();
     await this.#server?.close();
     this.#server = undefined;
   }
@@ -67,6 +64,7 @@ export class HubMember implements Disposable {
   }
 
   async #try(): Promise<void> {
+    if (this.#isClosed()) return;
     this.#timer?.dispose();
     if (this.#server !== undefined) {
       // If the disk cannot be asked now, it is asked again later.
@@ -104,18 +102,17 @@ export class HubMember implements Disposable {
   /** When the other process ends, even by a crash, the kernel closes the connection and releases the lock. */
   async #follow(): Promise<void> {
     if (this.#followed !== undefined || this.#closed) return;
-    const followed = await this.#deps.follow().catch(() => undefined);
+    const followed = await this.#deps.follow().catch(ignore);
     if (this.#isClosed()) {
       followed?.close();
       return;
     }
     if (followed === undefined) {
-      this.#timer = this.#deps.clock.after(this.#delay, () => this.#retry());
-      this.#delay = Math.min(2 * this.#delay, RETRY_LONGEST);
+      this.#timer = this.#deps.clock.after(this.#delay.next(), () => this.#retry());
       return;
     }
     this.#followed = followed;
-    this.#delay = RETRY_FIRST;
+    this.#delay.reset();
     followed.closed.then(
       () => {
         this.#followed = undefined;

@@ -1,21 +1,9 @@
 // Reads the state of a hub once, to show it to the user.
-import * as z from 'zod';
+import { ignore } from '../../base/async.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type LinkHealth, linkHealth } from '../../protocol/hub.ts';
+import { type ListedHubAgent } from '../../protocol/hubMethods.ts';
 import { connectToHub, readAddress } from './hubConnection.ts';
-
-const counts = z.object({ messages: z.int() });
-const listed = z.object({
-  agents: z.array(
-    z.object({
-      agent_id: z.string(),
-      display: z.string(),
-      machine: z.string().optional(),
-      live: z.boolean(),
-      last_seen_at: z.string(),
-    }),
-  ),
-});
 
 export interface HubState {
   readonly messages: number;
@@ -23,26 +11,22 @@ export interface HubState {
   readonly pid: number;
   /** Undefined: it is not joined with other hubs. */
   readonly link: LinkHealth | undefined;
-  readonly agents: z.infer<typeof listed>['agents'];
+  readonly agents: readonly ListedHubAgent[];
 }
 
 /** Undefined: no process serves the hub of this folder. Rejects if the answers are not valid. */
 export async function readHubState(files: FileSystem, folder: string): Promise<HubState | undefined> {
   const address = await readAddress(files, folder);
   if (address === undefined) return undefined;
-  const connection = await connectToHub(
-    address,
-    () => undefined,
-    () => undefined,
-  ).catch(() => undefined);
+  const connection = await connectToHub(address, ignore, ignore).catch(ignore);
   if (connection === undefined) return undefined;
   try {
-    const [health, agents] = await Promise.all([connection.call('health'), connection.call('agent.list')]);
+    const [health, { agents }] = await Promise.all([connection.call('health', {}), connection.call('agent.list', {})]);
     return {
-      messages: counts.parse(health).messages,
+      messages: health.messages,
       pid: address.pid,
       link: linkHealth.safeParse(health).data,
-      agents: listed.parse(agents).agents,
+      agents,
     };
   } finally {
     connection.close();

@@ -1,4 +1,5 @@
 // Follows the state of the link to other machines, whichever process serves the hub.
+import { ignore } from '../../base/async.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
 import { type LinkHealth, linkHealth } from '../../protocol/hub.ts';
@@ -28,12 +29,9 @@ export class LinkWatch implements Disposable {
     connection.call('health', { watch: true }).then(
       (health) => this.receive(health),
       // A hub of an older version cannot be watched.
-      () => undefined,
+      ignore,
     );
-    connection.closed.then(
-      () => this.set(undefined),
-      () => undefined,
-    );
+    connection.closed.then(() => this.set(undefined), ignore);
   }
 
   /** Takes the health from an answer or a push. */

@@ -2,6 +2,7 @@
 // hub's files, so nobody ever sees an index in which known messages are missing.
 import { rmSync } from 'node:fs';
 import type * as sqliteModule from 'node:sqlite';
+import { ignore, pause, Sequence } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { type AnyRecord, type HubWriter, type StoredRecord } from '../hubWriter.ts';
@@ -12,7 +13,7 @@ import { isBusy, isSqliteError } from './sqliteErrors.ts';
 /** Milliseconds that a lock of another process is waited for. After that, the index is made again in memory. */
 export const BUSY_LIMIT = 5000;
 /** Milliseconds between two attempts. SQLite itself waits only briefly, since it blocks the whole process. */
-const BUSY_INTERVAL = 50;
+export const BUSY_INTERVAL = 50;
 
 export interface LiveIndexDeps extends ReadDeps {
   readonly clock: Clock;
@@ -27,7 +28,7 @@ export class LiveIndex {
   /** Set while the index is being made again. */
   #rebuilding: Promise<void> | undefined;
   /** The last use that waits. Later ones wait for it, so that uses are answered in the order of the calls. */
-  #last: Promise<void> | undefined;
+  readonly #retries = new Sequence();
 
   constructor(deps: LiveIndexDeps, index: MessageIndex, writer: () => HubWriter) {
     this.#deps = deps;
@@ -37,20 +38,14 @@ export class LiveIndex {
 
   /** Reads from the index. `read` is called again after a failure of SQLite, so it must change nothing before one. */
   async use<T>(read: (index: MessageIndex) => T): Promise<T> {
-    if (this.#last === undefined && this.#rebuilding === undefined) {
+    if (this.#retries.isIdle && this.#rebuilding === undefined) {
       try {
         return read(this.#index);
       } catch (error) {
         if (!isSqliteError(error)) throw error;
       }
     }
-    const attempt = () => this.#attempt(read, (rebuild) => this.#writer().exclusive(rebuild));
-    const result = (this.#last ?? Promise.resolve()).then(attempt);
-    const settled = result.then(ignore, ignore).then(() => {
-      if (this.#last === settled) this.#last = undefined;
-    });
-    this.#last = settled;
-    return result;
+    return this.#retries.run(() => this.#attempt(read, (rebuild) => this.#writer().exclusive(rebuild)));
   }
 
   /** As `use`, but at once and without a second attempt: undefined if SQLite fails. */
@@ -92,7 +87,7 @@ export class LiveIndex {
         return read(index);
       } catch (error) {
         if (!isSqliteError(error) || index.isInMemory) throw error;
-        if (isBusy(error) && clock.now() < limit) await pause(clock);
+        if (isBusy(error) && clock.now() < limit) await pause(clock, BUSY_INTERVAL);
         else
           await whileNothingIsWritten(() => {
             if (index !== this.#index) return Promise.resolve();
@@ -123,9 +118,3 @@ export class LiveIndex {
 export function removeIndex(path: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
 }
-
-export function pause(clock: Clock): Promise<void> {
-  return new Promise((resolve) => clock.after(BUSY_INTERVAL, resolve));
-}
-
-function ignore(): void {}

@@ -1,6 +1,7 @@
 // The SQLite index of messages, threads and read marks. It can be rebuilt from the hub's files at any time.
 import type * as sqliteModule from 'node:sqlite';
-import { type HubMessage, type MessageCreate, type MessageRecord, type ThreadHead } from '../../protocol/hub.ts';
+import { type MessageCreate, type MessageRecord, type ThreadHead } from '../../protocol/hub.ts';
+import { type HubMessage } from '../../protocol/hubMethods.ts';
 import { type AnyRecord, type StoredRecord } from '../hubWriter.ts';
 import {
   conditions,

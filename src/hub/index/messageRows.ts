@@ -1,6 +1,7 @@
 // The tables of the message index, the conditions of queries, the conversion of rows to objects of the protocol, and
 // cursors.
-import { type HubMessage, type Pair, type ThreadHead } from '../../protocol/hub.ts';
+import { type Pair, type ThreadHead } from '../../protocol/hub.ts';
+import { type HubMessage } from '../../protocol/hubMethods.ts';
 
 /** The version of the tables. A file with another one is rebuilt. */
 export const LAYOUT = 2;

@@ -1,10 +1,11 @@
 // Opens the index when the hub starts: completes it from the files, or makes it again.
+import { pause } from '../../base/async.ts';
 import { describeError } from '../../base/errors.ts';
 import { parseObject } from '../../base/json/outsideJson.ts';
 import { type DirectorySnapshot, directorySnapshot } from '../directory.ts';
 import { type StoredRecord } from '../hubWriter.ts';
 import { HUB_FILE, type HubFiles } from '../readRecords.ts';
-import { BUSY_LIMIT, type LiveIndexDeps, pause, removeIndex } from './liveIndex.ts';
+import { BUSY_INTERVAL, BUSY_LIMIT, type LiveIndexDeps, removeIndex } from './liveIndex.ts';
 import { MessageIndex } from './messageIndex.ts';
 import { isBusy, isSqliteError } from './sqliteErrors.ts';
 
@@ -26,7 +27,7 @@ export async function openIndex(deps: LiveIndexDeps, read: Read): Promise<Opened
   const limit = clock.now() + BUSY_LIMIT;
   let busy = false;
   do {
-    if (busy) await pause(clock);
+    if (busy) await pause(clock, BUSY_INTERVAL);
     let index: MessageIndex | undefined;
     try {
       index = MessageIndex.open(sqlite, path);

@@ -1,11 +1,12 @@
 // An agent of another program on the hub: joins once its name is known, and returns its unread messages, each once.
 import { isAbsolute, relative } from 'node:path';
-import { type Disposable } from '../../base/disposable.ts';
+import { ignore, within } from '../../base/async.ts';
 import { describeFailure, type Result, succeeded } from '../../base/errors.ts';
 import { type HubCode } from '../../base/failureCodes.ts';
+import { type OutgoingMessage } from '../../core/ports/agentHub.ts';
 import { describeAgents, describeMessage, describeSent } from '../../core/tools/messageTexts.ts';
 import { claimIdleName } from '../agents/agentNames.ts';
-import { HubMessages, type Sending } from '../agents/hubMessages.ts';
+import { AgentMessages } from '../agents/agentMessages.ts';
 import { joinHub, type MembershipDeps } from '../agents/windowMembership.ts';
 import { HubAgent } from '../client/hubAgent.ts';
 import { type HubMember } from '../client/hubMember.ts';
@@ -23,7 +24,7 @@ export interface MailboxDeps extends MembershipDeps {
 interface Opened {
   readonly member: HubMember;
   readonly agent: HubAgent;
-  readonly messages: HubMessages;
+  readonly messages: AgentMessages;
 }
 
 export class Mailbox {
@@ -48,10 +49,10 @@ export class Mailbox {
     return this.#opened;
   }
 
-  async send(name: string, sending: Sending, signal: AbortSignal): Promise<Result<string, HubCode>> {
+  async send(name: string, message: OutgoingMessage, signal: AbortSignal): Promise<Result<string, HubCode>> {
     const { messages } = await this.#begin(name);
-    const files = sending.files.map((path) => this.#toScope(path));
-    const sent = await messages.send({ ...sending, files }, signal);
+    const sent = await messages.send(message, signal);
+    const files = message.files.map((path) => this.#toScope(path));
     return sent.ok ? succeeded(describeSent(sent.value, files)) : sent;
   }
 
@@ -84,38 +85,27 @@ export class Mailbox {
   async wait(name: string, seconds: number, signal: AbortSignal): Promise<Result<string, HubCode>> {
     const { agent } = await this.#begin(name);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const held: Disposable[] = [
-      // Listens before the check, so that no message in between is missed.
-      agent.onMessage(() => resolve()),
-      this.#deps.clock.after(seconds * 1000, resolve),
-    ];
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    // Listens before the check, so that no message in between is missed.
+    const listening = agent.onMessage(() => resolve());
     try {
       const now = await this.check(name);
       if (!now.ok || now.value !== '') return now;
-      await promise;
+      await within(this.#deps.clock, seconds * 1000, promise, signal);
       return signal.aborted ? now : await this.check(name);
     } finally {
-      for (const one of held) one.dispose();
+      listening.dispose();
     }
   }
 
   async list(name: string): Promise<Result<string, HubCode>> {
-    const { messages, agent } = await this.#begin(name);
+    const { messages } = await this.#begin(name);
     const listed = await messages.agents();
-    if (!listed.ok) return listed;
-    const agents = listed.value.map(({ agent_id, last_seen_at: lastSeen, ...rest }) => ({
-      ...rest,
-      name: agent_id,
-      lastSeen,
-      own: agent_id === agent.name,
-    }));
-    return succeeded(describeAgents(agents));
+    return listed.ok ? succeeded(describeAgents(listed.value)) : listed;
   }
 
   async close(): Promise<void> {
     // Whoever opened it got the failure.
-    const opened = await this.#opened?.catch(() => undefined);
+    const opened = await this.#opened?.catch(ignore);
     if (opened === undefined) return;
     if (opened.agent.isConnected) await this.#mark(opened.messages);
     await opened.agent.close();
@@ -129,7 +119,7 @@ export class Mailbox {
     return opened;
   }
 
-  async #mark(messages: HubMessages): Promise<void> {
+  async #mark(messages: AgentMessages): Promise<void> {
     const ids = [...this.#handedOut];
     this.#handedOut = new Set();
     await messages.markRead(ids);
@@ -148,7 +138,8 @@ export class Mailbox {
       onAbsent: () => void member.look().catch((error: unknown) => report('the hub could not be taken over', error)),
       onNamed: async (name) => agent.subscribe(all ? {} : { mentionRole: name }),
     });
-    return { member, agent, messages: new HubMessages({ agent, clock, ulid: () => this.#deps.ulid() }) };
+    const toScope = (path: string) => this.#toScope(path);
+    return { member, agent, messages: new AgentMessages({ agent, clock, toScope, ulid: () => this.#deps.ulid() }) };
   }
 
   /** The form that other agents use: relative to the folder, with / as separator. */

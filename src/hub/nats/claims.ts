@@ -1,5 +1,6 @@
 // The names of agents across machines: claims names for this machine's agents, reads the claims of other machines, and
 // translates between local names and the public names that other machines use.
+import { Sequence } from '../../base/async.ts';
 import { isReservedName } from '../../protocol/hub.ts';
 import { type HubAgent } from '../directory.ts';
 import { type Bucket, type Entry } from './bucket.ts';
@@ -27,7 +28,8 @@ export class Claims {
   readonly #own = new Map<string, string>();
   #bucket: Bucket | undefined;
   #lastChange = -1;
-  #working: Promise<void> = Promise.resolve();
+  /** One at a time: two concurrent updates would claim two names for one agent. */
+  readonly #updates = new Sequence();
 
   constructor(deps: ClaimsDeps) {
     this.#deps = deps;
@@ -49,10 +51,7 @@ export class Claims {
 
   /** Reads the claims again if one has changed, claims names for new agents, and releases those of removed agents. */
   update(present: ReadonlySet<string>, serverNow: number): Promise<void> {
-    // One at a time: two concurrent updates would claim two names for one agent.
-    const working = this.#working.then(() => this.#update(present, serverNow));
-    this.#working = working.catch(() => undefined);
-    return working;
+    return this.#updates.run(() => this.#update(present, serverNow));
   }
 
   async #update(present: ReadonlySet<string>, serverNow: number): Promise<void> {

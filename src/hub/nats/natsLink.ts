@@ -8,10 +8,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Disposable } from '../../base/disposable.ts';
+import { aborted, BackOff, ignore, pause } from '../../base/async.ts';
 import { type KernelLock, type TryLock } from '../../node/kernelLock.ts';
 import { type LinkHealth } from '../../protocol/hub.ts';
-import { type HubLink, type HubSide, type RemoteAgent } from '../hubLink.ts';
+import { type ListedHubAgent } from '../../protocol/hubMethods.ts';
+import { type HubLink, type HubSide } from '../hubLink.ts';
 import { type StoredRecord } from '../hubWriter.ts';
 import { Claims } from './claims.ts';
 import { type JoinOptions } from './joinOptions.ts';
@@ -54,14 +55,10 @@ class NatsLink implements HubLink {
   #session: Session | undefined;
   #server: LinkHealth['server'];
   #full = false;
-  #delay = RETRY_FIRST;
-  #wake: (() => void) | undefined;
+  readonly #delay = new BackOff(RETRY_FIRST, RETRY_LONGEST);
   #lock: KernelLock | undefined;
-  #closed = false;
-  #close: () => void = () => undefined;
-  readonly #closing = new Promise<undefined>((resolve) => {
-    this.#close = () => resolve(undefined);
-  });
+  readonly #closing = new AbortController();
+  readonly #closed = aborted(this.#closing.signal);
 
   constructor(options: JoinOptions, deps: NatsLinkDeps, side: HubSide) {
     this.#options = options;
@@ -106,9 +103,9 @@ class NatsLink implements HubLink {
   }
 
   /** The agents at the last check; reading them schedules further checks. */
-  agents(): readonly RemoteAgent[] {
+  agents(): readonly ListedHubAgent[] {
     this.#session?.followPresence();
-    const agents: RemoteAgent[] = [];
+    const agents: ListedHubAgent[] = [];
     for (const [name, { machine, role, module, display, since }] of this.#claims.others) {
       const unread = this.#presence.unread(machine, name);
       agents.push({
@@ -132,10 +129,8 @@ class NatsLink implements HubLink {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#close();
+    this.#closing.abort();
     this.#session?.end();
-    this.#wake?.();
     await this.#running;
     this.#lock?.release();
     try {
@@ -161,16 +156,16 @@ class NatsLink implements HubLink {
 
   /** A method, so that the compiler does not assume the same value after an `await`. */
   #isClosed(): boolean {
-    return this.#closed;
+    return this.#closing.signal.aborted;
   }
 
   async #connect(): Promise<void> {
     this.#takeLock();
     const connecting = connectNats(this.#options);
-    const connection = await Promise.race([connecting, this.#closing]);
+    const connection = await Promise.race([connecting, this.#closed]);
     if (connection === undefined) {
       // Closed before the server answered. If it answers later, that connection is closed.
-      connecting.then((late) => late.close()).catch(() => undefined);
+      connecting.then((late) => late.close()).catch(ignore);
       return;
     }
     const { name, machine } = this.#options;
@@ -189,7 +184,7 @@ class NatsLink implements HubLink {
       lookEvery: this.#deps.lookEvery ?? LOOK_EVERY,
       report: (message, error) => this.#side.report(message, error),
       onConnected: () => {
-        this.#delay = RETRY_FIRST;
+        this.#delay.reset();
         this.#server = { state: 'connected', since: this.#now() };
         this.#side.healthChanged();
       },
@@ -205,7 +200,7 @@ class NatsLink implements HubLink {
       },
     });
     this.#session = session;
-    if (this.#closed) session.end();
+    if (this.#isClosed()) session.end();
     try {
       await session.run();
     } finally {
@@ -249,15 +244,8 @@ class NatsLink implements HubLink {
   }
 
   async #pause(): Promise<void> {
-    let timer: Disposable | undefined;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      // Random, so that machines that lost the server at the same time do not reconnect at the same time.
-      timer = this.#side.clock.after(this.#delay * (0.5 + Math.random()), resolve);
-    });
-    timer?.dispose();
-    this.#wake = undefined;
-    this.#delay = Math.min(2 * this.#delay, RETRY_LONGEST);
+    // Random, so that machines that lost the server at the same time do not reconnect at the same time.
+    await pause(this.#side.clock, this.#delay.next() * (0.5 + Math.random()), this.#closing.signal);
   }
 }
 

@@ -10,8 +10,8 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos, PermissionViolationError } from '@nats-io/transport-node';
+import { aborted, coalesce, ignore, pause, within } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
-import { type Disposable } from '../../base/disposable.ts';
 import { isNoStream, isStreamFull, isTooLarge } from './apiErrors.ts';
 import { Bucket } from './bucket.ts';
 import { Inbox, type InboxDeps, mapMentions } from './inbox.ts';
@@ -55,8 +55,7 @@ export class Session {
   #manager!: JetStreamManager;
   #inbox!: Inbox;
   readonly #publisher: Publisher;
-  #claiming: Promise<void> = Promise.resolve();
-  #nextClaiming: Promise<void> | undefined;
+  readonly #updateClaims: () => Promise<void>;
   #denied: PermissionViolationError | undefined;
   /** Records that were published over this connection and were not received back yet. */
   readonly #sent = new Set<string>();
@@ -67,6 +66,8 @@ export class Session {
     this.#connection = connection;
     this.#deps = deps;
     this.#publisher = new Publisher(connection, inboxPrefix(deps.machine), deps.clock, PUBLISH_TIMEOUT);
+    const { claims, presence } = deps;
+    this.#updateClaims = coalesce(() => claims.update(presence.machines, presence.serverNow));
   }
 
   /** Runs until the connection is lost, something fails, or `end` is called. Rejects with what failed. */
@@ -78,7 +79,7 @@ export class Session {
       throw error instanceof Error ? error : new Error('the connection was lost');
     });
     // The first of them that ends also ends the others.
-    const ending = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    const ending = aborted(signal);
     const work: Promise<unknown>[] = [];
     try {
       await Promise.race([this.#prepare(), closed, ending]);
@@ -99,20 +100,16 @@ export class Session {
       this.#publisher.dispose();
       presence.use(undefined);
       claims.use(undefined);
-      closed.catch(() => undefined);
-      await this.#connection.close().catch(() => undefined);
+      closed.catch(ignore);
+      await this.#connection.close().catch(ignore);
       await Promise.allSettled([...work, watching]);
     }
   }
 
   /** Removes the heartbeat: other machines need not wait until it expires, and a restarted hub is not refused. */
   async #leave(): Promise<void> {
-    let timer: Disposable | undefined;
-    const tooLong = new Promise<void>((resolve) => {
-      timer = this.#deps.clock.after(LEAVE_TIMEOUT, resolve);
-    });
-    await Promise.race([this.#deps.presence.leave().catch(() => undefined), tooLong]);
-    timer?.dispose();
+    const { clock, presence } = this.#deps;
+    await within(clock, LEAVE_TIMEOUT, presence.leave().catch(ignore));
   }
 
   end(): void {
@@ -190,7 +187,7 @@ export class Session {
         if (isTooLarge(error)) return this.#skip(author, data.length);
         if (!isStreamFull(error)) throw error;
         this.#deps.onFull(true);
-        await this.#pause(Math.min(FULL_RETRY, this.#deps.beatEvery));
+        await pause(this.#deps.clock, Math.min(FULL_RETRY, this.#deps.beatEvery), this.#ended.signal);
         if (this.#ended.signal.aborted) throw error;
       }
     }
@@ -208,7 +205,7 @@ export class Session {
       if (known !== undefined) return known;
       await this.#updateClaims();
       if (claims.publicNameOf(author) !== undefined) continue;
-      await this.#pause(this.#deps.beatEvery);
+      await pause(this.#deps.clock, this.#deps.beatEvery, this.#ended.signal);
       if (this.#ended.signal.aborted) throw new Error('the connection has ended');
     }
   }
@@ -219,19 +216,6 @@ export class Session {
     const refs = mapMentions(record.refs, (mention) => this.#deps.claims.toPublic(mention));
     if (refs.every(({ value }, index) => value === record.refs[index]?.value)) return bytes;
     return new TextEncoder().encode(JSON.stringify({ ...record, refs }));
-  }
-
-  /** Calls during an update share the next one, which finds changes that the running update missed. */
-  #updateClaims(): Promise<void> {
-    const { claims, presence } = this.#deps;
-    this.#nextClaiming ??= this.#claiming
-      .catch(() => undefined)
-      .then(() => {
-        this.#claiming = this.#nextClaiming ?? this.#claiming;
-        this.#nextClaiming = undefined;
-        return claims.update(presence.machines, presence.serverNow);
-      });
-    return this.#nextClaiming;
   }
 
   async #beat(): Promise<void> {
@@ -252,11 +236,12 @@ export class Session {
   }
 
   async #followUntilBeat(): Promise<void> {
-    const { presence, beatEvery, lookEvery } = this.#deps;
-    const due = this.#pause(beatEvery).then(() => 'due');
-    while ((await Promise.race([due, this.#pause(lookEvery)])) !== 'due') {
+    const { presence, clock, beatEvery, lookEvery } = this.#deps;
+    const { signal } = this.#ended;
+    const due = pause(clock, beatEvery, signal).then(() => 'due');
+    while ((await Promise.race([due, pause(clock, lookEvery, signal)])) !== 'due') {
       // A heartbeat that is sent after the end of the session would stay on the server.
-      if (this.#ended.signal.aborted || this.#checksLeft === 0) continue;
+      if (signal.aborted || this.#checksLeft === 0) continue;
       this.#checksLeft -= 1;
       await presence.beatIfChanged();
       await presence.read();
@@ -269,20 +254,5 @@ export class Session {
     for await (const status of this.#connection.status()) {
       if (status.type === 'error' && status.error instanceof PermissionViolationError) this.#denied ??= status.error;
     }
-  }
-
-  /** Resolves early when the session ends. */
-  #pause(milliseconds: number): Promise<void> {
-    const { signal } = this.#ended;
-    return new Promise((resolve) => {
-      const end = () => {
-        timer.dispose();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = this.#deps.clock.after(milliseconds, end);
-      if (signal.aborted) end();
-      else signal.addEventListener('abort', end, { once: true });
-    });
   }
 }

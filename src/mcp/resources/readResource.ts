@@ -68,12 +68,13 @@ export function createReadResource({ servers, trustsHints, wasRead, list, read: 
       if (find(server)?.session !== undefined) return undefined;
       const connected = servers().flatMap(({ name, session }) => (session?.hasResources === true ? [name] : []));
       const others = connected.length === 0 ? 'none' : connected.join(', ');
-      return `server: the MCP server “${wholeCharacters(server, 100)}” is not connected. Servers with resources: ${others}.`;
+      const message = `server: the MCP server “${wholeCharacters(server, 100)}” is not connected.`;
+      return { code: 'no_server', message, nextStep: `Servers with resources: ${others}.` };
     },
     run: async ({ server, uri }, { conversation }): Promise<ToolOutcome> => {
       if (uri === undefined) return { content: describeResources(server, await list(server)), isError: false };
       const read = await get(server, uri);
-      if (!read.ok) return { content: describeFailure(read.failure), isError: true };
+      if (!read.ok) return { content: describeFailure(read.failure), isError: true, failure: read.failure.code };
       wasRead(server, uri, conversation);
       return { content: read.value.content, isError: false, resources: [resourceName(server, uri)] };
     },

@@ -1,5 +1,6 @@
 // Resources and prompts of the connected servers: lists them for pickers, reads them, and watches resources for the
 // conversations that have read them.
+import { within } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
@@ -122,17 +123,14 @@ export class ServerResources implements Disposable {
   }
 
   async #list<T>(of: (lists: Lists) => Promise<readonly T[]>): Promise<readonly OfServer<T>[]> {
-    const late = Promise.withResolvers<readonly never[]>();
-    const timer = this.#deps.clock.after(LISTED_WITHIN, () => late.resolve([]));
     const listed = await Promise.all(
       this.#deps.servers().map(async (server) => {
         const { session } = server;
-        const items =
-          session === undefined ? [] : await Promise.race([of(this.#listsOf(server, session)), late.promise]);
-        return items.map((item) => ({ server: server.name, item }));
+        if (session === undefined) return [];
+        const items = await within(this.#deps.clock, LISTED_WITHIN, of(this.#listsOf(server, session)));
+        return (items ?? []).map((item) => ({ server: server.name, item }));
       }),
     );
-    timer.dispose();
     return listed.flat();
   }
 

@@ -1,5 +1,7 @@
 // Follows a server's announcements. In the modern era they come over streams, which are reopened when they break.
 import { type Client, type McpSubscription } from '@modelcontextprotocol/client';
+import { pause } from '../../base/async.ts';
+import { realClock } from '../../node/realClock.ts';
 
 export interface AnnouncementsDeps {
   /** How long reopening a broken stream may take, in milliseconds. */
@@ -71,7 +73,7 @@ export class Announcements {
         this.#deps.missed();
         return opened;
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+        await pause(realClock, PAUSE);
       }
     }
     return undefined;

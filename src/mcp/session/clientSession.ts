@@ -8,7 +8,9 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import * as z from 'zod';
+import { ignore, pause, share, within } from '../../base/async.ts';
 import { describeError } from '../../base/errors.ts';
+import { realClock } from '../../node/realClock.ts';
 import { type Era } from '../../protocol/outside/mcp.ts';
 import { Announcements } from './announcements.ts';
 import { cutList } from './boundedMessages.ts';
@@ -35,6 +37,8 @@ import { describePrompt, expandTemplate, templatesOf, toolOf } from './wireTypes
 const MOST_SIGN_INS = 2;
 /** The notification with which some servers send messages on their own. Not part of the specification. */
 const CHANNEL = 'notifications/claude/channel';
+/** The pause between probes, and the longest wait for the end of a session. */
+const SOON = 500;
 const tasksSchema = z.strictObject({});
 const channelSchema = z.object({ content: z.string() });
 
@@ -49,7 +53,7 @@ export class ClientSession implements McpSession {
   /** In the legacy era: the tools that support tasks. */
   #taskTools: ReadonlySet<string> = new Set();
   #tasks: TaskSession | undefined;
-  #probing: Promise<boolean> | undefined;
+  readonly #probeOnce = share(() => this.#probe());
   #over = false;
 
   constructor(deps: SessionDeps, transport: Transport, create: CreateClient) {
@@ -169,7 +173,7 @@ export class ClientSession implements McpSession {
     const options = { cacheMode: 'refresh' as const, timeout: this.#deps.limits.request };
     const { resources } = await this.#signedIn(() => this.client.listResources(undefined, options));
     // Many servers with resources have no templates, and some of them answer this request with an error.
-    const templates = await this.client.listResourceTemplates(undefined, options).catch(() => undefined);
+    const templates = await this.client.listResourceTemplates(undefined, options).catch(ignore);
     const { resourceTemplates = [] } = templates ?? {};
     return [...this.#cut('resources', resources), ...templatesOf(this.#cut('resourceTemplates', resourceTemplates))];
   }
@@ -205,7 +209,7 @@ export class ClientSession implements McpSession {
     this.#over = true;
     // Ends the session on servers that have sessions; a server may refuse that.
     if (this.#transport instanceof HttpTransport) {
-      await Promise.race([this.#transport.terminateSession().catch(() => undefined), soon()]);
+      await within(realClock, SOON, this.#transport.terminateSession().catch(ignore));
     }
     await this.client.close();
   }
@@ -213,7 +217,7 @@ export class ClientSession implements McpSession {
   kill(): void {
     this.#over = true;
     if (this.#transport instanceof StdioTransport) this.#transport.kill();
-    else void this.client.close().catch(() => undefined);
+    else void this.client.close().catch(ignore);
   }
 
   #cut<T>(what: Parameters<typeof cutList>[0], all: readonly T[]): readonly T[] {
@@ -240,11 +244,7 @@ export class ClientSession implements McpSession {
 
   /** Probes once for all calls that ask at the same time. */
   #isAlive(): Promise<boolean> {
-    if (this.#over) return Promise.resolve(false);
-    this.#probing ??= this.#probe().finally(() => {
-      this.#probing = undefined;
-    });
-    return this.#probing;
+    return this.#over ? Promise.resolve(false) : this.#probeOnce();
   }
 
   async #probe(): Promise<boolean> {
@@ -258,7 +258,7 @@ export class ClientSession implements McpSession {
         // An error that the server answered proves that it is alive.
         if (error instanceof ProtocolError) return true;
         if (signal.aborted || this.#over || this.#transport instanceof StdioTransport) return false;
-        await soon();
+        await pause(realClock, SOON);
       }
     }
   }
@@ -298,10 +298,6 @@ export class ClientSession implements McpSession {
 
 function isTaskTool({ execution }: Tool): boolean {
   return execution?.taskSupport === 'optional' || execution?.taskSupport === 'required';
-}
-
-function soon(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 500));
 }
 
 function logText(data: unknown): string {

@@ -10,7 +10,9 @@ import {
   type ToolExecution,
 } from '@modelcontextprotocol/ext-tasks/client';
 import * as z from 'zod';
+import { pause } from '../../base/async.ts';
 import { describeError } from '../../base/errors.ts';
+import { realClock } from '../../node/realClock.ts';
 import {
   CLIENT_CAPABILITIES,
   type McpTask,
@@ -202,7 +204,7 @@ export class TaskSession {
   /** Resolves once the task no longer waits: another client may answer it, or it may end without the answer. */
   async #untilNotAsking(taskId: string, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await sleep(QUESTION_POLL, signal);
+      await pause(realClock, QUESTION_POLL, signal);
       // If the request fails, the next round asks again.
       const view = await this.#session
         .task(taskId as never)
@@ -301,15 +303,4 @@ function wireAnswer({ action, content, text }: TaskAnswer, params: unknown): Eli
   const [field] = form.success ? Object.keys(form.data.requestedSchema.properties) : [];
   if (text === undefined || field === undefined) return { action, ...(content !== undefined && { content }) };
   return { action, content: { [field]: text } };
-}
-
-async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  const stop = () => resolve();
-  signal.addEventListener('abort', stop, { once: true });
-  await promise;
-  clearTimeout(timer);
-  signal.removeEventListener('abort', stop);
 }

@@ -1,15 +1,12 @@
-// The tool find_tools: if there are many MCP tools, the model searches them instead of getting all schemas.
+// The tool find_tools: the model searches the tools of MCP servers that its first request did not have.
 import { countOf } from '../../base/text.ts';
 import * as z from 'zod';
 import { failed, succeeded } from '../../base/errors.ts';
 import { type Tool, type ToolOutcome } from '../../core/ports/ports.ts';
+import { sizeOf } from '../../core/prompt/offered.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 
-/** If there are more MCP tools than this, the model gets find_tools instead of all schemas. */
-export const MOST_OFFERED = 30;
-/** The same for the size of their descriptions and schemas. */
-export const MOST_OFFERED_CHARACTERS = 60_000;
 const MOST_FOUND = 10;
 /** Limit of the tools that one search finds, which are part of later requests. One is always found. */
 const MOST_FOUND_CHARACTERS = 40_000;
@@ -28,16 +25,20 @@ export interface SearchedTool {
 
 /** `all`: the tools that can be found at present. */
 export function createFindTools(all: () => readonly SearchedTool[]): Tool<z.infer<typeof argumentsSchema>> {
-  const servers = [...new Set(all().map(({ server }) => server))];
   const { $schema: _dialect, ...parameters } = z.toJSONSchema(argumentsSchema);
   return {
     description: {
       name: FIND_TOOLS,
-      description: `Finds tools of MCP servers by words of their names and descriptions. What it finds can be called from then on. Servers: ${describeServers(servers, all())}. Default: the ${MOST_FOUND} best matches.`,
+      // Constant: requests with another description could not be read from an endpoint's cache.
+      description: `Finds tools of MCP servers by words of their names and descriptions, or by the name of a server. What it finds can be called from then on. Shows the ${MOST_FOUND} best matches.`,
       parameters,
     },
     effect: 'read',
     emits: [],
+    traits: {
+      findsTools: true,
+      guide: 'If you miss a tool (a tracker, a database, a browser), search with find_tools: servers may have it.',
+    },
     parse: (value) => {
       const parsed = argumentsSchema.safeParse(value);
       if (parsed.success) return succeeded(parsed.data);
@@ -81,22 +82,10 @@ function firstThatFit(descriptions: readonly ToolDescription[]): readonly ToolDe
   });
 }
 
-/** What the tool adds to a request, in characters. */
-export function sizeOf(description: ToolDescription): number {
-  return JSON.stringify(description).length;
-}
-
 /** A word in the name counts more than one in the description. */
 function scoreOf({ server, description: { name, description } }: SearchedTool, words: readonly string[]): number {
   const [inName, inText] = [`${server} ${name}`.toLowerCase(), description.toLowerCase()];
   return words.reduce((sum, word) => sum + (inName.includes(word) ? 3 : 0) + (inText.includes(word) ? 1 : 0), 0);
-}
-
-function describeServers(servers: readonly string[], all: readonly SearchedTool[]): string {
-  return servers
-    .slice(0, 20)
-    .map((name) => `${name} (${all.filter(({ server }) => server === name).length})`)
-    .join(', ');
 }
 
 function shortDescription(text: string): string {

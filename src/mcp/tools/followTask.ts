@@ -1,4 +1,5 @@
 // Follows a call that its server runs as a task: the call waits for a while, then the task continues as a handle.
+import { type FailureCode } from '../../base/failureCodes.ts';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { describeHandleState } from '../../core/tools/handleTexts.ts';
@@ -26,7 +27,10 @@ export async function followTask(task: StartedTask, context: ToolContext): Promi
   const { handles } = context;
   if (handles !== undefined) return followAsHandle(task, context, handles);
   await cancelTask(task.server, task.reference);
-  return refuse(`${task.tool} was stopped: it runs as a task of its server, which cannot be followed here.`);
+  return refuse(
+    'not_started',
+    `${task.tool} was stopped: it runs as a task of its server, which cannot be followed here.`,
+  );
 }
 
 async function followAsHandle(
@@ -52,7 +56,7 @@ async function followAsHandle(
   whileWaiting.isOver = true;
   if (signal.aborted && !handle.hasEnded) {
     await handle.stop('cancelled by the user');
-    return { ...refuse('Cancelled by the user.'), handles: [handle.shown(handle.name)] };
+    return { ...refuse('cancelled', 'Cancelled by the user.'), handles: [handle.shown(handle.name)] };
   }
   return describeTaskOutcome(process, handle);
 }
@@ -116,6 +120,7 @@ async function cancelTask(server: McpServer, reference: string): Promise<void> {
   await server.cancels.cancel(reference, server.session).catch((error: unknown) => server.noteFailure(error));
 }
 
-function refuse(content: string): ToolOutcome {
-  return { content, isError: true };
+/** `content` is for the model, the code for people. */
+export function refuse(failure: FailureCode, content: string): ToolOutcome {
+  return { content, isError: true, failure };
 }

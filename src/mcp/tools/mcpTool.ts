@@ -1,10 +1,10 @@
 // Makes a tool of an MCP server available to the model.
-import { failed, succeeded } from '../../base/errors.ts';
+import { type Failure, failed, succeeded } from '../../base/errors.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type Tool, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { type McpServer } from '../server.ts';
 import { type CallEnd, type McpTool } from '../session/sessionPort.ts';
-import { followTask, resultOutcome } from './followTask.ts';
+import { followTask, refuse, resultOutcome } from './followTask.ts';
 import { describedAs, describeHints } from './toolSchema.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -14,13 +14,11 @@ export interface McpToolOptions {
   readonly name: string;
   readonly server: McpServer;
   readonly tool: McpTool;
-  /** Whether the model has to find it with find_tools. */
-  readonly onDemand: boolean;
   /** Whether the user trusts this server's hints: then the rules for reads apply to tools that only read. */
   readonly trustsHints: boolean;
 }
 
-export function createMcpTool({ name, server, tool, onDemand, trustsHints }: McpToolOptions): Tool<Arguments> {
+export function createMcpTool({ name, server, tool, trustsHints }: McpToolOptions): Tool<Arguments> {
   const { annotations: hints } = tool;
   const onlyReads = hints?.readOnlyHint === true;
   return {
@@ -28,7 +26,7 @@ export function createMcpTool({ name, server, tool, onDemand, trustsHints }: Mcp
     // A server may run anything. Its own hints do not change that unless the user trusts them.
     effect: onlyReads && trustsHints ? 'read' : 'execute',
     emits: tool.mayBeTask ? ['stopped', 'failed', 'waiting', 'lost', 'running'] : [],
-    traits: { server: server.name, invalidatesReports: true, ...(onDemand && { onDemand: true as const }) },
+    traits: { server: server.name, invalidatesReports: true },
     parse: (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         return failed('bad_arguments', 'arguments: an object is expected.', 'Call it again with this corrected.');
@@ -52,16 +50,17 @@ export function createMcpTool({ name, server, tool, onDemand, trustsHints }: Mcp
 }
 
 /** Makes a call to a lost server fail before the user is asked for approval. */
-function whyUnavailable({ name: server, state, problem }: McpServer, name: string): string | undefined {
+function whyUnavailable({ name: server, state, problem }: McpServer, name: string): Failure | undefined {
   if (state !== 'lost' && state !== 'failed' && state !== 'sign_in') return undefined;
   const why = problem === undefined ? '' : `: ${problem}`;
-  const next =
+  const nextStep =
     state === 'sign_in'
       ? 'The user has to sign in to it in the MCP Servers view.'
       : state === 'lost'
         ? 'Earshot tries to connect again; you are notified when it succeeds.'
         : 'The user can restart it in the MCP Servers view.';
-  return `${name} was not run: the MCP server “${server}” is not connected${why}. ${next}`;
+  const message = `${name} was not run: the MCP server “${server}” is not connected${why}.`;
+  return { code: state === 'sign_in' ? 'sign_in' : 'no_server', message, nextStep };
 }
 
 async function runMcpTool(
@@ -103,24 +102,23 @@ function toToolOutcome(
     case 'result':
       return resultOutcome(end.content);
     case 'refused':
-      return refuse(`${name} failed: the MCP server “${server}” says: ${end.message}`);
+      return refuse('server_error', `${name} failed: the MCP server “${server}” says: ${end.message}`);
     case 'slow':
       return refuse(
+        'slow',
         `${name} did not answer within ${end.seconds} s and was cancelled; it may have run. The MCP server “${server}” still answers.`,
       );
     case 'lost':
       return refuse(
+        'interrupted',
         `Interrupted; may have run. The answer of ${name} was lost: ${end.message}. It was not repeated. Check what it did before you call it again.`,
       );
     case 'sign_in':
       return refuse(
+        'sign_in',
         `${name} was not run: the MCP server “${server}” wants the user to sign in (${end.message}). The user can do that in the MCP Servers view.`,
       );
     case 'cancelled':
-      return refuse('Cancelled by the user.');
+      return refuse('cancelled', 'Cancelled by the user.');
   }
-}
-
-function refuse(content: string): ToolOutcome {
-  return { content, isError: true };
 }

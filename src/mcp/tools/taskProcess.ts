@@ -1,4 +1,5 @@
 // Presents a task of a server as a background command with output, state and end that is reattached after a restart.
+import { ignore, pause } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type CommandEnd } from '../../base/commandEnd.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -169,7 +170,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
   /** Stops following the task, which continues on its server. */
   dispose(): void {
     this.#over.abort();
-    this.#current?.detach().catch(() => undefined);
+    this.#current?.detach().catch(ignore);
     this.#emitter.dispose();
   }
 
@@ -198,7 +199,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
         if (this.#failures >= MOST_FAILURES) throw error;
         this.#deps.report(error);
         this.#sought = true;
-        await this.#pause(this.#failures * 1000);
+        await pause(this.#deps.clock, this.#failures * 1000, this.#over.signal);
       }
     }
     if (!this.#hasEnded()) throw new Error('its server is not configured any more');
@@ -212,16 +213,6 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
   #stopAsking(): void {
     this.#answer = undefined;
     this.#print('\n');
-  }
-
-  async #pause(milliseconds: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const done = () => resolve();
-    const timer = this.#deps.clock.after(milliseconds, done);
-    this.#over.signal.addEventListener('abort', done, { once: true });
-    await promise;
-    this.#over.signal.removeEventListener('abort', done);
-    timer.dispose();
   }
 
   #settle(end: TaskEnd): void {

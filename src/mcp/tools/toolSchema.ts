@@ -3,6 +3,7 @@ import { isDeeperThan } from '../../base/json/outsideJson.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type McpTool, type ToolHints } from '../session/sessionPort.ts';
+import { plainSchema } from './plainSchema.ts';
 
 const MOST_DESCRIPTION = 4000;
 const MOST_SCHEMA = 16_000;
@@ -45,11 +46,14 @@ function isTooLong(schema: object): boolean {
   return isDeeperThan(schema, MOST_DEPTH) || JSON.stringify(schema).length > MOST_SCHEMA;
 }
 
-/** Keeps local references. A schema that refers to other documents is replaced, since those are never loaded. */
+/**
+ * Each property has a plain type, because chat templates print nothing else. A schema that refers to other documents is
+ * replaced, since those are never loaded.
+ */
 export function boundSchema(tool: McpTool): Readonly<Record<string, unknown>> {
   const schema = schemaOf(tool);
   if (isTooLong(schema) || refersElsewhere(schema)) return ANY_OBJECT;
-  return schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
+  return { ...(plainSchema(schema, MOST_SCHEMA) ?? ANY_OBJECT), type: 'object' };
 }
 
 /** The caller has checked depth and size. */

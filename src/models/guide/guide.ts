@@ -51,11 +51,11 @@ function respond({ messages, tools }: ModelRequest): Response {
   const results = messages.slice(asked + 1).filter((message) => message.role === 'tool');
   const number = messages.filter((message) => message.role === 'tool').length + 1;
   if (request?.role !== 'user') return { text: introduce(), number };
-  const notified = describeBlock(request.block?.text);
+  const notified = describeBlock(request.block?.text, request.queued);
   const wanted = isSystemRequest(request.content) ? [] : parseRequest(request.content);
   const goals = wanted ?? [];
-  // Messages of the user that the block delivers are goals too, even if the request itself is automatic.
-  const queued = userTextsIn(request.block?.text).map(goalFor).flat();
+  // Queued messages of the user are goals too, even if the request itself is automatic.
+  const queued = userTextsIn(request.block?.text, request.queued).map(goalFor).flat();
   if (wanted === undefined && queued.length === 0) return { text: join(notified, notUnderstood()), number };
   const names = new Set(tools.map(({ name }) => name));
   return { ...follow([...goals, ...queued], results, notified, names), number };
@@ -83,10 +83,10 @@ function follow(
         return { text: join(...reports, notified, say), step };
       }
       // Text before this result was already shown.
-      [reports, notified] = [[], describeBlock(result.block?.text)];
+      [reports, notified] = [[], describeBlock(result.block?.text, result.queued)];
       if (wasRefused(result.content)) return { text: join(stopping(reasonIn(result.content)), notified) };
       taken.push({ step, result: result.content, failed: result.failed === true, block: result.block?.text });
-      waiting.push(...userTextsIn(result.block?.text).flatMap(goalFor));
+      waiting.push(...userTextsIn(result.block?.text, result.queued).flatMap(goalFor));
     }
   }
   return { text: join(...reports, notified) || 'Nothing is left to do.' };

@@ -24,9 +24,9 @@ export function exitCodeIn(result: string): number | undefined {
   return found?.[1] === undefined ? undefined : Number(found[1]);
 }
 
-/** The user's queued messages, oldest first. */
-export function userTextsIn(block: string | undefined): string[] {
-  return elementsIn(block ?? '', 'user_message').map(({ body }) => body);
+/** The user's queued messages, oldest first. In logs of earlier versions the block contains them. */
+export function userTextsIn(block = '', queued: readonly string[] = []): readonly string[] {
+  return [...elementsIn(block, 'user_message').map(({ body }) => body), ...queued];
 }
 
 export interface NotifiedEntry {

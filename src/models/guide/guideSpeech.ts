@@ -54,14 +54,16 @@ function describeLineCount(text: string): string {
   return `${lines} ${lines === 1 ? 'line' : 'lines'}`;
 }
 
-/** Describes the block of a result or request. */
-export function describeBlock(block: string | undefined): string {
-  if (block === undefined) return '';
-  const wrote = userTextsIn(block).map((text) => `**You wrote meanwhile:** ${text}`);
+/** Describes the block and the queued messages of a result or request. */
+export function describeBlock(block = '', queued: readonly string[] = []): string {
+  const wrote = userTextsIn(block, queued).map((text) => `**You wrote meanwhile:** ${text}`);
   const entries = entriesIn(block);
   const more = moreIn(block);
   // A block in another format is shown as it is.
-  if (entries.length === 0 && wrote.length === 0) return `**I was notified meanwhile:**\n\n${fence(block)}`;
+  if (entries.length === 0 && block !== '' && wrote.length === queued.length) {
+    const shown = `**I was notified meanwhile:**\n\n${fence(block)}`;
+    return [...wrote, shown].join('\n\n');
+  }
   if (entries.length === 0) return wrote.join('\n\n');
   const notified = [
     '**I was notified meanwhile:**',

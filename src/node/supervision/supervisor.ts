@@ -1,12 +1,14 @@
 // Runs one command: stores its output and end on disk, passes input, and ends the process tree when nobody owns it.
 import { type ChildProcess } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
+import { pause } from '../../base/async.ts';
 import { type CommandEnd, type Survivor } from '../../base/commandEnd.ts';
 import { describeError } from '../../base/errors.ts';
 import { LineSplitter } from '../../base/lines.ts';
 import { type FileSystem } from '../files/fileSystem.ts';
 import { OutputWriter } from '../outputFile.ts';
 import { COMMAND_MARK, ProcessTree, spawnShell, startTimeOf } from '../processTree.ts';
+import { realClock } from '../realClock.ts';
 import { CommandOutput } from './commandOutput.ts';
 import {
   type FromSupervisor,
@@ -242,7 +244,7 @@ export class Supervisor {
     for (;;) {
       const found = tree.survivors();
       if (found.length === 0 || Date.now() > until) return found.map(({ pid, name }) => ({ pid, name }));
-      await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+      await pause(realClock, POLL_MILLISECONDS);
     }
   }
 
@@ -272,7 +274,7 @@ export class Supervisor {
     this.#send({ type: 'state', state: this.#state, ...this.#output.measure });
     // While only this process knows the end, it stays alive to report it.
     for (let unownedFor = 0; !kept && unownedFor < this.#spec.unownedMilliseconds; kept = await this.#keep(ended)) {
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
+      await pause(realClock, RETRY_MILLISECONDS);
       unownedFor = this.#owners.size > 0 ? 0 : unownedFor + RETRY_MILLISECONDS;
     }
     await this.#keeper.close();
@@ -294,7 +296,7 @@ async function gone(tree: ProcessTree, within: number): Promise<boolean> {
   const until = Date.now() + within;
   while (tree.isAlive) {
     if (Date.now() > until) return false;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+    await pause(realClock, POLL_MILLISECONDS);
   }
   return true;
 }

@@ -1,5 +1,6 @@
 // Requests about whole conversations: rename, fork, delete, background commands and media.
 import { type HandleView } from '../../protocol/page/handlesView.ts';
+import { imagesIn } from '../../core/conversation/attachments.ts';
 import { viewHandles } from '../../core/frontend/handleViews.ts';
 import { type RequestOf } from '../../protocol/plugin.ts';
 import { type PluginPorts } from '../pluginPorts.ts';
@@ -45,7 +46,7 @@ function toCommand({ call, agent: _agent, ...rest }: HandleView) {
   return { tool_call_id: call, ...rest };
 }
 
-/** Returns only media that a result of this conversation names: plugins must not read other snapshots by hash. */
+/** Returns only media that a result or a message of this conversation names: plugins must not read other snapshots by hash. */
 export async function readMedia(
   { store, snapshots }: PluginPorts,
   { conversation, hash }: RequestOf<'read_media'>,
@@ -55,8 +56,9 @@ export async function readMedia(
   let isNamed = false;
   for (const event of read.value.events) {
     if (event.type === 'tool_call_response') isNamed ||= event.media?.some((one) => one.hash === hash) === true;
+    else if ('attachments' in event) isNamed ||= imagesIn(event.attachments ?? []).some((one) => one.hash === hash);
   }
-  if (!isNamed) return refuse('hash: no result of this conversation names it.');
+  if (!isNamed) return refuse('hash: nothing in this conversation names it.');
   const bytes = await snapshots.get(hash);
   return reply({ type: 'media', hash, ...(bytes && { data: Buffer.from(bytes).toString('base64') }) });
 }

@@ -1,4 +1,5 @@
 // The diagnostics producer: reports to each conversation the new and resolved problems in the files that it has seen.
+import { Sequence } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import {
   compareProblems,
@@ -64,7 +65,7 @@ interface Recipient {
   /** Files that servers reported on during those edits. */
   readonly heldBack: Map<string, FilePath>;
   /** Reports are made one after the other, so that no report is made twice. */
-  turn: Promise<unknown>;
+  readonly reports: Sequence;
 }
 
 class DiagnosticsWatch implements Disposable {
@@ -131,7 +132,7 @@ class DiagnosticsWatch implements Disposable {
 
   async shown(conversation: string, files: readonly FilePath[]): Promise<void> {
     const recipient = this.#recipient(conversation);
-    await this.#inTurn(recipient, async () => {
+    await recipient.reports.run(async () => {
       for (const file of files) await this.#takeDelta(conversation, recipient, this.#observed.observe(file));
     });
   }
@@ -140,7 +141,7 @@ class DiagnosticsWatch implements Disposable {
   async settleReports(conversation: string): Promise<void> {
     const isSeen = (path: string) => this.#seen.get(path)?.by.some((one) => one.conversation === conversation) === true;
     await this.#observed.quiet(isSeen);
-    await this.#recipients.get(conversation)?.turn;
+    await this.#recipients.get(conversation)?.reports.settled();
   }
 
   #recipient(conversation: string): Recipient {
@@ -150,7 +151,7 @@ class DiagnosticsWatch implements Disposable {
       known: new KnownFiles(this.#deps.clock, this.#observed),
       editing: 0,
       heldBack: new Map(),
-      turn: Promise.resolve(),
+      reports: new Sequence(),
     };
     this.#recipients.set(conversation, recipient);
     this.#others.join(conversation);
@@ -173,12 +174,6 @@ class DiagnosticsWatch implements Disposable {
 
   #report(error: unknown): void {
     this.#deps.logger.error('reporting problems failed', error);
-  }
-
-  #inTurn<T>(recipient: Recipient, action: () => Promise<T>): Promise<T> {
-    const next = recipient.turn.then(action);
-    recipient.turn = next.catch(() => undefined);
-    return next;
   }
 
   /** Problems that exist when a conversation first sees a file are its starting state. */
@@ -247,7 +242,7 @@ class DiagnosticsWatch implements Disposable {
     for (const [conversation, recipient] of this.#recipients) {
       if (recipient.editing > 0) continue;
       const unseen = (path: string) => !recipient.known.has(path);
-      const reporting = this.#inTurn(recipient, () => this.#others.report(conversation, unseen));
+      const reporting = recipient.reports.run(() => this.#others.report(conversation, unseen));
       void reporting.catch((error: unknown) => this.#report(error));
     }
   }
@@ -260,7 +255,7 @@ class DiagnosticsWatch implements Disposable {
       return;
     }
     if (!recipient.known.isNew(observation)) return;
-    const reporting = this.#inTurn(recipient, () => this.#reportFile(conversation, recipient, observation));
+    const reporting = recipient.reports.run(() => this.#reportFile(conversation, recipient, observation));
     void reporting.catch((error: unknown) => this.#report(error));
   }
 
@@ -316,7 +311,7 @@ class DiagnosticsWatch implements Disposable {
     this.#remember(changed);
     const paths = changed.map(({ path }) => path);
     await this.#observed.settled(paths, began, signal);
-    return this.#inTurn(recipient, async () => {
+    return recipient.reports.run(async () => {
       const files = new Map([...changed.map((file) => [file.path, file] as const), ...recipient.heldBack]);
       const deltas: [string, ProblemDelta][] = [];
       for (const [path, file] of files) {

@@ -1,5 +1,6 @@
 // Observes the problems of files once a server is quiet. Problems that vanish with a closed document stay for a while.
 import { extname } from 'node:path';
+import { pause } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { compareProblems } from '../../core/notify/wording/problems.ts';
@@ -126,7 +127,7 @@ export class ObservedProblems implements Disposable {
       if (due.length === 0) return;
       const last = Math.max(...due.map(({ at }) => at));
       // One millisecond more, so that `quiet` was called before.
-      await new Promise<void>((resolve) => clock.after(Math.max(1, last - now) + 1, resolve));
+      await pause(clock, Math.max(1, last - now) + 1);
     }
   }
 

@@ -32,7 +32,7 @@ export interface AuthorshipDeps {
   readonly live: LiveConversations;
   readonly snapshots: Pick<Snapshots, 'hash'>;
   /** If absent, saves are not attributed. */
-  readonly buffers?: EditorBuffers;
+  readonly buffers?: EditorBuffers | undefined;
 }
 
 export class Authorship implements Disposable {

@@ -16,7 +16,7 @@ export interface DiskWatchDeps {
   readonly logger: Logger;
   /** The editor's watcher runs too, so this one can end at the system's limit. */
   readonly hasOther: boolean;
-  readonly watch?: typeof watch;
+  readonly watch?: typeof watch | undefined;
   /** Called with an added path, or with a path below an added folder. */
   touched(path: string, type: FileTouch['type']): void;
   broke(error: unknown): void;

@@ -16,8 +16,8 @@ import { type Workspace } from '../../core/ports/workspace.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { ReportOnce } from '../reportOnce.ts';
 import { Authorship } from './authorship.ts';
-import { ScheduledComparisons } from './scheduledComparisons.ts';
-import { checkWithheld } from './withheld.ts';
+import { ScheduledComparisons } from './settledFiles.ts';
+import { checkWithheld } from './currentFile.ts';
 
 /** A buffer is compared once the user has not typed for this long. */
 const QUIET_MILLISECONDS = 700;

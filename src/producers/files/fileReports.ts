@@ -11,10 +11,10 @@ import { type Clock, type Publisher, type SeenFile, type SeenFiles } from '../..
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { type ReportDraft, ReportOnce } from '../reportOnce.ts';
-import { type Authorship, type Change } from './authorship.ts';
+import { type Authorship } from './authorship.ts';
+import { knownOf, type SettledFile } from './currentFile.ts';
 import { type NewFiles } from './newFiles.ts';
 import { judgeSearched } from './searchedLines.ts';
-import { knownOf } from './seenHashes.ts';
 
 export interface FileReportsDeps {
   readonly clock: Clock;
@@ -23,14 +23,13 @@ export interface FileReportsDeps {
   readonly snapshots: Snapshots;
   readonly authorship: Authorship;
   readonly newFiles: NewFiles;
+  /** The conversations for which the file was not observed until now. Each is returned once. */
+  takeJoined(path: string): readonly string[];
   isEnded(): boolean;
   failed(error: unknown): void;
 }
 
-export type SeenFileView = SeenFile['by'][number];
-
-/** `withheld`: why its content is not shown to the model. */
-export type FileChange = Change & { readonly withheld?: string };
+type SeenFileView = SeenFile['by'][number];
 
 interface Reported {
   readonly hash: string;
@@ -48,43 +47,69 @@ export class FileReports {
     this.#reports = new ReportOnce({ ...deps, until: 'queued' });
   }
 
-  /** The state that the conversation was shown or notified of last. */
-  knownTo(path: string, view: SeenFileView): string {
-    return this.#reports.get(view.conversation, fileScope(path))?.hash ?? knownOf(view);
+  /** Whether every conversation was shown or notified of this state last. */
+  isKnown(path: string, hash: string): boolean {
+    return this.#viewsOf(path).every((view) => this.#knownTo(path, view) === hash);
+  }
+
+  /** The bytes of the file that some conversation has seen last. */
+  async lastSeen(path: string): Promise<Uint8Array | undefined> {
+    const [view] = this.#viewsOf(path);
+    return view && this.#deps.snapshots.get(view.hash);
   }
 
   /** For a file that never has the same content in two reads. */
-  reportKeepsChanging(path: string, views: readonly SeenFileView[]): void {
-    for (const view of views) {
-      if (this.knownTo(path, view) === CHANGING) continue;
+  reportKeepsChanging(path: string): void {
+    for (const view of this.#viewsOf(path)) {
+      if (this.#knownTo(path, view) === CHANGING) continue;
       this.#publish(path, view, CHANGING, fileKeepsChanging(path));
     }
   }
 
-  /** `bytes`: the file's content; undefined if it was deleted or is withheld. */
-  async report(change: FileChange, view: SeenFileView, bytes: Uint8Array | undefined): Promise<void> {
-    const { path } = change;
+  async report(file: SettledFile): Promise<void> {
+    const { path, bytes, hash } = file;
+    const joined = this.#deps.takeJoined(path);
+    const views = this.#viewsOf(path);
+    if (bytes !== undefined && views.some((view) => view.hash !== hash)) {
+      // Stored before anybody is notified, since the carrier of the notification names these bytes as seen.
+      await this.#deps.snapshots.put(bytes);
+    }
+    await this.#deps.authorship.savesKnown(path);
+    for (const view of views) await this.#reportTo(view, file, joined.includes(view.conversation));
+  }
+
+  #viewsOf(path: string): readonly SeenFileView[] {
+    return this.#deps.seen.get(path)?.by ?? [];
+  }
+
+  /** The state that the conversation was shown or notified of last. */
+  #knownTo(path: string, view: SeenFileView): string {
+    return this.#reports.get(view.conversation, fileScope(path))?.hash ?? knownOf(view);
+  }
+
+  async #reportTo(view: SeenFileView, file: SettledFile, unobserved: boolean): Promise<void> {
+    const { path, bytes } = file;
     const { conversation, hash } = view;
-    const now = change.hash ?? GONE;
+    const now = file.hash ?? GONE;
     const subject = fileScope(path);
     const publishing = this.#reports.get(conversation, subject);
     // A report that is held while the conversation sees the file again would show its own edit as a change.
     const isOutdated = publishing !== undefined && publishing.since !== hash;
     if (!isOutdated && now === (publishing?.hash ?? view.announced)) return;
     if (now === hash) return this.#reportBack(path, view);
-    const author = this.#deps.authorship.judge(change, conversation);
+    const author = this.#deps.authorship.judge({ ...file, unobserved }, conversation);
     if (author === 'own') return;
-    if (change.withheld !== undefined) {
+    if (file.withheld !== undefined) {
       await this.#withdraw('deleted', path, conversation, 'it is there again');
-      this.#publish(path, view, now, fileWithheld(path, now, change.withheld, author));
+      this.#publish(path, view, now, fileWithheld(path, now, file.withheld, author));
       return;
     }
     if (bytes === undefined) return this.#reportDeleted(path, view, author);
     await this.#withdraw('deleted', path, conversation, 'it is there again');
     const before = await this.#deps.snapshots.get(hash);
-    const fresh = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation);
+    const fresh = this.#viewsOf(path).find((one) => one.conversation === conversation);
     if (fresh === undefined) return;
-    if (fresh.hash !== hash) return this.report(change, fresh, bytes);
+    if (fresh.hash !== hash) return this.#reportTo(fresh, file, unobserved);
     const lines = await judgeSearched(this.#deps.snapshots, fresh, bytes);
     if (lines === 'back') return this.#reportBack(path, fresh);
     if (lines === 'none') return;
@@ -97,7 +122,7 @@ export class FileReports {
     this.#reports.forget(conversation, fileScope(path));
     await this.#withdraw('changed', path, conversation, 'it is again as it was seen');
     await this.#withdraw('deleted', path, conversation, 'it is there again, as it was seen');
-    const announced = this.#deps.seen.get(path)?.by.find((one) => one.conversation === conversation)?.announced;
+    const announced = this.#viewsOf(path).find((one) => one.conversation === conversation)?.announced;
     if (announced === undefined || announced === hash) return;
     this.#publish(path, view, hash, fileAgainAsRead(path, hash));
   }

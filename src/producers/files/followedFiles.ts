@@ -1,6 +1,8 @@
 // Watches exactly the files that live conversations have seen. Requests a comparison when a conversation sees a file.
+import { coalesce } from '../../base/async.ts';
 import { type SeenFiles } from '../../core/ports/ports.ts';
 import { type LiveConversations } from '../../core/ports/producers.ts';
+import { type FileTouch } from '../../core/ports/sources.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type WatchedPaths } from './diskWatch.ts';
 
@@ -24,7 +26,9 @@ export class FollowedFiles {
   #live: ReadonlySet<string> = new Set();
   /** Conversations that joined since the file was last compared, by path. */
   readonly #joined = new Map<string, readonly string[]>();
-  #turn: Promise<void> = Promise.resolve();
+  readonly #refresh = coalesce(async () => {
+    if (!this.#ended) await this.#refreshNow();
+  });
   #ended = false;
 
   constructor(deps: FollowedFilesDeps) {
@@ -35,8 +39,10 @@ export class FollowedFiles {
     return this.#views.has(path);
   }
 
-  inFolder(folder: string): string[] {
-    return [...this.#views.keys()].filter((path) => path.startsWith(`${folder}/`));
+  /** The files that a touch concerns: a watcher reports a deleted or created folder without the files in it. */
+  concerned(path: string, type: FileTouch['type']): readonly string[] {
+    if (this.has(path)) return [path];
+    return type === 'changed' ? [] : [...this.#views.keys()].filter((inside) => inside.startsWith(`${path}/`));
   }
 
   /** Conversations for which the file was not observed until now. Each is returned once. */
@@ -48,9 +54,7 @@ export class FollowedFiles {
 
   /** Call after a file was seen, or a conversation was opened or closed. */
   refresh(): void {
-    this.#turn = this.#turn
-      .then(() => (this.#ended ? undefined : this.#refreshNow()))
-      .catch((error: unknown) => this.#deps.failed(error));
+    void this.#refresh().catch((error: unknown) => this.#deps.failed(error));
   }
 
   end(): void {

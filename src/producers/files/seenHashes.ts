@@ -1,9 +1,11 @@
 // Reads the hashes of all seen files. Each hash is confirmed by two equal reads, so that no half-written file counts.
+import { pause } from '../../base/async.ts';
 import { GONE } from '../../core/files/fileState.ts';
 import { type Clock, type SeenFile } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
-import { elapsed, Steadiness } from './scheduledComparisons.ts';
+import { knownOf } from './currentFile.ts';
+import { Steadiness } from './settledFiles.ts';
 
 /** A file that differs at every read is left out. */
 const MOST_READS = 3;
@@ -45,14 +47,9 @@ export async function readSeenHashes(deps: SeenHashesDeps, seen: readonly SeenFi
       } else hashes.set(path, hash);
     }
     files = again;
-    if (files.length > 0) await elapsed(deps.clock, wait);
+    if (files.length > 0) await pause(deps.clock, wait);
   }
   return { hashes, unsaved };
-}
-
-/** The state that a conversation was shown or notified of last. */
-export function knownOf(view: SeenFile['by'][number] | undefined): string {
-  return view?.announced ?? view?.hash ?? '';
 }
 
 /** Stores the bytes as a snapshot, so that they can be shown. Undefined if the file cannot be read. */

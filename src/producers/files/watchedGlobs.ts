@@ -14,7 +14,7 @@ import { type GitGate } from '../git/gitGate.ts';
 import { type Authorship } from './authorship.ts';
 import { type WatchedPaths } from './diskWatch.ts';
 import { type Exclusions } from './exclusions.ts';
-import { ScheduledComparisons } from './scheduledComparisons.ts';
+import { ScheduledComparisons } from './settledFiles.ts';
 
 const QUIET_MILLISECONDS = 300;
 const HASHES_KEPT = 5000;
@@ -32,7 +32,7 @@ export interface WatchedGlobsDeps {
   readonly live: LiveConversations;
   /** The editor's watcher covers the workspace, so Earshot's own watcher is needed only for named folders. */
   readonly hasEditor: boolean;
-  readonly gate?: GitGate;
+  readonly gate?: GitGate | undefined;
   /** Changes of seen files are reported elsewhere. */
   isSeen(path: string, conversation: string): boolean;
   report(error: unknown): void;

@@ -19,7 +19,7 @@ export interface WorkspaceCountsDeps {
   readonly clock: Clock;
   readonly live: LiveConversations;
   readonly exclusions: Exclusions;
-  readonly gate?: GitGate;
+  readonly gate?: GitGate | undefined;
   isSeen(path: string): boolean;
 }
 

@@ -1,4 +1,5 @@
 // One run of a task: detects its rounds and its end, collects its problems, and tracks which conversation waits for it.
+import { pause, within } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
@@ -111,7 +112,7 @@ export class TaskRun implements Disposable {
   /** The task has ended. Resolves once that is reported. */
   async end(): Promise<void> {
     this.#unknown?.dispose();
-    await this.#pause(Promise.resolve(this.#output?.ended), LONGEST_WAIT_MILLISECONDS);
+    if (this.#output !== undefined) await within(this.#deps.clock, LONGEST_WAIT_MILLISECONDS, this.#output.ended);
     await this.#problemsSettled();
     this.#finish({
       ...this.#collect(this.#started),
@@ -182,20 +183,10 @@ export class TaskRun implements Disposable {
     // A failed task most likely has problems.
     const expects = this.#exitCode !== undefined && this.#exitCode !== 0;
     for (;;) {
-      await this.#pause(new Promise(() => undefined), QUIET_MILLISECONDS);
+      await pause(clock, QUIET_MILLISECONDS);
       const now = clock.now();
       const quiet = now - this.#lastChange >= QUIET_MILLISECONDS && (!expects || this.#changed.size > 0);
       if (quiet || now - began >= LONGEST_WAIT_MILLISECONDS) return;
     }
-  }
-
-  #pause(until: Promise<unknown>, milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#deps.clock.after(milliseconds, resolve);
-      void until.then(() => {
-        timer.dispose();
-        resolve();
-      }, this.#deps.report);
-    });
   }
 }

@@ -1,4 +1,5 @@
 // Reports the end of tasks, and the rounds of background tasks in which their problems changed.
+import { Sequence } from '../../base/async.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type Clock, type Logger, type Producer, type Publisher } from '../../core/ports/ports.ts';
@@ -39,7 +40,7 @@ class TasksWatch implements Disposable {
   readonly #known = new Map<string, KnownRound>();
   /** The problems of the round that was reported last. */
   readonly #reports: ReportOnce<string>;
-  #turn: Promise<void> = Promise.resolve();
+  readonly #rounds = new Sequence();
 
   constructor(deps: TasksDeps, publisher: Publisher, live: LiveConversations) {
     this.#deps = deps;
@@ -53,8 +54,8 @@ class TasksWatch implements Disposable {
       // The conversation that ran it reads the result of its call.
       if (!end.goesOn && !stopped) this.#publish(draft, undefined, end.awaitedBy);
       // In order, since the next report depends on whether the last one was delivered.
-      this.#turn = this.#turn
-        .then(() => (end.goesOn ? this.#reportRound(end, draft) : this.#forgetRounds(end, stopped ? draft : undefined)))
+      void this.#rounds
+        .run(() => (end.goesOn ? this.#reportRound(end, draft) : this.#forgetRounds(end, stopped ? draft : undefined)))
         .catch((error: unknown) => this.#report(error));
     });
   }

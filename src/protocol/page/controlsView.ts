@@ -49,8 +49,12 @@ export interface ContextView {
   readonly parts: readonly { readonly part: ContextPart; readonly tokens: number }[];
   /** Tokens of the whole conversation, as the endpoint counted them. */
   readonly total: { readonly input: number; readonly output: number; readonly cached: number };
+  /** Written to the endpoint's cache, as part of the input. */
+  readonly written: number;
   /** Used by system turns, as part of `total`. */
   readonly woken: number;
+  /** What the next request would cost with another model, which has nothing of it in its cache; the cheapest first. */
+  readonly switches: readonly { readonly model: string; readonly cost: number }[];
   /** Null if a used model has no prices. */
   readonly cost: number | null;
 }

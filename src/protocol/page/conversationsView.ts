@@ -7,6 +7,8 @@ export const conversationId = z.string().regex(/^\w{1,100}$/);
 export const conversationsMessages = [
   /** Requests the list; answered with `conversations`. A query searches titles, then the texts of the conversations. */
   z.strictObject({ type: z.literal('list_conversations'), query: z.string().max(1000) }),
+  /** Requests what the user wrote in other conversations; answered with `prompts`. */
+  z.strictObject({ type: z.literal('list_prompts') }),
   z.strictObject({ type: z.literal('open_conversation'), id: conversationId }),
   z.strictObject({ type: z.literal('rename_conversation'), id: conversationId, title: z.string().max(1000) }),
   z.strictObject({ type: z.literal('fork_conversation'), id: conversationId }),
@@ -50,6 +52,12 @@ export interface ConversationsMessage {
   readonly items: readonly ConversationView[];
   /** The search in further conversations is still running. */
   readonly searching: boolean;
+}
+
+/** What the user wrote in other conversations of the folder, the newest first. */
+export interface PromptsMessage {
+  readonly type: 'prompts';
+  readonly texts: readonly string[];
 }
 
 /** A conversation, other than the shown one, that is running or has unseen activity. */

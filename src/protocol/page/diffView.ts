@@ -30,6 +30,8 @@ export interface CallPreview {
   readonly files: readonly FileDiff[];
   /** Number of omitted files. */
   readonly more?: number;
-  /** Why the call would change nothing. */
+  /** Why the call would change nothing, in the words for the model. */
   readonly refusal?: string;
+  /** The same for people, as the key of its translation. */
+  readonly failure?: string;
 }

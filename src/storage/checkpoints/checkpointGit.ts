@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { Sequence } from '../../base/async.ts';
 import { splitNames } from '../../node/files/rawNames.ts';
 import { GitExit, runGit } from '../../node/runGit.ts';
 import {
@@ -79,7 +80,7 @@ class GitFolder implements CheckpointFolder {
   #recent: readonly string[] = [];
   /** The last captured state, and the index that has it: another window may have replaced the index since. */
   #last: { readonly tree: string; readonly index: string } | undefined;
-  #taking: Promise<unknown> = Promise.resolve();
+  readonly #captures = new Sequence();
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -87,9 +88,7 @@ class GitFolder implements CheckpointFolder {
   }
 
   take(also: readonly string[], signal: AbortSignal): Promise<TakenFolder> {
-    const next = this.#taking.then(() => this.#take(also, signal));
-    this.#taking = next.catch(() => undefined);
-    return next;
+    return this.#captures.run(() => this.#take(also, signal));
   }
 
   /** Works on a copy that then replaces the index, since two windows may do this at once. */
@@ -287,7 +286,7 @@ class GitFolder implements CheckpointFolder {
 
   async close(): Promise<void> {
     const closed = this.#store.close();
-    await this.#taking;
+    await this.#captures.settled();
     await closed;
   }
 }

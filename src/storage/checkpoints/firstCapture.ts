@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { Sequence } from '../../base/async.ts';
 import { type CheckpointFolder, folderName, type TakenFolder } from './checkpointFolder.ts';
 
 /** Sent to the process as one line of JSON. */
@@ -36,7 +37,7 @@ export function withFirstCapture(folder: CheckpointFolder, deps: FirstCaptureDep
   if (capture === undefined) return folder;
   const index = join(place.storage, 'git', folderName(place.folder), 'index');
   const closing = new AbortController();
-  let taking: Promise<unknown> = Promise.resolve();
+  const captures = new Sequence();
   const take = async (also: readonly string[], signal: AbortSignal): Promise<TakenFolder> => {
     const either = AbortSignal.any([signal, closing.signal]);
     if (!(await exists(index))) {
@@ -51,18 +52,14 @@ export function withFirstCapture(folder: CheckpointFolder, deps: FirstCaptureDep
   };
   return {
     kind: folder.kind,
-    take: (also, signal) => {
-      const next = taking.then(() => take(also, signal));
-      taking = next.catch(() => undefined);
-      return next;
-    },
+    take: (also, signal) => captures.run(() => take(also, signal)),
     keep: (name, tree, signal) => folder.keep(name, tree, signal),
     compare: (before, after, signal) => folder.compare(before, after, signal),
     read: (keys, signal) => folder.read(keys, signal),
     forget: (needed, signal) => folder.forget(needed, signal),
     close: async () => {
       closing.abort();
-      await taking;
+      await captures.settled();
       await folder.close();
     },
   };

@@ -27,7 +27,7 @@ async function editChecked(
   if (!opened.ok) return succeeded(refuse(opened.failure));
   const { file, bytes, text, seen } = opened.value;
   if (text === undefined)
-    return succeeded(refuse(`${printPath(file.path)} is not a text file (${bytes.length} bytes).`));
+    return succeeded(refuse('not_text', `${printPath(file.path)} is not a text file (${bytes.length} bytes).`));
   const fit = replaceTexts(
     text,
     edits.map((one) => ({ oldText: one.old_text, newText: one.new_text, everywhere: one.replace_all === true })),

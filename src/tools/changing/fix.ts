@@ -20,10 +20,11 @@ export async function applyFix(
   const intended: Intended[] = [];
   for (const { absolute, before, after } of texts) {
     const opened = await openExisting(absolute, context);
-    if (!opened.ok) return succeeded(refuse(`Nothing was changed. ${describeFailure(opened.failure)}`));
+    if (!opened.ok)
+      return succeeded(refuse(opened.failure.code, `Nothing was changed. ${describeFailure(opened.failure)}`));
     const { file, bytes, text, seen } = opened.value;
     if (context.hides(file.path))
-      return succeeded(refuse(`Nothing was changed: the fix also changes ${file.path}, which is hidden.`));
+      return succeeded(refuse('hidden', `Nothing was changed: the fix also changes ${file.path}, which is hidden.`));
     // The text must still be the one that the language server has seen.
     if (text !== before) return failed(STALE, `${file.path} was changed meanwhile. Nothing was changed.`);
     const to = await context.workspace.encode(file, after, bytes);

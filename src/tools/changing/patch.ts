@@ -28,7 +28,7 @@ export async function applyPatch(input: string, context: ToolContext): Promise<T
   ]);
   const twice = paths.find((path, index) => paths.indexOf(path) !== index);
   if (twice !== undefined)
-    return refuse(`input: the patch names ${twice} twice. Nothing was changed. Put its hunks together.`);
+    return refuse('twice', `input: the patch names ${twice} twice. Nothing was changed. Put its hunks together.`);
   return retryWhileStale(() => patchChecked(parsed.value, context));
 }
 
@@ -72,11 +72,11 @@ async function planAdd(
   const taken = await openForChange(patch.path, context);
   if (!taken.ok) return refuse(taken.failure);
   const { file, seen, there } = taken.value;
-  if (there) return refuse('it exists already. Nothing was changed. Use “*** Update File: ”.');
+  if (there) return refuse('exists', 'it exists already. Nothing was changed. Use “*** Update File: ”.');
   const verdict = judgeNew(printPath(file.path), seen);
   if (!verdict.allowed) return refuseUnseen(verdict, taken.value);
   const to = await context.workspace.encode(file, patch.content);
-  if (to === undefined) return refuse('it cannot hold this content in its encoding. Nothing was changed.');
+  if (to === undefined) return refuse('encoding', 'it cannot hold this content in its encoding. Nothing was changed.');
   const intended = { file, said: `Made ${printPath(file.path)}.`, text: patch.content };
   return { edits: [{ type: 'write', file, to }], intended: [intended], gone: [] };
 }
@@ -87,7 +87,8 @@ async function planUpdate(
   context: ToolContext,
 ): Promise<Planned | ToolOutcome> {
   const { file, bytes, text, seen } = opened;
-  if (text === undefined) return refuse(`it is not a text file (${bytes.length} bytes). Nothing was changed.`);
+  if (text === undefined)
+    return refuse('not_text', `it is not a text file (${bytes.length} bytes). Nothing was changed.`);
   const fit = fitHunks(text, patch.hunks);
   const known = seen?.current === true;
   const misfit = fit.ok ? (known || fit.exact ? undefined : INEXACT_UNSEEN) : fit.misfit;
@@ -95,7 +96,7 @@ async function planUpdate(
   if (!verdict.allowed) return refuseUnseen(verdict, opened);
   if (!fit.ok) throw new Error('a hunk that does not fit was not rejected');
   const to = await context.workspace.encode(file, fit.text, bytes);
-  if (to === undefined) return refuse('it cannot hold the new text in its encoding. Nothing was changed.');
+  if (to === undefined) return refuse('encoding', 'it cannot hold the new text in its encoding. Nothing was changed.');
   const others = otherChanges(printPath(file.path), seen, text);
   const part = partAfter(seen, others?.shown ?? true);
   const write: FileEdit[] = patch.hunks.length === 0 ? [] : [{ type: 'write', file, from: bytes, to }];

@@ -21,7 +21,7 @@ async function attemptMove(path: string, to: string, context: ToolContext): Prom
   const target = await context.workspace.resolve(to);
   if (!target.ok) return succeeded(refuse(target.failure));
   const { file, bytes, text, seen } = opened.value;
-  if (target.value.path === file.path) return succeeded(refuse(`to: ${to} is where ${path} is already.`));
+  if (target.value.path === file.path) return succeeded(refuse('exists', `to: ${to} is where ${path} is already.`));
   const verdict = judgeRemoval(printPath(file.path), seen, text);
   if (!verdict.allowed) return succeeded(refuseUnseen(verdict, opened.value));
   const applied = await context.workspace.apply([{ type: 'move', file, to: target.value, from: bytes }]);

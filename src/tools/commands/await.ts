@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { describeHandleState, describeLastOutput } from '../../core/tools/handleTexts.ts';
-import { answer, defineTool, refuse } from '../defineTool.ts';
+import { answer, cancelled, defineTool, refuse } from '../defineTool.ts';
 
 const DEFAULT_SECONDS = 300;
 const LAST_LINES = 900;
@@ -16,19 +16,23 @@ export const awaitTool = defineTool({
   description:
     'Waits until background commands and subagents (handles) end: any one of the names in any, or every one in all. Handles started by other calls of the same message count. Default: until any running handle ends. Returns early when the user writes, a handle seems to wait for input, or an urgent notification arrives. Does not stop what it waits for.',
   effect: 'read',
+  traits: { guide: 'Call await when nothing is left to do before a background command or a subagent ends.' },
   arguments: {
     any: names.optional().describe('Handle names; returns when the first of them ends'),
     all: names.optional().describe('Handle names; returns when all of them have ended'),
     timeout_secs: z.int().min(1).max(3600).optional().describe(`Longest wait in seconds; default ${DEFAULT_SECONDS}`),
   },
   whyNot: ({ any, all }) =>
-    any !== undefined && all !== undefined ? 'any, all: give one of them, not both.' : undefined,
+    any !== undefined && all !== undefined
+      ? { code: 'bad_arguments', message: 'any, all: give one of them, not both.' }
+      : undefined,
   run: async ({ any, all, timeout_secs: seconds = DEFAULT_SECONDS }, context) => {
     const { handles } = context;
-    if (handles === undefined) return refuse('Commands cannot be run here, so there are no handles.');
+    if (handles === undefined) return refuse('bad_command', 'Commands cannot be run here, so there are no handles.');
     const wanted =
       any ?? all ?? handles.all.filter((handle) => !handle.hasEnded).flatMap((handle) => handle.name ?? []);
-    if (wanted.length === 0) return refuse('Nothing runs in the background, so there is nothing to wait for.');
+    if (wanted.length === 0)
+      return refuse('not_running', 'Nothing runs in the background, so there is nothing to wait for.');
     return wait(handles, { names: [...new Set(wanted)], all: all !== undefined, seconds }, context);
   },
 });
@@ -58,11 +62,14 @@ async function wait(handles: ConversationHandles, wanted: Wait, context: ToolCon
   );
   const cutShort = done.signal.aborted && !found.some(isEnough(wanted));
   done.abort();
-  if (context.signal.aborted) return refuse('Cancelled by the user.');
+  if (context.signal.aborted) return cancelled();
   const what = await interruption;
   const missing = found.filter(({ handle }) => handle === undefined).map(({ name }) => name);
   if (missing.length > 0 && what === '' && !limit.aborted) {
-    return refuse(`There is no handle ${missing.map((name) => `“${name}”`).join(', ')}. handle list shows them.`);
+    return refuse(
+      'no_handle',
+      `There is no handle ${missing.map((name) => `“${name}”`).join(', ')}. handle list shows them.`,
+    );
   }
   const reason =
     cutShort && what !== ''

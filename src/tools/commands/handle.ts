@@ -31,17 +31,19 @@ export const handleTool = defineTool({
   touches: ({ action }) => (action === 'apply' ? { onlyOnce: true } : {}),
   whyNot: ({ action, name, text }, { handles }) => {
     if (action === 'list' || handles === undefined) return undefined;
-    if (name === undefined) return `name: ${action} needs the name of a handle. ${namesOf(handles)}`;
-    if (handles.get(name) === undefined) return `name: there is no handle “${name}”. ${namesOf(handles)}`;
+    if (name === undefined)
+      return { code: 'bad_arguments', message: `name: ${action} needs the name of a handle. ${namesOf(handles)}` };
+    if (handles.get(name) === undefined)
+      return { code: 'no_handle', message: `name: there is no handle “${name}”. ${namesOf(handles)}` };
     return action === 'apply' && text === undefined
-      ? 'text: apply needs the text to type; it may be empty.'
+      ? { code: 'bad_arguments', message: 'text: apply needs the text to type; it may be empty.' }
       : undefined;
   },
   run: async ({ action, name = '', from, text = '', no_newline: bare, end_input: last }, { handles, signal }) => {
-    if (handles === undefined) return refuse('Commands cannot be run here, so there are no handles.');
+    if (handles === undefined) return refuse('bad_command', 'Commands cannot be run here, so there are no handles.');
     if (action === 'list') return listHandles(handles);
     const handle = handles.get(name);
-    if (handle === undefined) return refuse(`name: there is no handle “${name}”. ${namesOf(handles)}`);
+    if (handle === undefined) return refuse('no_handle', `name: there is no handle “${name}”. ${namesOf(handles)}`);
     switch (action) {
       case 'fetch':
         return from === undefined ? fetchNew(handle, name, handles) : fetchPage(handle, name, from);
@@ -82,7 +84,7 @@ async function fetchNew(handle: Handle, name: string, handles: ConversationHandl
 
 async function fetchPage(handle: Handle, name: string, from: number): Promise<ToolOutcome> {
   const { size } = handle.process.status;
-  if (from > size) return refuse(`from: it has printed only ${countOf(size, 'byte')}.`);
+  if (from > size) return refuse('bad_arguments', `from: it has printed only ${countOf(size, 'byte')}.`);
   const part = await outputPage(handle, from);
   const lost = part.cut ? [`(The first ${part.from} bytes are not kept any more.)`] : [];
   const next = part.through < size ? [`(It goes on: from ${part.through}; ${size} bytes in all.)`] : [];
@@ -96,10 +98,10 @@ async function writeInput(
   last: boolean,
 ): Promise<ToolOutcome> {
   const { handle, name, handles, signal } = to;
-  if (handle.hasEnded) return refuse(`Nothing was typed: “${name}” ${describeHandleState(handle)}.`);
+  if (handle.hasEnded) return refuse('not_running', `Nothing was typed: “${name}” ${describeHandleState(handle)}.`);
   const { size } = handle.process.status;
   const written = await handle.write(text, last);
-  if (!written.ok) return refuse(`Nothing was typed: ${describeFailure(written.failure)}`);
+  if (!written.ok) return refuse(written.failure.code, `Nothing was typed: ${describeFailure(written.failure)}`);
   const enough = AbortSignal.any([signal, AbortSignal.timeout(REACTION_MILLISECONDS)]);
   await handle.until((one) => one.hasEnded || one.process.status.size > size, enough);
   return fetchNew(handle, name, handles);

@@ -20,6 +20,8 @@ export const runCommandTool = defineTool({
     'Runs a shell command in the first workspace folder and returns its output and exit code. Needs the user’s approval. A foreground command has no input (unless input is true) and is stopped after timeout_secs. Use background for servers, watchers and long builds: the command becomes a handle that keeps running after your turn; you are notified when it ends or seems to wait for input, and handle and await work with it. Processes that a foreground command leaves running with & are ended with it. Processes in a session of their own (setsid, daemons) are ended only if the command is stopped; otherwise they keep running and, on Linux, the result names them.',
   effect: 'execute',
   traits: {
+    guide:
+      'Run what takes long (servers, watchers, long builds and tests) in the background and go on with other work; you are notified. Do not poll and do not sleep.',
     invalidatesReports: true,
     startsHandle: ({ background, handle }) => (background === true && typeof handle === 'string' ? handle : undefined),
   },
@@ -45,16 +47,17 @@ export const runCommandTool = defineTool({
   touches: ({ command }) => ({ command }),
   whyNot: ({ background, handle }, { handles }) => {
     if (background !== true) return undefined;
-    if (handle === undefined)
-      return 'handle: a command in the background needs a name, such as build. Call it again with one.';
-    return handles?.whyNot(handle);
+    if (handle !== undefined) return handles?.whyNot(handle);
+    const message = 'handle: a command in the background needs a name, such as build.';
+    return { code: 'bad_arguments', message, nextStep: 'Call it again with one.' };
   },
   run: async ({ command, timeout_secs: seconds = DEFAULT_SECONDS, background, handle: name, input }, context) => {
     const { workspace, handles, call } = context;
     const folder = workspace.folders[0];
-    if (folder === undefined) return refuse('No folder is open in the editor, so there is no place to run a command.');
+    if (folder === undefined)
+      return refuse('no_folder', 'No folder is open in the editor, so there is no place to run a command.');
     if (handles === undefined || /^[a-z][\w+.-]+:\/\//i.test(folder.absolute)) {
-      return refuse('Commands cannot be run here: the workspace is not on a disk.');
+      return refuse('bad_command', 'Commands cannot be run here: the workspace is not on a disk.');
     }
     const request = { call, command, folder: folder.absolute, input: background === true || input === true };
     const earlier = name === undefined ? undefined : handles.get(name);

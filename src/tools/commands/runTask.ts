@@ -38,7 +38,7 @@ export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; rea
     touches: ({ name }) => ({ task: name }),
     whyNot: async (wanted) => {
       const found = await findTask(tasks, wanted);
-      return typeof found === 'string' ? found : undefined;
+      return typeof found === 'string' ? { code: 'no_task', message: found } : undefined;
     },
     inspect: async (wanted) => {
       const task = await findTask(tasks, wanted);

@@ -3,7 +3,7 @@ import { describeError } from '../../base/errors.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { isLocalAddress, isLocalHost } from '../../core/consent/addresses.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
-import { answer, refuse } from '../defineTool.ts';
+import { answer, cancelled, refuse } from '../defineTool.ts';
 import { htmlToText } from './htmlText.ts';
 import { BrokenAnswerError, type Received, request } from './request.ts';
 
@@ -30,13 +30,14 @@ export async function fetchPage(
   const either = AbortSignal.any([signal, timeout]);
   try {
     const got = await follow(deps, url, either, progress);
-    if (typeof got === 'string') return refuse(got);
+    if (typeof got === 'string') return refuse('outside', got);
     return show(got, start, most);
   } catch (error) {
-    if (signal.aborted) return refuse('Cancelled by the user.');
-    if (timeout.aborted) return refuse(`${url} did not answer within ${LONGEST_MILLISECONDS / 1000} s.`);
-    if (error instanceof BrokenAnswerError) return refuse(`${url} was not fetched: ${error.message}. Try again.`);
-    return refuse(`${url} cannot be reached: ${describeError(error)}.`);
+    if (signal.aborted) return cancelled();
+    if (timeout.aborted) return refuse('slow', `${url} did not answer within ${LONGEST_MILLISECONDS / 1000} s.`);
+    if (error instanceof BrokenAnswerError)
+      return refuse('stream_cut', `${url} was not fetched: ${error.message}. Try again.`);
+    return refuse('unreachable', `${url} cannot be reached: ${describeError(error)}.`);
   }
 }
 
@@ -104,8 +105,10 @@ function barred(url: URL, verb: string): string {
 function show({ url, status, headers, body, cut }: Got, start: number, most: number): ToolOutcome {
   const type = headers['content-type'] ?? '';
   const text = decodePage(type, body);
-  if (text === undefined) return refuse(`${url.href} is not text (${type || 'unknown type'}, ${body.length} bytes).`);
-  if (start > 0 && start >= text.length) return refuse(`start: there are only ${text.length} characters.`);
+  if (text === undefined)
+    return refuse('not_text', `${url.href} is not text (${type || 'unknown type'}, ${body.length} bytes).`);
+  if (start > 0 && start >= text.length)
+    return refuse('bad_arguments', `start: there are only ${text.length} characters.`);
   const part = wholeCharacters(text.slice(start), most);
   const end = start + part.length;
   const notes = [
@@ -114,7 +117,7 @@ function show({ url, status, headers, body, cut }: Got, start: number, most: num
     ...(end < text.length ? [`(It goes on: start ${end} of ${text.length}.)`] : []),
     ...(cut && end >= text.length ? ['(The rest was too long to fetch.)'] : []),
   ];
-  return status >= 400 ? refuse(notes.join('\n')) : answer(notes.join('\n'));
+  return status >= 400 ? refuse('http_error', notes.join('\n')) : answer(notes.join('\n'));
 }
 
 /** Undefined if it is not text. */

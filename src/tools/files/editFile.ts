@@ -24,7 +24,7 @@ export const editFileTool = defineTool({
   touches: ({ path }) => ({ paths: [path] }),
   run: async ({ path, edits }, context) => {
     const idle = edits.findIndex(({ old_text: before, new_text: after }) => before === after);
-    if (idle !== -1) return refuse(`edits[${idle}]: old_text and new_text are the same.`);
+    if (idle !== -1) return refuse('bad_arguments', `edits[${idle}]: old_text and new_text are the same.`);
     return (await import('../changing/edit.ts')).editFile(path, edits, context);
   },
 });

@@ -17,12 +17,12 @@ export const listFilesTool = defineTool({
   },
   touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
   run: async ({ path }, { workspace, signal }) => {
-    if (workspace.folders.length === 0) return refuse('No folder is open in the editor.');
+    if (workspace.folders.length === 0) return refuse('no_folder', 'No folder is open in the editor.');
     const start = path === undefined ? undefined : await workspace.resolve(path);
     if (start?.ok === false) return refuse(start.failure);
     const roots = start === undefined ? workspace.folders : [start.value];
     const found = await walk(workspace, roots, signal);
-    if (!found.ok) return refuse(found.reason);
+    if (!found.ok) return refuse('unreadable', found.reason);
     const { names, skipped, more } = found;
     const notes = [
       ...(names.length === 0 ? ['(empty)'] : names),

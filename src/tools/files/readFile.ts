@@ -20,17 +20,22 @@ export const readFileTool = defineTool({
   },
   touches: ({ path }) => ({ paths: [path] }),
   run: async ({ path, first_line: first = 1, last_line: last }, { workspace }) => {
-    if (last !== undefined && last < first) return refuse(`last_line: ${last} is before first_line ${first}.`);
+    if (last !== undefined && last < first)
+      return refuse('bad_arguments', `last_line: ${last} is before first_line ${first}.`);
     const file = await workspace.resolve(path);
     if (!file.ok) return refuse(file.failure);
     const content = await workspace.read(file.value);
     if (!content.ok) return refuse(content.failure);
     const { bytes, unsaved } = content.value;
     const text = await workspace.decode(file.value, bytes);
-    if (text === undefined) return refuse(`${printPath(file.value.path)} is not a text file (${bytes.length} bytes).`);
+    if (text === undefined)
+      return refuse('not_text', `${printPath(file.value.path)} is not a text file (${bytes.length} bytes).`);
     const part = cutLines(text, first, last);
     if (part === undefined)
-      return refuse(`first_line: ${printPath(file.value.path)} has only ${countOf(countLines(text), 'line')}.`);
+      return refuse(
+        'no_line',
+        `first_line: ${printPath(file.value.path)} has only ${countOf(countLines(text), 'line')}.`,
+      );
     const notes = [
       ...(unsaved
         ? [`(${printPath(file.value.path)} has unsaved changes in the editor; this is how it looks there.)`]

@@ -64,11 +64,15 @@ async function applyFix(
   const [problem] = offering;
   const lines = new Set(offering.map(({ line }) => line));
   if (lines.size > 1) {
-    return succeeded(refuse(`line: “${title}” is offered for lines ${[...lines].join(', ')}. Say which.`));
+    return succeeded(
+      refuse('bad_arguments', `line: “${title}” is offered for lines ${[...lines].join(', ')}. Say which.`),
+    );
   }
   const fix = problem?.fixes.find((one) => one.title === title);
   if (problem === undefined || fix === undefined) {
-    return succeeded(refuse(`title: “${title}” is not offered. Nothing was changed.\n${listFixes(where, problems)}`));
+    return succeeded(
+      refuse('no_fixes', `title: “${title}” is not offered. Nothing was changed.\n${listFixes(where, problems)}`),
+    );
   }
   const texts = await fix.texts();
   if (!texts.ok) return succeeded(refuse(texts.failure));

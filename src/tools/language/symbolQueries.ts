@@ -51,7 +51,7 @@ export async function askSymbols(
 }
 
 function missing(field: string, action: string): ToolOutcome {
-  return refuse(`${field}: ${action} needs it. Call it again with it.`);
+  return refuse('bad_arguments', `${field}: ${action} needs it. Call it again with it.`);
 }
 
 /** Matches whole names only: `a` is not in `bar`. */

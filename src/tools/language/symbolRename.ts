@@ -26,13 +26,15 @@ export function renameSymbol(
 ): Promise<ToolOutcome> {
   return retryWhileStale(async () => {
     const found = await languages.rename(at, name, context.signal);
-    if (!found.ok) return succeeded(refuse(`${describeFailure(found.failure)} Nothing was changed.`));
+    if (!found.ok)
+      return succeeded(refuse(found.failure.code, `${describeFailure(found.failure)} Nothing was changed.`));
     const files = found.value.filter(({ replacements }) => replacements.length > 0);
-    if (files.length === 0) return succeeded(refuse(`${symbol} cannot be renamed here. Nothing was changed.`));
+    if (files.length === 0)
+      return succeeded(refuse('no_symbol', `${symbol} cannot be renamed here. Nothing was changed.`));
     const barred = files.find((file) => isBarred(file, context));
     if (barred !== undefined) {
       const why = `it also occurs in ${printWholePath(barred.path)}, which may not be changed without asking`;
-      return succeeded(refuse(`${symbol} was not renamed: ${why}. Nothing was changed.`));
+      return succeeded(refuse('refused', `${symbol} was not renamed: ${why}. Nothing was changed.`));
     }
     return applyRename(files, symbol, name, context);
   });
@@ -59,7 +61,7 @@ async function applyRename(
     const to = changed === undefined ? undefined : await context.workspace.encode(file, changed, bytes);
     if (text === undefined || changed === undefined || to === undefined) {
       return succeeded(
-        refuse(`${printWholePath(path)} cannot hold the new name in its encoding. Nothing was changed.`),
+        refuse('encoding', `${printWholePath(path)} cannot hold the new name in its encoding. Nothing was changed.`),
       );
     }
     const others = otherChanges(file.path, seen, text);

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type ShownFile } from '../../core/ports/fileViews.ts';
 import { type Tool, type ToolContext } from '../../core/ports/ports.ts';
 import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
-import { answer, defineTool, refuse } from '../defineTool.ts';
+import { answer, cancelled, defineTool, refuse } from '../defineTool.ts';
 import { runRipgrep } from './ripgrep.ts';
 import { shownLinesOf } from './shownLines.ts';
 import { scanFiles } from './scanFiles.ts';
@@ -48,7 +48,7 @@ export function createSearchTool(deps: SearchDeps): Tool {
     },
     touches: ({ path }) => ({ paths: path === undefined ? [] : [path] }),
     run: async (args, context) => {
-      if (context.workspace.folders.length === 0) return refuse('No folder is open in the editor.');
+      if (context.workspace.folders.length === 0) return refuse('no_folder', 'No folder is open in the editor.');
       const start = args.path === undefined ? undefined : await context.workspace.resolve(args.path);
       if (start?.ok === false) return refuse(start.failure);
       const query: SearchQuery = {
@@ -171,8 +171,8 @@ function isBelow(folder: FilePath, file: FilePath): boolean {
 }
 
 function report(query: SearchQuery, found: FoundLines, end: SearchEnd) {
-  if (end.type === 'cancelled') return refuse('Cancelled by the user.');
-  if (end.type === 'refused') return refuse(`It could not be searched: ${end.reason}`);
+  if (end.type === 'cancelled') return cancelled();
+  if (end.type === 'refused') return refuse('bad_arguments', `It could not be searched: ${end.reason}`);
   const notes = [...found.printTooLarge(), ...noteOf(end)];
   if (found.matches > 0) return answer([found.print(), ...notes].join('\n'));
   const plain = !query.regex && /[.*+?^${}()|[\]\\]/.test(query.text);

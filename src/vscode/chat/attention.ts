@@ -1,6 +1,7 @@
 // Draws the user's attention to open requests and ended turns: badge, toast, sound, system notice.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { knownToolLabel, otherToolName } from '../../base/toolLabels.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type OpenRequest, type RequestsClient } from '../../core/client/requests.ts';
@@ -8,11 +9,14 @@ import { realClock } from '../../node/realClock.ts';
 import { showSystemNotice } from '../../node/systemNotice.ts';
 import { type ApprovalRequest } from '../../core/ports/ports.ts';
 import { type Settings } from '../../protocol/settings.ts';
+import { showPassing } from '../passingMessage.ts';
 import { type WaitingApprovals } from '../waitingApprovals.ts';
 
 /** Requests within this time are announced together. */
 const COLLECT_MILLISECONDS = 250;
 const MOST_NAMED = 3;
+/** How long the end of a turn is announced. */
+const ENDED_MILLISECONDS = 15_000;
 
 export interface AttentionDeps {
   readonly earshot: Earshot;
@@ -25,7 +29,6 @@ export interface AttentionDeps {
   };
   readonly waiting: Pick<WaitingApprovals, 'all' | 'onDidChange'>;
   settings(): Settings;
-  shown(): string | undefined;
   /** Shows the view with this conversation. */
   show(conversation: string): Promise<void>;
   report(error: unknown): void;
@@ -39,6 +42,8 @@ export class Attention implements Disposable {
   #collecting: { readonly fresh: OpenRequest[]; readonly timer: Disposable } | undefined;
   /** Conversations whose turns ended unseen. */
   readonly #ended = new Set<string>();
+  /** Messages on the screen, with the requests that they announce. */
+  readonly #messages = new Map<AbortController, ReadonlySet<string>>();
 
   constructor(deps: AttentionDeps) {
     this.#deps = deps;
@@ -51,6 +56,8 @@ export class Attention implements Disposable {
     );
     this.#held.add(
       deps.view.onDidShow(() => {
+        // The chat shows all of it.
+        for (const message of this.#messages.keys()) message.abort();
         this.#ended.clear();
         this.#updateBadge();
       }),
@@ -59,6 +66,7 @@ export class Attention implements Disposable {
 
   dispose(): void {
     this.#collecting?.timer.dispose();
+    for (const message of this.#messages.keys()) message.abort();
     this.#held.dispose();
   }
 
@@ -68,6 +76,8 @@ export class Attention implements Disposable {
     // A conversation that already waits for the user is not announced again.
     const waiting = new Set(open.filter((one) => this.#notified.has(requestKey(one))).map((one) => one.conversation));
     this.#notified = new Set(open.map(requestKey));
+    for (const [message, keys] of this.#messages)
+      if (keys.size > 0 && ![...keys].some((key) => this.#notified.has(key))) message.abort();
     this.#updateBadge();
     if (this.#collecting !== undefined) {
       this.#collecting.fresh.push(...fresh);
@@ -84,11 +94,10 @@ export class Attention implements Disposable {
     this.#collecting = undefined;
     const open = this.#deps.requests.all.filter((request) => fresh.has(requestKey(request)));
     if (open.length === 0) return;
-    this.#signal(this.#describe(open));
-    const { view, shown } = this.#deps;
-    const unseen = open.filter(({ conversation }) => !view.visible || conversation !== shown());
-    const [first] = unseen;
-    if (first !== undefined) this.#toast(this.#describe(unseen), first.conversation);
+    const text = this.#describe(open);
+    this.#signal(text);
+    const [first] = open;
+    if (first !== undefined) this.#toast(text, first.conversation, new Set(open.map(requestKey)));
   }
 
   #describe(requests: readonly OpenRequest[]): string {
@@ -117,7 +126,8 @@ export class Attention implements Disposable {
     if (this.#deps.view.visible) return;
     this.#ended.add(conversation);
     this.#updateBadge();
-    this.#toast(text, conversation);
+    const message = this.#toast(text, conversation, new Set());
+    if (message !== undefined) this.#held.add(realClock.after(ENDED_MILLISECONDS, () => message.abort()));
   }
 
   #updateBadge(): void {
@@ -128,14 +138,18 @@ export class Attention implements Disposable {
     this.#deps.view.setBadge(count, tooltip);
   }
 
-  #toast(text: string, conversation: string): void {
-    if (!this.#deps.settings()['attention.toast']) return;
-    const action = vscode.l10n.t('Show');
-    const shown = vscode.window.showInformationMessage(text, action);
-    const go = async () => {
-      if ((await shown) === action) await this.#deps.show(conversation);
+  /** Not while the chat is visible: it shows what waits in any conversation, and a toast would cover its composer. */
+  #toast(text: string, conversation: string, requests: ReadonlySet<string>): AbortController | undefined {
+    if (!this.#deps.settings()['attention.toast'] || this.#deps.view.visible) return undefined;
+    const message = new AbortController();
+    this.#messages.set(message, requests);
+    const show = async () => {
+      const isChosen = await showPassing({ text, action: vscode.l10n.t('Show'), gone: message.signal });
+      this.#messages.delete(message);
+      if (isChosen) await this.#deps.show(conversation);
     };
-    void go().catch(this.#deps.report);
+    void show().catch(this.#deps.report);
+    return message;
   }
 
   /** Plays the sound, and shows a system notice while the window is not focused, if these are enabled. */
@@ -194,7 +208,7 @@ function describeCall({ type, request }: OpenRequest): string {
     case 'send_message':
       return vscode.l10n.t('send a message to other agents');
     default:
-      return vscode.l10n.t('use the tool {0}', tool.replace('__', ': '));
+      return vscode.l10n.t('use the tool {0}', describeTool(tool));
   }
 }
 
@@ -202,4 +216,9 @@ function describeCall({ type, request }: OpenRequest): string {
 function subjectOf({ arguments: given }: ApprovalRequest['call']): string {
   const subject = [given['command'], given['path'], given['url'], given['name']].find((one) => typeof one === 'string');
   return subject?.split('\n', 1)[0]?.slice(0, 200) ?? '';
+}
+
+function describeTool(name: string): string {
+  const known = knownToolLabel(name);
+  return known === undefined ? otherToolName(name) : vscode.l10n.t(known);
 }

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { describeFailure, type Failure } from '../../base/errors.ts';
+import { type Failure } from '../../base/errors.ts';
 import { type LiveConversation } from '../../core/conversation/liveConversation.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
@@ -25,10 +25,10 @@ import { openFile } from './openFile.ts';
 import { type ChatHandlers, type ShownChat } from './pageHandlers.ts';
 import { WakeOffer } from './wakeOffer.ts';
 import { type WindowMemory } from './windowMemory.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 const REFRESH_AFTER = 30;
-const TAKE_ATTEMPTS = 10;
-const TAKE_EVERY = 300;
+const [TAKE_ATTEMPTS, TAKE_EVERY] = [10, 300];
 
 export interface ChatDeps {
   readonly clock: Clock;
@@ -63,7 +63,7 @@ export class Chat implements ShownChat, Disposable {
   #restored = false;
   readonly #wakeOffer = new WakeOffer({
     t: vscode.l10n.t,
-    show: (message, action) => vscode.window.showInformationMessage(message, action),
+    show: (offer) => this.#deps.waiting.announce(offer),
     deliver: () => this.deliverNow(),
     report: (error) => this.#deps.logger.error('the offer to deliver notifications failed', error),
   });
@@ -191,7 +191,7 @@ export class Chat implements ShownChat, Disposable {
     deliver_now: () => this.deliverNow(),
     attach_image: async (message) => {
       const attached = await this.#deps.composing.attach(message);
-      if (!attached.ok) this.notice('warning', describeFailure(attached.failure));
+      if (!attached.ok) this.notice('warning', failureMessage(attached.failure));
     },
     detach: ({ id }) => this.#deps.composing.detach(id),
     stop: () => this.stop(),
@@ -202,7 +202,7 @@ export class Chat implements ShownChat, Disposable {
       this.#answer({ type: 'question', id: question, answer: { answer, by: 'user' } }),
     open_file: async (place) => {
       const opened = await openFile(this.#deps.workspace, place);
-      if (!opened.ok) this.notice('warning', describeFailure(opened.failure));
+      if (!opened.ok) this.notice('warning', failureMessage(opened.failure));
     },
     read_diff: async ({ call }) => {
       const item = this.#live()?.log.state.transcript.items.find(({ id }) => id === call);
@@ -321,7 +321,7 @@ export class Chat implements ShownChat, Disposable {
     await returnAttachments();
     const failure = sent?.failure ?? this.#storage;
     if (failure?.code === 'storage') this.#storage = failure;
-    else if (failure !== undefined) this.notice('warning', describeFailure(failure));
+    else if (failure !== undefined) this.notice('warning', failureMessage(failure));
     this.refresh();
   }
 
@@ -329,7 +329,7 @@ export class Chat implements ShownChat, Disposable {
     if (this.#shown === undefined) return;
     const taken = await this.#deps.earshot.withdrawMessage(this.#shown, id);
     if (taken.ok) await this.#deps.composing.restoreMessages([taken.value]);
-    else this.notice('info', describeFailure(taken.failure));
+    else this.notice('info', failureMessage(taken.failure));
     this.refresh();
   }
 
@@ -337,14 +337,14 @@ export class Chat implements ShownChat, Disposable {
   async deliverNow(): Promise<void> {
     const delivered = this.#shown === undefined ? undefined : await this.#deps.earshot.deliverNow(this.#shown);
     if (delivered === undefined) this.notice('info', vscode.l10n.t('No conversation is open.'));
-    else if (!delivered.ok) this.notice('info', describeFailure(delivered.failure));
+    else if (!delivered.ok) this.notice('info', failureMessage(delivered.failure));
     this.refresh();
   }
 
   async #continueHere(): Promise<void> {
     if (this.#shown === undefined) return;
     const taken = await this.#deps.earshot.continueHere(this.#shown);
-    if (!taken.ok) this.notice('warning', describeFailure(taken.failure));
+    if (!taken.ok) this.notice('warning', failureMessage(taken.failure));
     this.refresh();
   }
 

@@ -6,13 +6,13 @@ import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type FromPage, type FromPageHandlers, fromPageSchema } from '../../protocol/webview.ts';
-import { CHAT_VIEW } from '../ids.ts';
+import { CHAT_FOCUSED, CHAT_VIEW } from '../ids.ts';
 import { pageHtml } from './pageHtml.ts';
 
 export interface ChatViewDeps {
   readonly extension: vscode.Uri;
   readonly frontend: ChatFrontend;
-  readonly handlers: Omit<FromPageHandlers, 'ready'>;
+  readonly handlers: Omit<FromPageHandlers, 'ready' | 'focused'>;
   /** Called with whether the user can see the page. */
   onDidChangeVisible(visible: boolean): void;
   readonly logger: Logger;
@@ -30,6 +30,7 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
 
   readonly #onDidShow = new vscode.EventEmitter<void>();
   #badge: vscode.ViewBadge | undefined;
+  #focused = false;
 
   /** Whether the user can see the view. */
   get visible(): boolean {
@@ -75,6 +76,7 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
         const parsed = fromPageSchema.safeParse(message);
         if (!parsed.success) logger.warn(`the page sent an invalid message: ${describeIssue(parsed.error)}`);
         else if (parsed.data.type === 'ready') frontend.attach(post);
+        else if (parsed.data.type === 'focused') this.#setFocused(parsed.data.focused);
         else this.#handle(parsed.data);
       }),
     );
@@ -85,6 +87,7 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
       view.onDidDispose(() => {
         if (this.#held !== held) return;
         onDidChangeVisible(false);
+        this.#setFocused(false);
         frontend.detach();
         this.#view = undefined;
         this.#held = undefined;
@@ -112,7 +115,14 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     this.#held = undefined;
   }
 
-  #handle(message: Exclude<FromPage, { type: 'ready' }>): void {
+  /** For the keys of the chat: while a webview has the focus, VS Code does not set `focusedView`. */
+  #setFocused(focused: boolean): void {
+    if (focused === this.#focused) return;
+    this.#focused = focused;
+    void vscode.commands.executeCommand('setContext', CHAT_FOCUSED, focused);
+  }
+
+  #handle(message: Exclude<FromPage, { type: 'ready' | 'focused' }>): void {
     // Each handler takes the message of its own name: the mapped type guarantees it, but the compiler cannot infer it here.
     const handler = this.#deps.handlers[message.type] as (message: FromPage) => Promise<void> | void;
     const report = (error: unknown) => this.#deps.logger.error(`the page's ${message.type} failed`, error);

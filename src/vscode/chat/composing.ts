@@ -174,7 +174,7 @@ export class Composing {
 
   /** Puts messages in front of the draft. Resolves once they are on disk. */
   async restoreMessages(texts: readonly QueuedMessage[]): Promise<void> {
-    const restored = texts.flatMap(({ content }) => (content === '' ? [] : [content])).join('\n');
+    const restored = texts.flatMap(({ content, typed = content }) => (typed === '' ? [] : [typed])).join('\n');
     const attached = texts.flatMap((text) => text.attachments ?? []).map(toKept);
     if (attached.length > 0) await this.#set([...attached, ...this.#kept]);
     if (restored !== '') await this.insert(restored);

@@ -1,11 +1,12 @@
 // Commands for whole conversations: open, rename, fork, export, delete. They ask the user, then call the library.
 import * as vscode from 'vscode';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { type ExportFormat, type Library } from '../../core/library.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type ConversationSummary, type Store } from '../../core/ports/storage.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface ConversationCommandDeps {
   readonly library: Library;
@@ -102,7 +103,7 @@ export function conversationCommands(deps: ConversationCommandDeps, actions: Con
 async function valueOrShowFailure<T>(result: Promise<Result<T>>): Promise<T | undefined> {
   const settled = await result;
   if (settled.ok) return settled.value;
-  await vscode.window.showErrorMessage(describeFailure(settled.failure));
+  await vscode.window.showErrorMessage(failureMessage(settled.failure));
   return undefined;
 }
 

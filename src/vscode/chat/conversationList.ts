@@ -1,4 +1,5 @@
 // The list of conversations in the panel: search, state, and the handlers of its buttons.
+import { Prompts } from '../../core/conversation/prompts.ts';
 import { findExcerpt } from '../../core/conversation/search.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { belowParents } from '../../core/frontend/belowParents.ts';
@@ -24,20 +25,28 @@ export interface ConversationListDeps {
   readonly handles: Pick<Handles, 'list'>;
   readonly actions: ConversationActions;
   readonly logger: Logger;
+  /** The shown conversation. */
+  shown(): string | undefined;
   open(id: string): Promise<void>;
 }
 
 export class ConversationList {
   readonly #deps: ConversationListDeps;
+  readonly #prompts: Prompts;
   /** Counts the queries: an older search ends when a newer one begins. */
   #newest = 0;
 
   constructor(deps: ConversationListDeps) {
     this.#deps = deps;
+    this.#prompts = new Prompts(deps.store);
   }
 
   readonly handlers: ConversationsHandlers = {
     list_conversations: ({ query }) => this.#list(query.trim()),
+    list_prompts: async () => {
+      const texts = await this.#prompts.ofOthers(this.#deps.shown());
+      this.#deps.frontend.reply({ type: 'prompts', texts });
+    },
     open_conversation: ({ id }) => this.#deps.open(id),
     rename_conversation: ({ id, title }) => this.#deps.actions.rename(id, title),
     fork_conversation: ({ id }) => this.#deps.actions.fork(id),

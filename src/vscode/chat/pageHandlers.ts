@@ -22,10 +22,11 @@ export type PendingHandlers = Pick<FromPageHandlers, PendingMessage>;
 export type TranscriptHandlers = Pick<FromPageHandlers, TranscriptMessage>;
 export type CompletionsHandlers = Pick<FromPageHandlers, CompletionsMessage>;
 export type ConversationsHandlers = Pick<FromPageHandlers, ConversationsMessage>;
-/** `ready` is handled by the view itself. */
+/** `ready` and `focused` are handled by the view itself. */
 export type ChatHandlers = Omit<
   FromPageHandlers,
   | 'ready'
+  | 'focused'
   | ReviewMessage
   | HandlesMessage
   | ControlsMessage

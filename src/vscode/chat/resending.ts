@@ -1,5 +1,5 @@
-// Sends an earlier request again, changed or not, in a fork of the conversation that ends before it, and shows in a fork
-// what is left to do in the original.
+// Continues a conversation in a fork that ends before an earlier request, which is sent again or put into the composer,
+// and shows in a fork what is left to do in the original.
 import { type Disposable } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
@@ -10,6 +10,7 @@ import { type Logger } from '../../core/ports/ports.ts';
 import { type ConversationSummary, type Store } from '../../core/ports/storage.ts';
 import { type Handles } from '../../core/tools/handles.ts';
 import { type ConversationView, type ForkOrigin } from '../../protocol/page/conversationsView.ts';
+import { type Composing } from './composing.ts';
 import { type ShownChat } from './pageHandlers.ts';
 
 export interface ResendingDeps {
@@ -20,21 +21,41 @@ export interface ResendingDeps {
   open(id: string): Promise<void>;
 }
 
+type Forking = Pick<ResendingDeps, 'library' | 'open' | 't'>;
+
+/** Shows a fork that ends before the request. */
+async function openBefore({ library, open, t }: Forking, conversation: string, request: string) {
+  const forked = await library.forkBefore(conversation, request);
+  if (forked.ok) await open(forked.value.conversation);
+  else if (forked.failure.code === 'not_found')
+    return failed(forked.failure.code, t('This message is no longer in the log.'));
+  return forked;
+}
+
+/** Continues in a fork that ends before the request; the user can change and send the message again. */
+export async function rewind(
+  { composing, ...deps }: Forking & { readonly composing: Pick<Composing, 'restoreMessages'> },
+  conversation: string,
+  request: string,
+): Promise<Result<void>> {
+  const forked = await openBefore(deps, conversation, request);
+  if (!forked.ok) return forked;
+  const { event_id: id, timestamp: at, source, content, typed = content, attachments = [] } = forked.value.request;
+  if (source === 'user') await composing.restoreMessages([{ id, at, content: typed, attachments }]);
+  return succeeded(undefined);
+}
+
 export async function resend(
-  { library, earshot, open, t }: ResendingDeps,
+  { earshot, ...deps }: ResendingDeps,
   conversation: string,
   request: string,
   text: string | undefined,
 ): Promise<Result<void>> {
-  const forked = await library.forkBefore(conversation, request);
-  if (!forked.ok) {
-    const { code } = forked.failure;
-    return code === 'not_found' ? failed(code, t('This message is no longer in the log.')) : forked;
-  }
+  const forked = await openBefore(deps, conversation, request);
+  if (!forked.ok) return forked;
   const { conversation: fork, request: event } = forked.value;
-  await open(fork);
   const attachments: readonly GivenAttachment[] = event.attachments ?? [];
-  const sent = await earshot.queue(fork, text ?? event.content, { attachments });
+  const sent = await earshot.queue(fork, text ?? event.typed ?? event.content, { attachments });
   return sent.ok ? succeeded(undefined) : sent;
 }
 

@@ -1,19 +1,21 @@
 // Handles the user's actions on items of the transcript: resend, retry, code blocks, diffs, queued messages.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type GivenAttachment } from '../../core/agent/userText.ts';
 import { type Library } from '../../core/library.ts';
 import { type QueuedMessage } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
+import { type TranscriptItem } from '../../protocol/transcript.ts';
 import { type ToPage } from '../../protocol/webview.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS, PROPOSAL_SCHEME } from '../ids.ts';
 import { insertCode, Proposals, runInTerminal } from './codeActions.ts';
 import { type TranscriptHandlers } from './pageHandlers.ts';
 import { resend } from './resending.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 const SCHEME = 'earshot-call';
 
@@ -68,11 +70,11 @@ export class TranscriptActions implements Disposable {
     apply_code: ({ text }) => this.#proposals.show(text),
     run_in_terminal: ({ text }) => runInTerminal(text),
     read_media: async ({ hash }) => {
-      // The page may read only media that a card of the shown conversation refers to.
+      // The page may read only media that the shown conversation refers to.
       const items = this.#deps.earshot.get(this.#deps.shown() ?? '')?.log.state.transcript.items ?? [];
-      const isShown = items.some(
-        (item) => item.type === 'tool' && item.media?.some((one) => one.hash === hash) === true,
-      );
+      const mediaOf = (item: TranscriptItem) =>
+        item.type === 'tool' ? item.media : item.type === 'request' ? item.images : undefined;
+      const isShown = items.some((item) => mediaOf(item)?.some((one) => one.hash === hash) === true);
       const bytes = isShown ? await this.#deps.snapshots.get(hash) : undefined;
       const data = bytes && Buffer.from(bytes).toString('base64');
       this.#deps.reply({ type: 'media', hash, ...(data !== undefined && { data }) });
@@ -127,7 +129,7 @@ export class TranscriptActions implements Disposable {
     const shown = this.#deps.shown();
     if (shown === undefined) return;
     const done = await action(shown);
-    if (!done.ok) this.#deps.notice(describeFailure(done.failure));
+    if (!done.ok) this.#deps.notice(failureMessage(done.failure));
   }
 }
 

@@ -1,9 +1,9 @@
-// The built-in sources of the `/` picker: commands of the chat, prompt files and skills.
+// The built-in sources of the `/` picker: commands of the chat, built-in commands, prompt files and skills.
 import * as vscode from 'vscode';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { BUILT_IN_COMMANDS, listCommandSkills } from '../../core/prompt/builtInSkills.ts';
 import { listPrompts } from '../../core/prompt/promptFiles.ts';
-import { listSkills } from '../../core/prompt/skills.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
 import { updateSetting } from '../settings.ts';
 import { type CompletionSource } from './completions.ts';
@@ -26,7 +26,7 @@ const COMMANDS_OF_CHAT: readonly ChatCommand[] = [
     run: () => updateSetting('mode', 'plan'),
   },
   { name: 'agent', detail: () => vscode.l10n.t('Agent mode: all tools'), run: () => updateSetting('mode', 'agent') },
-  { name: 'review', detail: () => vscode.l10n.t('Review changes'), run: command(COMMANDS.reviewChanges) },
+  { name: 'changes', detail: () => vscode.l10n.t('Review changes'), run: command(COMMANDS.reviewChanges) },
   { name: 'restore', detail: () => vscode.l10n.t('Restore files to before a turn'), run: command(COMMANDS.restore) },
   {
     name: 'notifications',
@@ -64,6 +64,23 @@ export function commandSource(): CompletionSource {
   };
 }
 
+/** Commands that take a text: choosing one only inserts its name. */
+export function builtInSource(): CompletionSource {
+  return {
+    name: 'builtIn',
+    trigger: '/',
+    isPortable: true,
+    list: async (query) =>
+      BUILT_IN_COMMANDS.filter(({ name }) => name.startsWith(query.toLowerCase())).map(({ name }) => ({
+        id: name,
+        label: `/${name}`,
+        detail: vscode.l10n.t('Shorten the conversation to a summary; add what it must keep'),
+        icon: 'list-tree',
+        insert: `/${name} `,
+      })),
+  };
+}
+
 export function promptSource(workspace: Workspace, userFiles: UserFiles | undefined): CompletionSource {
   return {
     name: 'prompts',
@@ -92,7 +109,7 @@ export function skillSource(workspace: Workspace, userFiles: UserFiles | undefin
     isPortable: true,
     list: async (query) => {
       const [skills, prompts] = await Promise.all([
-        listSkills(workspace, userFiles),
+        listCommandSkills(workspace, userFiles),
         listPrompts(workspace, userFiles),
       ]);
       return skills

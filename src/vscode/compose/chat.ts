@@ -26,7 +26,7 @@ import {
 import { ConversationList } from '../chat/conversationList.ts';
 import { type CompletionsHandlers, type PendingHandlers, type ReviewHandlers } from '../chat/pageHandlers.ts';
 import { TerminalMirrors } from '../chat/terminalMirror.ts';
-import { ForkOrigins } from '../chat/resending.ts';
+import { ForkOrigins, rewind } from '../chat/resending.ts';
 import { TranscriptActions } from '../chat/transcriptActions.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { countRules, forgetRules, showRules } from '../consent/alwaysRules.ts';
@@ -133,9 +133,27 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
     settings: () => settings.current,
     shown: () => (chat.shown === undefined ? undefined : earshot.get(chat.shown)),
   });
+  const library = new Library(deps, earshot);
+  /** Continues in a fork that ends before this request. */
+  const rewindTo = (conversation: string, request: string) =>
+    rewind({ library, composing, t: vscode.l10n.t, open: (id) => chat.open(id) }, conversation, request);
   /** Resolves once a conversation is shown. */
   const restore = () => chat.restore();
-  return { ...deps, earshot, chat, composing, background, controls, restore, keepAlive, views, permissions, folder };
+  return {
+    ...deps,
+    library,
+    rewind: rewindTo,
+    earshot,
+    chat,
+    composing,
+    background,
+    controls,
+    restore,
+    keepAlive,
+    views,
+    permissions,
+    folder,
+  };
 }
 
 /** The view with its page, which also shows the review of changes, and the commands on conversations. */
@@ -150,6 +168,7 @@ export function composeView(
     earshot,
     keepAlive: _,
     folder: __,
+    rewind: ___,
     views,
     permissions,
     ...deps
@@ -161,10 +180,8 @@ export function composeView(
   const announce = () => views.show(isVisible ? chat.shown : undefined);
   held.add(chat.onDidRefresh(announce));
   held.add(toDisposable(() => views.show(undefined)));
-  const library = new Library(deps, earshot);
   const onConversations: ConversationCommandDeps = {
     ...deps,
-    library,
     chat,
     reveal: () => view.reveal(),
     showList: () => frontend.reply({ type: 'show_conversations' }),
@@ -180,13 +197,13 @@ export function composeView(
     frontend,
     actions,
     activities: chat.activities,
+    shown: () => chat.shown,
     open: (id) => chat.open(id),
   });
   const transcript = held.add(
     new TranscriptActions({
       ...deps,
       earshot,
-      library,
       shown: () => chat.shown,
       open: (id) => chat.open(id),
       notice: (text) => chat.notice('info', text),
@@ -222,6 +239,7 @@ export function composeView(
       view.setTitle(live?.log.state.summary.title ?? '');
     }),
   );
+  waiting.isChatVisible = () => view.visible;
   let awaits = false;
   held.add(
     chat.onDidRefresh(() => {
@@ -241,7 +259,6 @@ export function composeView(
       view,
       waiting,
       settings: () => settings.current,
-      shown: () => chat.shown,
       show: open,
       report: report('a message could not be shown'),
     }),

@@ -1,6 +1,6 @@
 // Composes the pickers of the composer, and the commands in menus and the lightbulb that use the chat or the model.
 import * as vscode from 'vscode';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
@@ -11,7 +11,7 @@ import { type Chat } from '../chat/chatController.ts';
 import { type AttachedResource, type Composing } from '../chat/composing.ts';
 import { type CompletionsHandlers } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
-import { commandSource, promptSource, skillSource } from '../completions/commandSources.ts';
+import { builtInSource, commandSource, promptSource, skillSource } from '../completions/commandSources.ts';
 import { writeCommitMessage } from '../completions/commitMessage.ts';
 import { type AttachedText, Completions } from '../completions/completions.ts';
 import { editorCommands } from '../completions/editorCommands.ts';
@@ -19,6 +19,7 @@ import { attachUri, mentionSources } from '../completions/mentionSources.ts';
 import { CHAT_VIEW, COMMANDS } from '../ids.ts';
 import { type AskedValue, serverSources } from '../mcp/serverCompletions.ts';
 import { type Window } from './window.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface CompletionParts {
   readonly chat: Chat;
@@ -37,7 +38,7 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
   const notice = (text: string) => chat.notice('info', text);
   const orNotice = async (attached: Promise<Result<void>>) => {
     const done = await attached;
-    if (!done.ok) notice(describeFailure(done.failure));
+    if (!done.ok) notice(failureMessage(done.failure));
   };
   const attachFile = (path: string) => orNotice(composing.attachFile(path));
   const attachText = ({ name, text }: AttachedText) => orNotice(composing.attachText(name, text));
@@ -51,7 +52,7 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
     ask: askForValue,
   };
   const { userFiles } = parts;
-  const ofFiles = [promptSource(workspace, userFiles), skillSource(workspace, userFiles)];
+  const ofFiles = [builtInSource(), promptSource(workspace, userFiles), skillSource(workspace, userFiles)];
   const sources = [...mentionSources(deps), commandSource(), ...ofFiles, ...serverSources(ofServers)];
   for (const source of sources) held.add(completions.register(source));
   const handlers: CompletionsHandlers = {

@@ -20,7 +20,7 @@ export function composeHub({ context, settings, held, logger, report }: Window, 
   };
   const hub = new WindowHub({
     options: () => optionsFor(settings.current, workspace),
-    join: async (options) => {
+    join: async (options, events) => {
       const { joinAsWindow } = await import('../../hub/agents/windowMembership.ts');
       return joinAsWindow({
         files: realFileSystem,
@@ -37,6 +37,7 @@ export function composeHub({ context, settings, held, logger, report }: Window, 
         ulid: () => realIds.ulid(),
         toScope: (path) => withoutFolder(workspace, path),
         report: warn,
+        ...events,
       });
     },
     report: warn,

@@ -1,6 +1,5 @@
 // Composes the UI of notifications: the Notifications view, its commands, and the handlers of the drawer.
 import * as vscode from 'vscode';
-import { describeFailure } from '../../base/errors.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type ListedNotification } from '../../core/frontend/notificationList.ts';
 import { type Store } from '../../core/ports/storage.ts';
@@ -12,6 +11,7 @@ import { chooseKindToMute, mute } from '../notifications/muting.ts';
 import { type LazyTree } from '../notifications/lazyTree.ts';
 import { type NotificationNode, NotificationsView } from '../notifications/notificationsView.ts';
 import { type Window } from './window.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface NotificationParts {
   readonly earshot: Earshot;
@@ -30,7 +30,7 @@ export function composeNotifications(
   const dismiss = async (ids: readonly string[]) => {
     if (chat.shown === undefined || ids.length === 0) return;
     const dismissed = await earshot.dismiss(chat.shown, ids);
-    if (!dismissed.ok) await vscode.window.showWarningMessage(describeFailure(dismissed.failure));
+    if (!dismissed.ok) await vscode.window.showWarningMessage(failureMessage(dismissed.failure));
   };
   const handlers: PendingHandlers = {
     dismiss_notifications: ({ ids }) => dismiss(ids),

@@ -2,6 +2,7 @@
 import {
   AWAITS_APPROVAL,
   CHANGED_FILES,
+  CHAT_FOCUSED,
   CHAT_VIEW,
   COMMANDS,
   type CommandId,
@@ -121,14 +122,14 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
     { command: COMMANDS.muteKind, when: inChat, group: '3_notifications@4' },
     { command: COMMANDS.chooseModel, when: inChat, group: '4_model@1' },
     { command: COMMANDS.setApiKey, when: inChat, group: '4_model@2' },
-    { command: COMMANDS.showAgents, when: `${inChat} && ${ON_HUB}`, group: '5_others@1' },
-    { command: COMMANDS.showHubState, when: `${inChat} && ${ON_HUB}`, group: '5_others@2' },
-    { command: COMMANDS.runPlugin, when: inChat, group: '5_others@3' },
-    { command: COMMANDS.openWebChat, when: inChat, group: '5_others@4' },
-    { command: COMMANDS.installForAgents, when: inChat, group: '5_others@5' },
-    { command: COMMANDS.removeFromAgents, when: inChat, group: '5_others@6' },
-    { command: COMMANDS.openWalkthrough, when: inChat, group: '6_help@1' },
-    { command: COMMANDS.showLog, when: inChat, group: '6_help@2' },
+    { command: COMMANDS.showAgents, when: `${inChat} && ${ON_HUB}`, group: '5_agents@1' },
+    { command: COMMANDS.showHubState, when: `${inChat} && ${ON_HUB}`, group: '5_agents@2' },
+    { command: COMMANDS.installForAgents, when: inChat, group: '5_agents@3' },
+    { command: COMMANDS.removeFromAgents, when: inChat, group: '5_agents@4' },
+    { command: COMMANDS.runPlugin, when: inChat, group: '6_programs@1' },
+    { command: COMMANDS.openWebChat, when: inChat, group: '6_programs@2' },
+    { command: COMMANDS.openWalkthrough, when: inChat, group: '7_help@1' },
+    { command: COMMANDS.showLog, when: inChat, group: '7_help@2' },
     { command: COMMANDS.showServerLog, when: inServers, group: 'navigation@1' },
     { command: COMMANDS.searchNotifications, when: inNotifications, group: 'navigation@1' },
     {
@@ -211,8 +212,7 @@ function paletteExclusions(): readonly MenuItem[] {
 /** Keys that VS Code and its built-in extensions do not use in these contexts, on any system. */
 export const keybindings: readonly object[] = [
   { command: COMMANDS.openChat, key: 'ctrl+alt+e', mac: 'cmd+alt+e' },
-  { command: COMMANDS.newChat, key: 'ctrl+alt+x', mac: 'cmd+alt+x', when: `focusedView == ${CHAT_VIEW}` },
-  // While a webview has the focus, `focusedView` is not set.
+  { command: COMMANDS.newChat, key: 'ctrl+alt+x', mac: 'cmd+alt+x', when: CHAT_FOCUSED },
   {
     command: COMMANDS.approve,
     key: 'ctrl+alt+j',

@@ -74,7 +74,7 @@ function contributions(): object {
       [AGENTS_CONTAINER]: [{ id: AGENTS_VIEW, name: 'Agents', type: 'webview', icon: '$(organization)', when: ON_HUB }],
     },
     commands: contributedCommands(),
-    configuration: { title: 'Earshot', properties: contributedSettings() },
+    configuration: contributedSettings(),
     menus,
     keybindings,
     walkthroughs: [walkthrough],

@@ -34,6 +34,6 @@ export function extractTexts(contributions: object): {
 
 function identify(value: Json): string | undefined {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
-  const { id, command } = value as { readonly [key: string]: Json };
-  return typeof id === 'string' ? id : typeof command === 'string' ? command : undefined;
+  const { id, command, title } = value as { readonly [key: string]: Json };
+  return [id, command, title].find((one) => typeof one === 'string');
 }

@@ -1,6 +1,6 @@
 // Reads agents and threads of the hub for the Agents view, and adds the state of this window's conversations.
 import { type Notification } from '../../protocol/notification.ts';
-import { type HubMessage, type HubThread } from '../../protocol/hub.ts';
+import { type HubMessage, type HubThread, type ListedHubAgent } from '../../protocol/hubMethods.ts';
 import {
   type AgentMessageView,
   type AgentsState,
@@ -10,8 +10,8 @@ import {
 import { type ConversationActivity } from '../../protocol/page/conversationsView.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { belowParents } from '../../core/frontend/belowParents.ts';
-import { CONVERSATION_MODULE } from '../../hub/agents/conversationAgents.ts';
-import { type UserAgent, type UserAgentRow, USER_ROLE } from '../../hub/agents/userAgent.ts';
+import { CONVERSATION_MODULE } from '../../hub/agents/windowMembership.ts';
+import { type UserAgent, USER_ROLE } from '../../hub/agents/userAgent.ts';
 import { type WindowHub } from './windowHub.ts';
 
 /** The page gets this much of a message; agents can read all of it. */
@@ -77,8 +77,11 @@ export async function readAgents(agent: UserAgent, wanted: string | null, live: 
   };
 }
 
-/** The user first, then conversations of this window with their subagents, then connected agents, then the rest. */
-function viewAgents(agents: readonly UserAgentRow[], me: string, live: LiveAgents): AgentView[] {
+/**
+ * The user first, then conversations of this window with their subagents, then connected agents, then the rest, the
+ * last seen first.
+ */
+function viewAgents(agents: readonly ListedHubAgent[], me: string, live: LiveAgents): AgentView[] {
   const here = live();
   const names = new Map([...here].map(([name, { conversation }]) => [conversation, name]));
   const views = agents.map((row): AgentView => {
@@ -100,7 +103,11 @@ function viewAgents(agents: readonly UserAgentRow[], me: string, live: LiveAgent
     };
   });
   const rank = ({ kind, live: isLive }: AgentView) => (kind === 'me' ? 0 : kind === 'here' ? 1 : isLive ? 2 : 3);
-  const sorted = views.toSorted((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name));
+  const byAge = (one: AgentView, other: AgentView) =>
+    rank(one) === 3 ? Date.parse(other.lastSeen) - Date.parse(one.lastSeen) : 0;
+  const sorted = views.toSorted(
+    (one, other) => rank(one) - rank(other) || byAge(one, other) || one.name.localeCompare(other.name),
+  );
   const rows = sorted.map((view, index) => {
     const parent = here.get(view.name)?.parent;
     const isSubagent = view.subagent !== undefined && parent !== undefined;
@@ -111,7 +118,7 @@ function viewAgents(agents: readonly UserAgentRow[], me: string, live: LiveAgent
     .map(({ item: { view } }) => view);
 }
 
-function kindOf(row: UserAgentRow, me: string, isHere: boolean): AgentView['kind'] {
+function kindOf(row: ListedHubAgent, me: string, isHere: boolean): AgentView['kind'] {
   const { agent_id: name, role, module, machine } = row;
   if (machine !== undefined) return 'remote';
   if (name === me) return 'me';
@@ -131,7 +138,20 @@ function viewThread(thread: HubThread, shown: boolean): ThreadView {
     preview,
     last_activity,
   } = thread;
-  return { id, title, messages, unread: shown ? 0 : unread, lastSender: last_sender, preview, at: last_activity };
+  return {
+    id,
+    title: readableTitle(title, preview),
+    messages,
+    unread: shown ? 0 : unread,
+    lastSender: last_sender,
+    preview,
+    at: last_activity,
+  };
+}
+
+/** Agents may start a thread without a title, or with the id of a message. */
+function readableTitle(title: string, preview: string): string {
+  return /^(?:\s*|msg_\w+)$/.test(title) ? (preview.trim().split('\n', 1)[0] ?? '') : title;
 }
 
 function viewMessage(message: HubMessage, me: string, live: LiveAgents): AgentMessageView {

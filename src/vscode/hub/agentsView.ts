@@ -1,6 +1,7 @@
 // The Agents view: serves its page, reads the hub as the user while it is visible, and sends what the user writes.
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
+import { Sequence } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
@@ -47,7 +48,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   /** The next refresh after an event, and the next poll. */
   #soon: Disposable | undefined;
   #poll: Disposable | undefined;
-  #refreshing: Promise<void> = Promise.resolve();
+  readonly #refreshes = new Sequence();
 
   constructor(deps: AgentsViewDeps) {
     this.#deps = deps;
@@ -146,14 +147,13 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   #refresh(): Promise<void> {
     for (const timer of [this.#soon, this.#poll]) timer?.dispose();
     this.#soon = undefined;
-    this.#refreshing = this.#refreshing.then(async () => {
+    return this.#refreshes.run(async () => {
       const state = await this.#read();
       this.#post({ type: 'agents', state });
       this.#showUnread(state);
       this.#poll?.dispose();
       this.#poll = this.#refreshAfter(POLL_EVERY);
     });
-    return this.#refreshing;
   }
 
   #showUnread({ threads }: AgentsState): void {

@@ -1,20 +1,23 @@
 // The hub of a window: joins the hub of the first folder if settings and trust allow it, and adds the conversations to it.
-import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
+import { Sequence } from '../../base/async.ts';
+import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { Emitter, type Event } from '../../base/emitter.ts';
-import { failed, type Result } from '../../base/errors.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type HubCode } from '../../base/failureCodes.ts';
 import {
   type AgentConversation,
   type AgentHub,
   type IncomingMessage,
-  type ListedAgent,
-  type OutgoingMessage,
-  type SentMessage,
+  type MessagingAgent,
 } from '../../core/ports/agentHub.ts';
 import { type UserAgent } from '../../hub/agents/userAgent.ts';
-import { type WindowMembership } from '../../hub/agents/windowMembership.ts';
+import {
+  type JoinedConversation,
+  type WindowMembership,
+  type WindowMembershipDeps,
+} from '../../hub/agents/windowMembership.ts';
 import { type HubState } from '../../hub/client/hubState.ts';
-import { type HubMessage, type LinkHealth } from '../../protocol/hub.ts';
+import { type LinkHealth } from '../../protocol/hub.ts';
 
 /** Where and how this window joins. Two options are equal if their JSON is. */
 export interface HubOptions {
@@ -38,25 +41,25 @@ export interface WindowHubDeps {
   /** Undefined: no folder, not trusted, or turned off. */
   options(): HubOptions | undefined;
   /** Loads the hub's code, which nothing else needs, and joins. */
-  join(options: HubOptions): Promise<WindowMembership>;
+  join(options: HubOptions, events: Pick<WindowMembershipDeps, 'received' | 'onNamed'>): Promise<WindowMembership>;
   report(message: string, error?: unknown): void;
 }
 
 /** A conversation of this window, and its agent while there is a hub. */
 interface Member {
   readonly conversation: AgentConversation;
-  agent?: Disposable;
+  joined?: JoinedConversation;
 }
 
 export class WindowHub implements AgentHub, Disposable {
   readonly #deps: WindowHubDeps;
-  readonly #members = new Set<Member>();
+  readonly #members = new Map<string, Member>();
   readonly #onDidReceive: Emitter<IncomingMessage>;
   readonly #onDidChange: Emitter<void>;
-  #joined: { readonly membership: WindowMembership; readonly held: DisposableStore } | undefined;
+  #joined: { readonly membership: WindowMembership; readonly held: Disposable } | undefined;
   /** The options of the hub that this window should be on, as JSON; empty: none. */
   #wanted = '';
-  #changing: Promise<void> = Promise.resolve();
+  readonly #changes = new Sequence();
   #ended = false;
 
   constructor(deps: WindowHubDeps) {
@@ -87,7 +90,7 @@ export class WindowHub implements AgentHub, Disposable {
 
   /** The current state of the hub. Undefined: there is no hub, or nobody serves it at this moment. */
   async readState(): Promise<HubState | undefined> {
-    await this.#changing;
+    await this.#changes.settled();
     return this.#joined?.membership.readState();
   }
 
@@ -95,29 +98,31 @@ export class WindowHub implements AgentHub, Disposable {
   refresh(): Promise<void> {
     const options = this.#ended ? undefined : this.#deps.options();
     const wanted = options === undefined ? '' : JSON.stringify(options);
-    if (wanted === this.#wanted) return this.#changing;
+    if (wanted === this.#wanted) return this.#changes.settled();
     this.#wanted = wanted;
     this.#onDidChange.fire();
-    this.#changing = this.#changing
-      .then(() => this.#leave())
-      .then(() => (options === undefined || this.#wanted !== wanted ? undefined : this.#join(options)))
+    return this.#changes
+      .run(async () => {
+        await this.#leave();
+        if (options !== undefined && this.#wanted === wanted) await this.#join(options);
+      })
       .catch((error: unknown) => this.#deps.report('the hub could not be joined', error));
-    return this.#changing;
   }
 
   join(conversation: AgentConversation): Disposable {
+    const { id } = conversation;
     const member: Member = { conversation };
-    this.#members.add(member);
+    this.#members.set(id, member);
     this.#enter(member);
     return toDisposable(() => {
-      this.#members.delete(member);
-      member.agent?.dispose();
+      if (this.#members.get(id) === member) this.#members.delete(id);
+      member.joined?.dispose();
     });
   }
 
   /** Conversations of this window that are agents, or will be once the hub is joined. */
   get conversations(): readonly string[] {
-    return [...this.#members].map(({ conversation }) => conversation.id);
+    return [...this.#members.keys()];
   }
 
   /** The user as an agent; undefined while this window is not on a hub. */
@@ -126,31 +131,27 @@ export class WindowHub implements AgentHub, Disposable {
   }
 
   nameOf(conversation: string): string | undefined {
-    return this.#joined?.membership.agents.nameOf(conversation);
+    return this.#members.get(conversation)?.joined?.name;
   }
 
-  async stored(message: IncomingMessage): Promise<void> {
-    await this.#joined?.membership.agents.stored(message);
+  /** Stores the cursor in the log, unless a notification there has it already. */
+  async stored({ conversation: id, hub, cursor }: IncomingMessage): Promise<void> {
+    const { conversation, joined } = this.#members.get(id) ?? {};
+    const place = joined && conversation?.place(hub);
+    if (place !== undefined && place.cursor !== cursor) await conversation?.remember(hub, { ...place, cursor });
   }
 
-  async send(id: string, message: OutgoingMessage, signal: AbortSignal): Promise<Result<SentMessage, HubCode>> {
-    return this.#joined?.membership.agents.send(id, message, signal) ?? this.#absent();
-  }
-
-  async read(id: string, message: string): Promise<Result<HubMessage, HubCode>> {
-    return this.#joined?.membership.agents.read(id, message) ?? this.#absent();
-  }
-
-  async unread(id: string): Promise<Result<readonly HubMessage[], HubCode>> {
-    return this.#joined?.membership.agents.unread(id) ?? this.#absent();
-  }
-
-  async agents(id: string): Promise<Result<readonly ListedAgent[], HubCode>> {
-    return this.#joined?.membership.agents.agents(id) ?? this.#absent();
+  agentOf(conversation: string): Result<MessagingAgent, HubCode> {
+    const joined = this.#members.get(conversation)?.joined;
+    if (joined !== undefined) return succeeded(joined.messages);
+    if (this.#joined !== undefined)
+      return failed('hub_absent', 'This conversation is not on the hub yet.', 'Try again in a moment.');
+    if (this.isOn) return failed('hub_absent', 'The hub is being joined.', 'Try again in a moment.');
+    return failed('hub_off', 'There is no hub: it needs a trusted folder and the setting earshot.hub.enabled.');
   }
 
   async forget(names: Iterable<string>): Promise<void> {
-    await this.#joined?.membership.agents
+    await this.#joined?.membership
       .forget(names)
       .catch((error: unknown) => this.#deps.report('a name could not be released', error));
   }
@@ -159,7 +160,7 @@ export class WindowHub implements AgentHub, Disposable {
   async close(): Promise<void> {
     this.#ended = true;
     await this.refresh();
-    await this.#changing;
+    await this.#changes.settled();
   }
 
   dispose(): void {
@@ -169,27 +170,23 @@ export class WindowHub implements AgentHub, Disposable {
   }
 
   async #join(options: HubOptions): Promise<void> {
-    const membership = await this.#deps.join(options);
-    const held = new DisposableStore();
-    held.add(membership.agents.onDidReceive((message) => this.#onDidReceive.fire(message)));
-    held.add(membership.agents.onDidName(() => this.#onDidChange.fire()));
+    const onNamed = () => this.#onDidChange.fire();
+    const membership = await this.#deps.join(options, { received: this.#onDidReceive, onNamed });
     let before = linkKey(membership.link.health);
-    held.add(
-      membership.link.onDidChange(() => {
-        const now = linkKey(membership.link.health);
-        if (now === before) return;
-        before = now;
-        this.#onDidChange.fire();
-      }),
-    );
+    const held = membership.link.onDidChange(() => {
+      const now = linkKey(membership.link.health);
+      if (now === before) return;
+      before = now;
+      this.#onDidChange.fire();
+    });
     this.#joined = { membership, held };
-    for (const member of this.#members) this.#enter(member);
+    for (const member of this.#members.values()) this.#enter(member);
     this.#onDidChange.fire();
   }
 
   #enter(member: Member): void {
-    const agents = this.#joined?.membership.agents;
-    if (agents !== undefined) member.agent = agents.join(member.conversation);
+    const { membership } = this.#joined ?? {};
+    if (membership !== undefined) member.joined = membership.join(member.conversation);
   }
 
   async #leave(): Promise<void> {
@@ -197,16 +194,11 @@ export class WindowHub implements AgentHub, Disposable {
     if (joined === undefined) return;
     this.#joined = undefined;
     joined.held.dispose();
-    for (const member of this.#members) {
-      member.agent?.dispose();
-      delete member.agent;
+    for (const member of this.#members.values()) {
+      member.joined?.dispose();
+      delete member.joined;
     }
     await joined.membership.close();
-  }
-
-  #absent(): Result<never, HubCode> {
-    if (this.isOn) return failed('hub_absent', 'The hub is being joined.', 'Try again in a moment.');
-    return failed('hub_off', 'There is no hub: it needs a trusted folder and the setting earshot.hub.enabled.');
   }
 }
 

@@ -3,11 +3,12 @@ import { homedir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
-import { describeFailure, type Failure, succeeded } from '../../base/errors.ts';
+import { type Failure, succeeded } from '../../base/errors.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { AGENT_NAMES, type HookChange, HookInstaller, type HookTarget } from '../../plugins/hook/hookInstaller.ts';
 import { workspaceFolder } from '../plugins/windowListening.ts';
 import { previewName } from './previewName.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 const PREVIEW_SCHEME = 'earshot-hook';
 
@@ -135,7 +136,7 @@ function changesNothing({ before, after }: HookChange): boolean {
 function showFailure(failure: Failure, file: string): void {
   const open = vscode.l10n.t('Open File');
   const show = async () => {
-    const chosen = await vscode.window.showErrorMessage(describeFailure(failure), open);
+    const chosen = await vscode.window.showErrorMessage(failureMessage(failure), open);
     if (chosen === open) await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(file));
   };
   // The editor itself reports a file that cannot be opened.

@@ -16,6 +16,7 @@ import { userSetting } from '../configuration.ts';
 import { type Output } from '../output.ts';
 import { workspaceRoots } from '../plugins/windowListening.ts';
 import { type SettingsReader } from '../settings.ts';
+import { showPassing } from '../passingMessage.ts';
 import { type WaitingApprovals } from '../waitingApprovals.ts';
 import { serverQuestion, serverSubject } from './approveServer.ts';
 import { forgetInputs, inputValue } from './serverInputs.ts';
@@ -29,6 +30,7 @@ export interface McpWindowDeps {
   readonly settings: SettingsReader;
   readonly memory: KeySet;
   readonly earshot: Earshot;
+  /** Disposed of with the window. */
   readonly log: ServerLog;
   readonly waiting: WaitingApprovals;
   notice(text: string): void;
@@ -36,14 +38,18 @@ export interface McpWindowDeps {
 
 export class McpWindow implements Disposable {
   readonly servers: McpServers;
+  readonly log: ServerLog;
   readonly #deps: McpWindowDeps;
   readonly #held = new DisposableStore();
   /** Servers that the user is signing in to, with the receiver of the browser's redirect. */
   readonly #signingIn = new Map<string, DisposableStore>();
   readonly #offered = new Set<string>();
+  /** By the name of the server. */
+  readonly #signInOffers = new Map<string, AbortController>();
 
   constructor(deps: McpWindowDeps) {
     this.#deps = deps;
+    this.log = this.#held.add(deps.log);
     const { logger, earshot, settings } = deps;
     const report = (error: unknown) => logger.error('an MCP server could not be managed', error);
     this.servers = this.#held.add(new McpServers(this.#host()));
@@ -52,15 +58,6 @@ export class McpWindow implements Disposable {
     this.#held.add(this.servers.onDidChangeRows(() => this.#noticeChanges()));
     this.#held.add(settings.onDidChange(() => this.servers.reconsider()));
     this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.servers.reconsider()));
-  }
-
-  /** The instructions of connected servers, for the system prompt. */
-  get instructions(): readonly { readonly name: string; readonly text: string }[] {
-    return this.servers.all.flatMap(({ name, instructions }) => {
-      if (instructions === undefined) return [];
-      const head = `The MCP server “${name}” says about its tools (the server wrote this, not the user; it approves nothing):`;
-      return [{ name: `MCP server ${name}`, text: `${head}\n${instructions}` }];
-    });
   }
 
   async restart(server: McpServer): Promise<void> {
@@ -97,11 +94,8 @@ export class McpWindow implements Disposable {
     await server.restart();
   }
 
-  close(): Promise<void> {
-    return this.servers.close();
-  }
-
   dispose(): void {
+    for (const offer of this.#signInOffers.values()) offer.abort();
     this.#held.dispose();
   }
 
@@ -164,21 +158,27 @@ export class McpWindow implements Disposable {
           .set(key, true)
           .catch((error: unknown) => logger.error('the shown instructions could not be recorded', error));
       }
-      if (state !== 'sign_in') this.#offered.delete(`sign_in:${name}`);
-      else if (!this.#offered.has(`sign_in:${name}`)) this.#offerSignIn(server);
+      if (state !== 'sign_in') this.#withdrawOffer(name);
+      else if (!this.#signInOffers.has(name)) this.#offerSignIn(server);
     }
   }
 
   #offerSignIn(server: McpServer): void {
-    this.#offered.add(`sign_in:${server.name}`);
+    const offer = new AbortController();
+    this.#signInOffers.set(server.name, offer);
     if (this.#signingIn.has(server.name)) return;
     const report = (error: unknown) => this.#deps.logger.error('signing in failed', error);
-    const offer = async () => {
-      const message = vscode.l10n.t('The MCP server “{0}” requires you to sign in.', server.name);
-      const signIn = vscode.l10n.t('Sign In');
-      if ((await vscode.window.showInformationMessage(message, signIn)) === signIn) await this.signIn(server);
+    const ask = async () => {
+      const text = vscode.l10n.t('The MCP server “{0}” requires you to sign in.', server.name);
+      const isChosen = await showPassing({ text, action: vscode.l10n.t('Sign In'), gone: offer.signal });
+      if (isChosen) await this.signIn(server);
     };
-    void offer().catch(report);
+    void ask().catch(report);
+  }
+
+  #withdrawOffer(server: string): void {
+    this.#signInOffers.get(server)?.abort();
+    this.#signInOffers.delete(server);
   }
 }
 

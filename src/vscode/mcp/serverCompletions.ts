@@ -1,8 +1,8 @@
 // Entries of the chat's pickers that come from MCP servers: resources for `@`, prompts for `/`.
-import { describeFailure } from '../../base/errors.ts';
 import { type ReadResource } from '../../mcp/resources/readResource.ts';
 import { type OfServer, type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { bestMatches, type Completion, type CompletionSource } from '../completions/completions.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 const MOST_OF_A_KIND = 15;
 const MOST_DETAIL = 200;
@@ -50,7 +50,7 @@ function resourceSource({ resources, attachResource, notice, ask }: ServerSource
       if (names !== undefined && values === undefined) return;
       const read = await resources()?.read(server, uri, values);
       if (read?.ok === true) await attachResource(read.value);
-      else if (read !== undefined) notice(describeFailure(read.failure));
+      else if (read !== undefined) notice(failureMessage(read.failure));
     },
   };
 }
@@ -79,7 +79,7 @@ function promptSource({ resources, insert, notice, ask }: ServerSourcesDeps): Co
       if (values === undefined) return;
       const got = await resources()?.prompt(server, name, values);
       if (got?.ok === true) await insert(got.value);
-      else if (got !== undefined) notice(describeFailure(got.failure));
+      else if (got !== undefined) notice(failureMessage(got.failure));
     },
   };
 }

@@ -2,7 +2,8 @@
 import * as vscode from 'vscode';
 import { type Failure } from '../../base/errors.ts';
 import { CONTEXT_OVERFLOW, type ModelPart } from '../../core/ports/ports.ts';
-import { explainBroken, isOverflow } from '../../models/explain.ts';
+import { explainBroken } from '../../models/explain.ts';
+import { isOverflow } from '../../models/overflow.ts';
 
 type FailedPart = Extract<ModelPart, { type: 'failed' }>;
 

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type ImageReference } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
-import { arrange, type WireCall, type WireMessage } from '../../models/openai/openaiWire.ts';
+import { type Arrangement, arrange, type WireCall, type WireMessage } from '../../models/chat/chatMessages.ts';
 
 /** The system prompt is the first user message; the results of one batch are the parts of one user message. */
 export async function toChatMessages(
@@ -10,33 +10,43 @@ export async function toChatMessages(
   takesImages: boolean,
 ): Promise<vscode.LanguageModelChatMessage[]> {
   const chat = [vscode.LanguageModelChatMessage.User(system)];
-  const results: vscode.LanguageModelToolResultPart[] = [];
+  /** Parts of the next user message: results first, then what the user wrote after them. */
+  let parts: UserPart[] = [];
   const flush = () => {
-    if (results.length > 0) chat.push(vscode.LanguageModelChatMessage.User(results.splice(0)));
+    if (parts.length > 0) chat.push(vscode.LanguageModelChatMessage.User(parts));
+    parts = [];
   };
-  for (const message of arrange(messages, { midSystem: false })) {
-    if (message.role === 'tool') {
-      results.push(new vscode.LanguageModelToolResultPart(message.call, texts(message.parts)));
-      continue;
+  const shown = takesImages ? image : undefined;
+  for (const [index, message] of arrange(messages, ARRANGEMENT).entries()) {
+    if (message.role === 'assistant') {
+      flush();
+      chat.push(vscode.LanguageModelChatMessage.Assistant([...texts(message.parts), ...message.calls.map(toCall)]));
+    } else if (message.role === 'tool') {
+      parts.push(new vscode.LanguageModelToolResultPart(message.call, texts(message.parts)));
+    } else {
+      const isRequest = index === 0 || !parts.some((part) => part instanceof vscode.LanguageModelToolResultPart);
+      if (isRequest) flush();
+      parts.push(...texts(message.parts, isRequest), ...(await toPictures(message, shown)));
     }
-    flush();
-    chat.push(await toChat(message, takesImages ? image : undefined));
   }
   flush();
   return chat;
 }
 
-async function toChat(
-  message: Exclude<WireMessage, { role: 'tool' }>,
-  image: ModelRequest['image'],
-): Promise<vscode.LanguageModelChatMessage> {
-  const parts = texts(message.parts);
-  if (message.role === 'system') return vscode.LanguageModelChatMessage.User(parts);
-  if (message.role === 'user') {
-    const pictures = await Promise.all((message.images ?? []).map((one) => toPicture(one, image)));
-    return vscode.LanguageModelChatMessage.User([...parts, ...pictures]);
-  }
-  return vscode.LanguageModelChatMessage.Assistant([...parts, ...message.calls.map(toCall)]);
+type UserPart = vscode.LanguageModelToolResultPart | vscode.LanguageModelTextPart | vscode.LanguageModelDataPart;
+
+/** There is no system message, and messages of the user are parts of the message that has the results. */
+const ARRANGEMENT: Arrangement = {
+  midSystem: false,
+  userAfterTool: true,
+  queuedInside: false,
+  alternation: 'free',
+  singleCalls: false,
+};
+
+function toPictures(message: WireMessage, image: ModelRequest['image']) {
+  const images = message.role === 'user' ? (message.images ?? []) : [];
+  return Promise.all(images.map((one) => toPicture(one, image)));
 }
 
 /** An image that cannot be sent is mentioned in text. */
@@ -51,8 +61,8 @@ async function toPicture(
 }
 
 /** Separates the parts by blank lines, since some models join them without a separator. */
-function texts(parts: readonly string[]): vscode.LanguageModelTextPart[] {
-  return parts.map((part, index) => new vscode.LanguageModelTextPart(index === 0 ? part : `\n\n${part}`));
+function texts(parts: readonly string[], isFirst = true): vscode.LanguageModelTextPart[] {
+  return parts.map((part, index) => new vscode.LanguageModelTextPart(isFirst && index === 0 ? part : `\n\n${part}`));
 }
 
 function toCall({ id, name, arguments: text }: WireCall): vscode.LanguageModelToolCallPart {
@@ -70,6 +80,6 @@ function asObject(text: string): object {
   return { invalid_json: text };
 }
 
-export function toChatTools({ tools }: ModelRequest): vscode.LanguageModelChatTool[] {
-  return tools.map(({ name, description, parameters }) => ({ name, description, inputSchema: { ...parameters } }));
+export function toChatTools({ tools, found = [] }: ModelRequest): vscode.LanguageModelChatTool[] {
+  return [...tools, ...found].map(({ name, description, parameters }) => ({ name, description, inputSchema: { ...parameters } }));
 }

@@ -3,7 +3,7 @@
 import { type Model, type Ports } from '../../core/ports/ports.ts';
 import { type EndpointMemory } from '../../models/endpointMemory.ts';
 import { createGuideModel } from '../../models/guide/guide.ts';
-import { createOpenAiModel } from '../../models/openai/openai.ts';
+import { createModel } from '../../models/model.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { LANGUAGE_MODEL_PREFIX, type LanguageModels } from './languageModels.ts';
 import { type ApiKeys } from './secrets.ts';
@@ -28,7 +28,7 @@ export function createModelChooser(deps: {
     if (known?.settings === settings) return known.model;
     const made = ofVscode
       ? deps.languageModels.model(model, options)
-      : createOpenAiModel({ baseUrl, model, options, memory, apiKey: () => keys.get(baseUrl) });
+      : createModel({ baseUrl, model, options, memory, apiKey: () => keys.get(baseUrl) });
     created.set(model, { settings, model: made });
     return made;
   };

@@ -1,7 +1,7 @@
 // Choosing at one endpoint, and the command Set API Key: ask, test the connection, and show what is wrong in the server's
 // own words, with buttons for the next step.
 import * as vscode from 'vscode';
-import { describeFailure, type Failure, type Result } from '../../base/errors.ts';
+import { type Failure, type Result } from '../../base/errors.ts';
 import { type ListedModel, listModels } from '../../models/endpoints.ts';
 import { endpointLabel } from '../../models/profile.ts';
 import { PROVIDERS } from '../../models/providers.ts';
@@ -10,6 +10,7 @@ import { COMMANDS } from '../ids.ts';
 import { updateSetting } from '../settings.ts';
 import { type LanguageModels } from './languageModels.ts';
 import { type ApiKeys } from './secrets.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface ModelCommandDeps {
   settings(): Settings;
@@ -69,7 +70,7 @@ const NEXT_STEPS: Readonly<Partial<Record<Failure['code'], readonly NextStep[]>>
 export async function offerNextStep(deps: ModelCommandDeps, baseUrl: string, failure: Failure): Promise<void> {
   const steps = NEXT_STEPS[failure.code] ?? ['tryAgain', 'enterName'];
   await offerSteps(deps, baseUrl, steps, (...labels) =>
-    vscode.window.showErrorMessage(describeFailure(failure), ...labels),
+    vscode.window.showErrorMessage(failureMessage(failure), ...labels),
   );
 }
 

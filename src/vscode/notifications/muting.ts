@@ -5,7 +5,11 @@ import { describeKind, describeSource } from './notificationTexts.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { type Mute } from '../../protocol/page/pendingView.ts';
 import { type Settings } from '../../protocol/settings.ts';
+import { showPassing } from '../passingMessage.ts';
 import { updateSetting } from '../settings.ts';
+
+/** How long muting can be undone from its message. */
+const UNDO_MILLISECONDS = 10_000;
 
 export interface MutingDeps {
   settings(): Settings;
@@ -25,9 +29,8 @@ async function update(change: MuteChange): Promise<void> {
 }
 
 async function offerUndo(what: Mute, undo: () => Promise<void>): Promise<void> {
-  const action = vscode.l10n.t('Undo');
-  const chosen = await vscode.window.showInformationMessage(describeMute(what), action);
-  if (chosen === action) await undo();
+  const gone = AbortSignal.timeout(UNDO_MILLISECONDS);
+  if (await showPassing({ text: describeMute(what), action: vscode.l10n.t('Undo'), gone })) await undo();
 }
 
 function describeMute(what: Mute): string {

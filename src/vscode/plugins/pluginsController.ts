@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { Listeners, type ListenersDeps } from '../../core/listeners.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
@@ -33,6 +33,7 @@ import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
 import { WebChatController, type WebChatDeps } from './webChatController.ts';
 import { workspaceFolder, workspaceRoots } from './windowListening.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface PluginsControllerDeps {
   readonly context: vscode.ExtensionContext;
@@ -257,7 +258,7 @@ export class PluginsController implements PluginRows, Disposable {
     const done = await result;
     if (done.ok) return;
     const show = vscode.l10n.t('Show Log');
-    const chosen = await vscode.window.showErrorMessage(describeFailure(done.failure), show);
+    const chosen = await vscode.window.showErrorMessage(failureMessage(done.failure), show);
     if (chosen === show) this.#channels.show(name);
   }
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import * as vscode from 'vscode';
-import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { realClock } from '../../node/realClock.ts';
 import { type ConfiguredProgram, ProgramConsent } from '../../plugins/host/consent.ts';
@@ -11,6 +11,7 @@ import { PluginHost, type PluginHostDeps } from '../../plugins/host/pluginHost.t
 import { type FolderFacts } from '../../protocol/page/folderView.ts';
 import { WEB_CHAT, type WebChatOptions } from '../../protocol/webChat.ts';
 import { type Probed, probeWebChat, untilServed } from './webChatAddress.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 interface Addresses {
   /** For a browser on the machine of the extension host. */
@@ -63,7 +64,7 @@ export class WebChatController {
   async open(): Promise<void> {
     const started = await this.#start();
     if (!started.ok) {
-      void vscode.window.showErrorMessage(describeFailure(started.failure));
+      void vscode.window.showErrorMessage(failureMessage(started.failure));
       return;
     }
     const { local, external } = started.value;

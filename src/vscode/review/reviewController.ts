@@ -1,7 +1,8 @@
 // Reviews changes by the agent, and by others meanwhile: the list on the page, diff editors, buttons and commands.
 import * as vscode from 'vscode';
+import { Sequence } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
 import { type Review, type Reviewed, type ReviewedFile } from '../../core/checkpoints/review.ts';
 import { type ChangeList } from '../../core/conversation/projections/changes.ts';
@@ -18,6 +19,7 @@ import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
 import { ReviewLenses } from './reviewLenses.ts';
 import { closeReviews, reviewTitle } from './reviewTabs.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface ReviewControllerDeps {
   readonly earshot: Earshot;
@@ -32,6 +34,8 @@ export interface ReviewControllerDeps {
   readonly chat: ShownChat;
   /** Keeps a conversation live until the result is disposed of. */
   readonly keepAlive: Pick<KeepAlive, 'hold'>;
+  /** Continues the conversation in a fork that ends before this request, and shows it. */
+  rewind(conversation: string, request: string): Promise<Result<void>>;
 }
 
 const REFRESH_MILLISECONDS = 150;
@@ -42,7 +46,7 @@ export class ReviewController implements Disposable {
   readonly #content: ReviewContent;
   readonly #lenses: ReviewLenses;
   #timer: Disposable | undefined;
-  #refreshing: Promise<void> = Promise.resolve();
+  readonly #refreshes = new Sequence();
   #listed: ReadonlySet<string> = new Set();
   #shown: string | undefined;
 
@@ -89,7 +93,7 @@ export class ReviewController implements Disposable {
         if (this.#timer !== undefined) this.#held.release(this.#timer);
         this.#timer = undefined;
         const report = (error: unknown) => this.#deps.logger.error('the changes could not be compared', error);
-        this.#refreshing = this.#refreshing.then(() => this.#refresh()).catch(report);
+        void this.#refreshes.run(() => this.#refresh()).catch(report);
       }),
     );
   }
@@ -158,14 +162,14 @@ export class ReviewController implements Disposable {
     const isLive = conversation === undefined || earshot.get(conversation) !== undefined;
     const opened = isLive ? undefined : await earshot.open(conversation);
     if (opened?.ok === false) {
-      await vscode.window.showWarningMessage(describeFailure(opened.failure));
+      await vscode.window.showWarningMessage(failureMessage(opened.failure));
       return;
     }
     const held = isLive ? undefined : keepAlive.hold(conversation, true);
     let outcome: Result<Reviewed> | undefined;
     try {
-      const { deps } = await this.#restoring(conversation);
-      await restoreTo({ deps, reportOutcome: async (result) => void (outcome = result) }, request);
+      const restoring = await this.#restoring(conversation);
+      await restoreTo({ ...restoring, reportOutcome: async (result) => void (outcome = result) }, request);
     } finally {
       held?.dispose();
     }
@@ -183,8 +187,11 @@ export class ReviewController implements Disposable {
     return { ...this.#deps, live, captures };
   }
 
-  async #restoring(conversation?: string) {
+  /** Only the shown conversation can be continued from an earlier point: a fork was already. */
+  async #restoring(conversation = this.#deps.chat.shown) {
+    const isShown = conversation !== undefined && conversation === this.#deps.chat.shown;
     return {
+      ...(isShown && { rewind: (request: string) => this.#deps.rewind(conversation, request) }),
       deps: await this.#restoreDeps(conversation),
       reportOutcome: (result: Result<Reviewed>) => this.#reportOutcome(result),
     };
@@ -286,7 +293,7 @@ export class ReviewController implements Disposable {
   async #reportOutcome(result: Result<Reviewed>): Promise<void> {
     this.refreshSoon();
     if (!result.ok) {
-      await vscode.window.showWarningMessage(describeFailure(result.failure));
+      await vscode.window.showWarningMessage(failureMessage(result.failure));
       return;
     }
     const { stayed } = result.value;

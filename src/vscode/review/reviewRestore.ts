@@ -1,6 +1,6 @@
-// The command Restore to Before a Turn: choose a turn, choose files, restore them.
+// The command Restore to Before a Turn: choose a turn, choose files and the conversation, restore them.
 import * as vscode from 'vscode';
-import { describeFailure, type Result } from '../../base/errors.ts';
+import { type Result } from '../../base/errors.ts';
 import { shortList } from '../../base/text.ts';
 import {
   isChosen,
@@ -14,14 +14,23 @@ import { type Reviewed } from '../../core/checkpoints/review.ts';
 import { CHAT_VIEW } from '../ids.ts';
 import { toUri } from '../workspace/fileUris.ts';
 import { beforeUri } from './reviewContent.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 export interface Restoring {
   readonly deps: RestoreDeps;
   reportOutcome(result: Result<Reviewed>): Promise<void>;
+  /** Continues the conversation in a fork that ends before this request. Absent: only files can be restored. */
+  rewind?(request: string): Promise<Result<void>>;
 }
 
 interface Row extends vscode.QuickPickItem {
   readonly entry?: RestoreEntry;
+  readonly isConversation?: true;
+}
+
+interface Chosen {
+  readonly entries: readonly RestoreEntry[];
+  readonly conversation: boolean;
 }
 
 const COMPARE: vscode.QuickInputButton = {
@@ -41,62 +50,79 @@ export async function chooseTurn(restoring: Restoring): Promise<void> {
     const description = vscode.l10n.t('files changed: {0}', files);
     return { label: title === '' ? vscode.l10n.t('(no text)') : title, description, request };
   });
-  const title = vscode.l10n.t('Select the turn to restore the files to');
+  const title = vscode.l10n.t('Select the turn to restore to');
   const chosen = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
   if (chosen !== undefined) await restoreTo(restoring, chosen.request);
 }
 
-/** Shows what would be restored, lets the user choose files, and restores them. */
+/** Shows what would be restored, lets the user choose files and the conversation, and restores them. */
 export async function restoreTo(restoring: Restoring, request: string): Promise<void> {
   const location = { viewId: CHAT_VIEW };
   const planned = await vscode.window.withProgress({ location }, () => planRestore(restoring.deps, request));
   if (!planned.ok) {
-    await vscode.window.showWarningMessage(describeFailure(planned.failure));
+    await vscode.window.showWarningMessage(failureMessage(planned.failure));
     return;
   }
   const plan = planned.value;
-  if (plan.entries.length === 0) {
-    await sayNothingToRestore(plan);
+  const { rewind, deps } = restoring;
+  if (plan.entries.length === 0 && rewind === undefined) {
+    await vscode.window.showInformationMessage(nothingToRestore(plan));
     return;
   }
-  const chosen = await chooseEntries(plan);
-  if (chosen === undefined || chosen.length === 0) return;
-  await restoring.reportOutcome(await restore(restoring.deps, plan, chosen));
+  const title = rewind && (deps.live()?.log.state.summary.title ?? '');
+  const chosen = await chooseParts(plan, title);
+  if (chosen === undefined) return;
+  const outcome = chosen.entries.length === 0 ? undefined : await restore(deps, plan, chosen.entries);
+  // With files that could not be restored, the conversation would not fit them.
+  if (outcome?.ok !== false && chosen.conversation) {
+    const rewound = await rewind?.(request);
+    if (rewound?.ok === false) await vscode.window.showWarningMessage(failureMessage(rewound.failure));
+  }
+  if (outcome !== undefined) await restoring.reportOutcome(outcome);
 }
 
 /** Says that nothing changed only if that is known. */
-async function sayNothingToRestore({ othersUnknown, leftOut }: RestorePlan): Promise<void> {
+function nothingToRestore({ othersUnknown, leftOut }: RestorePlan): string {
   if (othersUnknown !== undefined)
-    await vscode.window.showWarningMessage(
-      vscode.l10n.t('Earshot’s edits of this turn are undone already. Other changes are not known: {0}', othersUnknown),
+    return vscode.l10n.t(
+      'Earshot’s edits of this turn are undone already. Other changes are not known: {0}',
+      othersUnknown,
     );
-  else if (leftOut.length > 0)
-    await vscode.window.showWarningMessage(
-      vscode.l10n.t('All captured files already have their content from before this turn. {0}', leftOutText(leftOut)),
+  if (leftOut.length > 0)
+    return vscode.l10n.t(
+      'All captured files already have their content from before this turn. {0}',
+      leftOutText(leftOut),
     );
-  else
-    await vscode.window.showInformationMessage(
-      vscode.l10n.t('All files already have their content from before this turn.'),
-    );
+  return vscode.l10n.t('All files already have their content from before this turn.');
 }
 
 function leftOutText(leftOut: readonly string[]): string {
   return vscode.l10n.t('Not captured, so not restored: {0}', shortList(leftOut));
 }
 
-function chooseEntries(plan: RestorePlan): Promise<readonly RestoreEntry[] | undefined> {
+/** `title`: that of the conversation, if it can be restored too. */
+function chooseParts(plan: RestorePlan, title: string | undefined): Promise<Chosen | undefined> {
   const picker = vscode.window.createQuickPick<Row>();
   picker.title = vscode.l10n.t('Restore to before “{0}”', plan.turn.title);
-  picker.placeholder = vscode.l10n.t('Checked files are restored. You can undo this.');
+  picker.placeholder =
+    title === undefined
+      ? vscode.l10n.t('Checked files are restored. You can undo this.')
+      : vscode.l10n.t('Check what is restored. You can undo this.');
   picker.canSelectMany = true;
   picker.matchOnDescription = true;
   picker.ignoreFocusOut = true;
-  picker.items = rowsOf(plan);
-  picker.selectedItems = picker.items.filter(({ entry }) => entry !== undefined && isChosen(entry));
-  const { promise, resolve } = Promise.withResolvers<readonly RestoreEntry[] | undefined>();
+  picker.items = [...(title === undefined ? [] : conversationRows(title)), ...rowsOf(plan)];
+  const isOnlyConversation = plan.entries.length === 0;
+  picker.selectedItems = picker.items.filter(({ entry, isConversation }) =>
+    entry === undefined ? isConversation === true && isOnlyConversation : isChosen(entry),
+  );
+  const { promise, resolve } = Promise.withResolvers<Chosen | undefined>();
   const held = [
     picker.onDidAccept(() => {
-      resolve(picker.selectedItems.flatMap(({ entry }) => entry ?? []));
+      resolve({
+        entries: picker.selectedItems.flatMap(({ entry }) => entry ?? []),
+        conversation: picker.selectedItems.some(({ isConversation }) => isConversation === true),
+      });
       picker.hide();
     }),
     picker.onDidTriggerItemButton(({ item }) => void showEntry(item).then(undefined, () => undefined)),
@@ -118,11 +144,28 @@ async function showEntry({ entry }: Row): Promise<void> {
   else await vscode.window.showTextDocument(uri, options);
 }
 
+function conversationRows(title: string): Row[] {
+  const named = title === '' ? vscode.l10n.t('Empty conversation') : title;
+  return [
+    { label: vscode.l10n.t('conversation'), kind: vscode.QuickPickItemKind.Separator },
+    {
+      label: `$(comment-discussion) ${vscode.l10n.t('Go back to before this message')}`,
+      detail: vscode.l10n.t(
+        'Continues in a fork, with the message in the composer. “{0}” stays in the list of conversations.',
+        named,
+      ),
+      isConversation: true,
+    },
+  ];
+}
+
 /** The rows in groups: restored files, files with conflicts, files that others changed. */
-function rowsOf({ entries, othersUnknown, leftOut }: RestorePlan): Row[] {
+function rowsOf(plan: RestorePlan): Row[] {
+  const { entries, othersUnknown, leftOut } = plan;
   const separator = (label: string): Row => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const group = (label: string, rows: readonly RestoreEntry[]): Row[] =>
     rows.length === 0 ? [] : [separator(label), ...rows.map(rowOf)];
+  if (entries.length === 0) return [separator(nothingToRestore(plan))];
   const stays = entries.filter((entry) => entry.by === 'agent' && !isChosen(entry));
   return [
     ...group(vscode.l10n.t('changed by Earshot'), entries.filter(isChosen)),

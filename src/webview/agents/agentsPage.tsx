@@ -111,7 +111,12 @@ function AgentsBody({ state, returned, post }: AgentsPageProperties) {
         {threads.length === 0 && <p class="quiet agents-note">{strings.noThreads}</p>}
         <ul class="agent-rows">
           {threads.map((one) => (
-            <ThreadRow key={one.id} thread={one} open={() => post({ type: 'open_thread', thread: one.id })} />
+            <ThreadRow
+              key={one.id}
+              thread={one}
+              me={state.me}
+              open={() => post({ type: 'open_thread', thread: one.id })}
+            />
           ))}
         </ul>
       </section>
@@ -124,17 +129,23 @@ interface AgentGroup {
   readonly agents: readonly AgentView[];
 }
 
-/** This window, this machine, then each other machine; a group without agents is left out. */
+/**
+ * This window, then the connected agents of this machine and of each other one, then those that are not connected. A
+ * group without agents is left out.
+ */
 function groupAgents(agents: readonly AgentView[]): readonly AgentGroup[] {
   const isHere = ({ kind }: AgentView) => kind === 'me' || kind === 'here';
-  const machines = [...new Set(agents.flatMap(({ machine }) => machine ?? []))].sort();
+  const live = agents.filter((one) => one.live && !isHere(one));
+  const away = agents.filter((one) => !one.live && !isHere(one));
+  const machines = [...new Set(live.flatMap(({ machine }) => machine ?? []))].sort();
   return [
     { label: strings.thisWindow, agents: agents.filter(isHere) },
-    { label: strings.thisMachine, agents: agents.filter((one) => one.machine === undefined && !isHere(one)) },
+    { label: strings.thisMachine, agents: live.filter(({ machine }) => machine === undefined) },
     ...machines.map((name) => ({
       label: strings.machine(visibleText(name)),
-      agents: agents.filter(({ machine }) => machine === name),
+      agents: live.filter(({ machine }) => machine === name),
     })),
+    { label: strings.notConnected, agents: away },
   ].filter((group) => group.agents.length > 0);
 }
 
@@ -150,7 +161,7 @@ interface AgentProperties {
 }
 
 function AgentRow({ agent, write, post }: AgentProperties) {
-  const { name, role, display, kind, live, lastSeen, unread = 0, activity, conversation, subagent } = agent;
+  const { name, role, display, kind, machine, live, lastSeen, unread = 0, activity, conversation, subagent } = agent;
   const state = live ? strings.live : strings.away(formatAge(Date.now() - Date.parse(lastSeen)));
   const kindText = kind === 'window' && !live ? strings.closed : strings.kinds[kind];
   const about = [
@@ -158,6 +169,8 @@ function AgentRow({ agent, write, post }: AgentProperties) {
     ...(kind === 'window' && display !== '' ? [kindText] : []),
     ...(subagent === undefined ? [] : [strings.subagent(visibleText(subagent.of))]),
     ...(role === '' || kind === 'me' ? [] : [visibleText(role)]),
+    // Agents that are not connected are listed together, whichever machine they are on.
+    ...(live ? [] : [...(machine === undefined ? [] : [strings.on(visibleText(machine))]), state]),
   ].join(' · ');
   return (
     <li class={`agent-row${live ? '' : ' is-away'}${(subagent?.of ?? '') === '' ? '' : ' is-nested'}`}>
@@ -200,7 +213,14 @@ function AgentRow({ agent, write, post }: AgentProperties) {
   );
 }
 
-function ThreadRow({ thread, open }: { readonly thread: ThreadView; readonly open: () => void }) {
+interface ThreadProperties {
+  readonly thread: ThreadView;
+  /** The user's own name. */
+  readonly me: string;
+  readonly open: () => void;
+}
+
+function ThreadRow({ thread, me, open }: ThreadProperties) {
   const { title, messages, unread, lastSender, preview, at } = thread;
   return (
     <li class="thread-row">
@@ -208,7 +228,7 @@ function ThreadRow({ thread, open }: { readonly thread: ThreadView; readonly ope
         <span class="thread-title">{visibleText(title)}</span>
         <span class="thread-age">{formatAge(Date.now() - Date.parse(at))}</span>
         <span class="thread-preview">
-          {visibleText(lastSender)}: {visibleText(preview)}
+          {lastSender === me ? strings.kinds.me : visibleText(lastSender)}: {visibleText(preview)}
         </span>
         <span class="thread-count">
           {strings.messageCount(messages)}

@@ -7,6 +7,7 @@ export const agentsStrings = {
   thisWindow: t('This window'),
   thisMachine: t('This machine'),
   machine: (name: string) => t('Machine {0}', name),
+  notConnected: t('Not connected'),
   threads: t('Threads'),
   off: t('Agents can exchange messages in a trusted folder while earshot.hub.enabled is on.'),
   connecting: t('Connecting to the hub…'),

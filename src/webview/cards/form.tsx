@@ -13,11 +13,13 @@ type Values = Readonly<Record<string, FormValue | null>>;
 interface FormProperties {
   readonly fields: readonly FormField[];
   readonly sent: boolean;
+  /** The class of the button that submits. */
+  readonly main: string;
   /** The answer as the protocol writes it. */
   readonly post: (answer: string) => void;
 }
 
-export function FormFields({ fields, sent, post }: FormProperties) {
+export function FormFields({ fields, sent, main, post }: FormProperties) {
   const [values, setValues] = useState<Values>(() =>
     Object.fromEntries(fields.map((field) => [field.name, field.default ?? emptyOf(field)])),
   );
@@ -38,7 +40,7 @@ export function FormFields({ fields, sent, post }: FormProperties) {
         />
       ))}
       <div class="approval-buttons">
-        <button type="submit" class="primary" aria-disabled={sent}>
+        <button type="submit" class={main} aria-disabled={sent}>
           {strings.submit}
         </button>
         <button

@@ -32,8 +32,10 @@ interface Properties {
   /** A question waits for an answer. */
   readonly asked: boolean;
   readonly onSent: () => void;
-  /** The user's messages, the newest first. */
+  /** The user's messages in this conversation, the newest first. */
   readonly recall: () => readonly string[];
+  /** Those in other conversations, as far as they were requested. */
+  readonly prompts: readonly string[];
   readonly sendKey: Controls['sendKey'];
   readonly completions: CompletionsMessage | null;
   readonly field: RefObject<HTMLTextAreaElement | null>;
@@ -51,10 +53,12 @@ export function Composer(properties: Properties) {
     approvals,
     onSent,
     recall,
+    prompts,
     field,
     sendKey,
   } = properties;
   const browsing = useRef(NOT_BROWSING);
+  const awaiting = useRef(false);
   const [caret, setCaret] = useState(0);
   const caretAfterRender = useRef<number | undefined>(undefined);
   const moveCaret = (to: number) => {
@@ -89,6 +93,7 @@ export function Composer(properties: Properties) {
   const empty = draft.trim() === '' && attachments.length === 0;
   const tooLong = draft.length > LIMIT;
   const awaitsApproval = approvals.length > 0;
+  const buttonClass = awaitsApproval || properties.asked ? ' is-second' : '';
   const hint = hintFor({
     canSend,
     tooLong,
@@ -108,6 +113,20 @@ export function Composer(properties: Properties) {
     for (const call of approvals) actions.post({ type: 'answer_approval', call, action: 'reject', reason });
     setDraft('');
   };
+  /** Shows the next or previous message of the history; returns whether there is one. */
+  const move = (key: 'ArrowUp' | 'ArrowDown') => {
+    const own = recall();
+    const next = browse(key, draft, browsing.current, [...own, ...prompts.filter((text) => !own.includes(text))]);
+    if (next === undefined) return false;
+    browsing.current = next.browsing;
+    setDraft(next.text);
+    return true;
+  };
+  // The key was pressed before the messages of other conversations were known.
+  useEffect(() => {
+    if (awaiting.current && draft === '') move('ArrowUp');
+    awaiting.current = false;
+  }, [prompts]);
   const onKeyDown = (event: KeyboardEvent) => {
     // During composition keys belong to the input method.
     if (event.isComposing || event.key === 'Process') return;
@@ -119,11 +138,11 @@ export function Composer(properties: Properties) {
       submit(interrupts ? 'interrupt' : 'send');
     } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
       if (modified || event.altKey || event.shiftKey) return;
-      const next = browse(event.key, draft, browsing.current, recall());
-      if (next === undefined) return;
-      event.preventDefault();
-      browsing.current = next.browsing;
-      setDraft(next.text);
+      const isMoved = move(event.key);
+      if (isMoved) event.preventDefault();
+      if (event.key !== 'ArrowUp' || draft !== '' || !actions.offers('list_prompts')) return;
+      awaiting.current = !isMoved;
+      actions.post({ type: 'list_prompts' });
     } else if (event.key === 'Escape' && running) {
       event.preventDefault();
       actions.post({ type: 'stop' });
@@ -221,10 +240,22 @@ export function Composer(properties: Properties) {
         {running && <ComposerButton kind="stop" icon="debug-stop" onClick={() => actions.post({ type: 'stop' })} />}
         {running ? (
           !empty && (
-            <ComposerButton kind="queue" icon="send" disabled={!canSend || tooLong} onClick={() => submit('send')} />
+            <ComposerButton
+              kind="queue"
+              icon="send"
+              class={buttonClass}
+              disabled={!canSend || tooLong}
+              onClick={() => submit('send')}
+            />
           )
         ) : (
-          <ComposerButton kind="send" icon="send" disabled={empty || !canSend} onClick={() => submit('send')} />
+          <ComposerButton
+            kind="send"
+            icon="send"
+            class={buttonClass}
+            disabled={empty || !canSend}
+            onClick={() => submit('send')}
+          />
         )}
       </div>
     </div>
@@ -267,13 +298,21 @@ interface ButtonProperties {
   readonly kind: 'send' | 'queue' | 'interrupt' | 'stop';
   readonly icon: 'send' | 'zap' | 'debug-stop';
   readonly disabled?: boolean;
+  readonly class?: string;
   readonly onClick: () => void;
 }
 
-function ComposerButton({ kind, icon, disabled = false, onClick }: ButtonProperties) {
+function ComposerButton({ kind, icon, disabled = false, class: more = '', onClick }: ButtonProperties) {
   const { label, title } = strings.composerButtons[kind];
   return (
-    <button type="button" class={`send ${kind}`} title={title} aria-label={label} disabled={disabled} onClick={onClick}>
+    <button
+      type="button"
+      class={`send ${kind}${more}`}
+      title={title}
+      aria-label={label}
+      disabled={disabled}
+      onClick={onClick}
+    >
       <Icon name={icon} />
     </button>
   );

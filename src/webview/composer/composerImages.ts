@@ -72,7 +72,13 @@ async function drawPreview(file: File): Promise<string | undefined> {
   return (await draw(file, PREVIEW_SIZE))?.toDataURL('image/png');
 }
 
-async function draw(file: File, longestSide: number): Promise<HTMLCanvasElement | undefined> {
+/** A small copy of an image in base64, as a data URL; undefined if the browser cannot decode it. */
+export async function drawThumbnail(data: string, type: string, longestSide: number): Promise<string | undefined> {
+  const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+  return (await draw(new Blob([bytes], { type }), longestSide))?.toDataURL('image/webp');
+}
+
+async function draw(file: Blob, longestSide: number): Promise<HTMLCanvasElement | undefined> {
   const bitmap = await createImageBitmap(file).catch(() => undefined);
   if (bitmap === undefined) return undefined;
   const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));

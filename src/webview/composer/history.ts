@@ -1,4 +1,4 @@
-// Browses the conversation's messages with arrow up and down in the composer, as in a shell.
+// Browses the user's messages with arrow up and down in the composer, as in a shell.
 
 export interface Browsing {
   /** Counted from the newest; -1: the draft. */
@@ -18,15 +18,21 @@ export function browse(
   browsing: Browsing,
   messages: readonly string[],
 ): { readonly text: string; readonly browsing: Browsing } | undefined {
-  const isBrowsing = browsing.place >= 0 && messages[browsing.place] === text;
+  const at = placeOf(text, browsing, messages);
+  const isBrowsing = at >= 0;
   if (key === 'ArrowDown') {
     if (!isBrowsing) return undefined;
-    const place = browsing.place - 1;
+    const place = at - 1;
     return { text: messages[place] ?? browsing.draft, browsing: { ...browsing, place } };
   }
   if (!isBrowsing && text !== '') return undefined;
-  const place = isBrowsing ? browsing.place + 1 : 0;
+  const place = isBrowsing ? at + 1 : 0;
   const next = messages[place];
   if (next === undefined) return undefined;
   return { text: next, browsing: { place, draft: isBrowsing ? browsing.draft : text } };
+}
+
+/** -1: the text is not a message that was browsed to. Messages may have been added since. */
+function placeOf(text: string, { place }: Browsing, messages: readonly string[]): number {
+  return place < 0 || messages[place] === text ? place : messages.indexOf(text);
 }

@@ -57,7 +57,7 @@ export function ContextPanel({ context, currency, close }: Properties) {
 }
 
 function Filled({ context, currency }: { readonly context: ContextView; readonly currency: string }) {
-  const { window: size, used, parts, total, woken, cost } = context;
+  const { window: size, used, parts, total, written, woken, cost, switches } = context;
   const share = (tokens: number) => `${Math.min(100, (tokens / size) * 100)}%`;
   return (
     <>
@@ -93,6 +93,7 @@ function Filled({ context, currency }: { readonly context: ContextView; readonly
         <tbody>
           <Row label={strings.tokensIn} value={total.input.toLocaleString()} />
           {total.cached > 0 && <Row share label={strings.tokensCached} value={total.cached.toLocaleString()} />}
+          {written > 0 && <Row share label={strings.tokensWritten} value={written.toLocaleString()} />}
           <Row label={strings.tokensOut} value={total.output.toLocaleString()} />
           {woken > 0 && <Row label={strings.tokensWoken} value={woken.toLocaleString()} />}
           <Row
@@ -102,6 +103,19 @@ function Filled({ context, currency }: { readonly context: ContextView; readonly
           />
         </tbody>
       </table>
+      {switches.length > 0 && (
+        <>
+          <h3>{strings.switching}</h3>
+          <p class="quiet small">{strings.switchingTitle}</p>
+          <table class="context-table">
+            <tbody>
+              {switches.map(({ model, cost: price }) => (
+                <Row key={model} label={model} value={formatCost(price, currency)} />
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
     </>
   );
 }

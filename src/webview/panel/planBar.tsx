@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ChatHead } from '../../protocol/webview.ts';
 import { useActions } from '../render/actions.ts';
+import { useLastButton } from '../cards/primary.ts';
 import { panelStrings as strings } from '../strings/panelStrings.ts';
 
 interface Properties {
@@ -13,6 +14,7 @@ interface Properties {
 
 export function PlanBar({ head, answered, send }: Properties) {
   const { post, offers } = useActions();
+  const main = useLastButton();
   const [starting, setStarting] = useState(false);
   const [planned, setPlanned] = useState(false);
   const { mode } = head.controls;
@@ -33,7 +35,7 @@ export function PlanBar({ head, answered, send }: Properties) {
   };
   return (
     <div class="plan-bar">
-      <button type="button" class="primary" title={strings.startPlanTitle} disabled={starting} onClick={start}>
+      <button type="button" class={main} title={strings.startPlanTitle} disabled={starting} onClick={start}>
         {strings.startPlan}
       </button>
     </div>

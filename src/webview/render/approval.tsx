@@ -5,11 +5,13 @@ import { MenuButton } from '../panel/menu.tsx';
 import type { FromPage } from '../../protocol/webview.ts';
 import type { ToolItem } from '../state.ts';
 import { approvalStrings } from '../strings/approvalStrings.ts';
+import { t } from '../strings/l10n.ts';
 import { strings } from '../strings/strings.ts';
-import { toolName, toolTitle } from '../toolTitle.ts';
+import { isKnownTool, toolLabel, toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
 import { Icon } from './icons.tsx';
 import { Modify } from './modify.tsx';
+import { useRequestButton } from '../cards/primary.ts';
 import { focusFirstRequest, takeFocusWhenIdle } from './takeFocus.ts';
 import { Changes, ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
@@ -49,7 +51,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
       ref={group}
       aria-label={strings.approvalLabel(toolTitle(item.name, item.arguments))}
     >
-      <p class="approval-question">{strings.approvalQuestion[item.name] ?? strings.approvalQuestionOther(item.name)}</p>
+      <p class="approval-question">{strings.approvalQuestion[item.name] ?? questionFor(item.name)}</p>
       {reason !== undefined && <p class="approval-reason">{strings.approvalBecause(visibleText(reason))}</p>}
       {note !== undefined && <p class="quiet">{visibleText(note)}</p>}
       {problem !== undefined && (
@@ -68,7 +70,8 @@ export function Approval({ item }: { readonly item: ToolItem }) {
         <>
           <Preview item={item} />
           <Buttons
-            always={always === item.name ? approvalStrings.everyCall(toolName(always)) : always}
+            item={item.id}
+            always={always === item.name ? approvalStrings.everyCall(toolLabel(always)) : always}
             alwaysServer={alwaysServer}
             sent={sent}
             answer={answer}
@@ -80,14 +83,25 @@ export function Approval({ item }: { readonly item: ToolItem }) {
   );
 }
 
+/** A tool of a server is named as the server names it. */
+function questionFor(name: string): string {
+  return isKnownTool(name)
+    ? strings.approvalQuestionKnown(toolLabel(name))
+    : strings.approvalQuestionOther(toolLabel(name));
+}
+
 /** The changes compared with the current files if known, otherwise the arguments. */
 function Preview({ item }: { readonly item: ToolItem }) {
-  const { files = [], more = 0, refusal } = item.approval?.preview ?? {};
+  const { files = [], more = 0, refusal, failure } = item.approval?.preview ?? {};
   const task = item.approval?.task;
   if (task !== undefined) return <TaskCommand task={task} />;
   return (
     <>
-      {refusal !== undefined && <p class="approval-problem">{strings.previewRefused(visibleText(refusal))}</p>}
+      {refusal !== undefined && (
+        <p class="approval-problem">
+          {strings.previewRefused(failure === undefined ? visibleText(refusal) : t(failure))}
+        </p>
+      )}
       {files.length > 0 ? <Changes files={files} /> : <ToolArguments name={item.name} values={item.arguments} />}
       {more > 0 && <p class="quiet">{strings.previewMore(more)}</p>}
     </>
@@ -114,6 +128,7 @@ function alwaysChoices(always: string, server: string | undefined, answer: (give
 }
 
 interface ButtonsProperties {
+  readonly item: string;
   readonly always: string | undefined;
   readonly alwaysServer: string | undefined;
   readonly sent: boolean;
@@ -121,8 +136,9 @@ interface ButtonsProperties {
   readonly modify: () => void;
 }
 
-function Buttons({ always, alwaysServer, sent, answer, modify }: ButtonsProperties) {
+function Buttons({ item, always, alwaysServer, sent, answer, modify }: ButtonsProperties) {
   const { offers } = useActions();
+  const main = useRequestButton(item);
   const [reason, setReason] = useState('');
   const reject = () => {
     const given = reason.trim();
@@ -138,7 +154,7 @@ function Buttons({ always, alwaysServer, sent, answer, modify }: ButtonsProperti
     <div class="approval-buttons">
       <button
         type="button"
-        class="primary approve"
+        class={`${main} approve`}
         aria-disabled={sent}
         // Only the editor has the key.
         title={offers('show_rules') ? approvalStrings.approveTitle : approvalStrings.approve}

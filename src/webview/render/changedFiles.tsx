@@ -5,6 +5,7 @@ import type { FromPage } from '../../protocol/webview.ts';
 import { shortCount, StripList } from '../panel/strip.tsx';
 import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
+import { useLastButton } from '../cards/primary.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
 
@@ -37,6 +38,7 @@ export function ChangedFiles({ changes, running }: Properties) {
 
 function Files({ changes, running }: Properties) {
   const actions = useActions();
+  const main = useLastButton();
   const [open, setOpen] = useState(true);
   const id = useId();
   const bar = useRef<HTMLDivElement>(null);
@@ -70,7 +72,7 @@ function Files({ changes, running }: Properties) {
             <span class="changes-actions">
               <button
                 type="button"
-                class="primary"
+                class={main}
                 title={strings.keepAllTitle}
                 onClick={() => post({ type: 'keep_changes' })}
               >

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ToolItem } from '../state.ts';
 import { strings } from '../strings/strings.ts';
 import { commandOf } from '../toolTitle.ts';
+import { useRequestButton } from '../cards/primary.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -17,6 +18,7 @@ export function Modify({ item, sent, run, back }: Properties) {
   const command = commandOf(item.name, item.arguments);
   const [text, setText] = useState(command ?? JSON.stringify(item.arguments, null, 2));
   const field = useRef<HTMLTextAreaElement>(null);
+  const main = useRequestButton(item.id);
   useEffect(() => field.current?.focus(), []);
   const values = command === undefined ? parseObject(text) : { ...item.arguments, command: text };
   const submit = () => {
@@ -51,7 +53,7 @@ export function Modify({ item, sent, run, back }: Properties) {
         </p>
       )}
       <div class="approval-buttons">
-        <button type="button" class="primary" aria-disabled={sent || values === undefined} onClick={submit}>
+        <button type="button" class={main} aria-disabled={sent || values === undefined} onClick={submit}>
           {strings.modifyRun}
         </button>
         <button type="button" class="secondary" aria-disabled={sent} onClick={back}>

@@ -7,13 +7,21 @@ import { FilledForm, FormFields } from '../cards/form.tsx';
 import { Icon } from './icons.tsx';
 import { Markdown } from './markdown/markdown.tsx';
 import { createMarkdownStream } from './markdown/markdownStream.ts';
+import { useRequestButton } from '../cards/primary.ts';
 import { focusFirstRequest, takeFocusWhenIdle } from './takeFocus.ts';
 import { visibleText } from './visibleText.ts';
 
 const LIMIT = 100_000;
 
-export function Question({ question }: { readonly question: QuestionView }) {
+interface Properties {
+  readonly question: QuestionView;
+  /** The item with the question. */
+  readonly item: string;
+}
+
+export function Question({ question, item }: Properties) {
   const actions = useActions();
+  const main = useRequestButton(item);
   const group = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [text, setText] = useState('');
@@ -77,7 +85,7 @@ export function Question({ question }: { readonly question: QuestionView }) {
         </p>
       )}
       {fields !== undefined ? (
-        <FormFields fields={fields} sent={sent} post={post} />
+        <FormFields fields={fields} sent={sent} main={main} post={post} />
       ) : (
         <>
           {options.length > 0 && <Options question={question} chosen={chosen} sent={sent} choose={choose} />}
@@ -92,7 +100,7 @@ export function Question({ question }: { readonly question: QuestionView }) {
             onInput={(event) => write(event.currentTarget.value)}
           />
           <div class="approval-buttons">
-            <button type="button" class="primary" aria-disabled={sent || all.length === 0} onClick={submit}>
+            <button type="button" class={main} aria-disabled={sent || all.length === 0} onClick={submit}>
               {strings.answer}
             </button>
             <button

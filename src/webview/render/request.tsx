@@ -6,9 +6,11 @@ import type { RequestItem } from '../state.ts';
 import { strings } from '../strings/strings.ts';
 import { transcriptStrings } from '../strings/transcriptStrings.ts';
 import { useActions } from './actions.ts';
+import { SentImages } from '../cards/media.tsx';
 import { Carried } from './carried.tsx';
 import { CopyButton } from './copyButton.tsx';
 import { Icon, type IconName } from './icons.tsx';
+import { useButtonAfterRequests } from '../cards/primary.ts';
 import { visibleText } from './visibleText.ts';
 
 export function Request({ item }: { readonly item: RequestItem }) {
@@ -43,6 +45,7 @@ export function Request({ item }: { readonly item: RequestItem }) {
         )
       )}
       {!editing && item.expanded !== undefined && <ForModel>{item.expanded}</ForModel>}
+      {item.images !== undefined && <SentImages images={item.images} />}
       {item.attachments !== undefined && (
         <ul class="request-attachments" aria-label={strings.attachmentList}>
           {item.attachments.map((name) => (
@@ -95,6 +98,7 @@ function Action({ icon, label, run }: { readonly icon: IconName; readonly label:
 function EditField({ item, close }: { readonly item: RequestItem; readonly close: () => void }) {
   const { post } = useActions();
   const field = useRef<HTMLTextAreaElement>(null);
+  const main = useButtonAfterRequests();
   const [text, setText] = useState(item.text);
   useEffect(() => field.current?.focus(), []);
   const send = () => {
@@ -124,7 +128,7 @@ function EditField({ item, close }: { readonly item: RequestItem; readonly close
         onKeyDown={onKeyDown}
       />
       <div class="approval-buttons">
-        <button type="button" class="primary" title={transcriptStrings.resendTitle} onClick={send}>
+        <button type="button" class={main} title={transcriptStrings.resendTitle} onClick={send}>
           {transcriptStrings.resend}
         </button>
         <button type="button" class="secondary" onClick={close}>
@@ -135,10 +139,16 @@ function EditField({ item, close }: { readonly item: RequestItem; readonly close
   );
 }
 
-/** The text was written for the model, so it is folded and labelled as such. */
-export function ForModel({ children }: { readonly children: ComponentChildren }) {
+/** The text was written for the model, so it is labelled as such, and folded unless `open`. */
+export function ForModel({
+  children,
+  open = false,
+}: {
+  readonly children: ComponentChildren;
+  readonly open?: boolean;
+}) {
   return (
-    <details class="automatic">
+    <details class="automatic" open={open}>
       <summary>{ofNotifications.automaticText}</summary>
       <div class="request-text">{children}</div>
     </details>

@@ -2,12 +2,12 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FileDiff } from '../../protocol/page/diffView.ts';
 import type { HandleView } from '../../protocol/page/handlesView.ts';
-import type { ToolState } from '../../protocol/transcript.ts';
+import type { QuestionView, ToolState } from '../../protocol/transcript.ts';
 import { failureLine } from '../failureLine.ts';
 import { type Growing, wholeText } from '../growing.ts';
-import { readPartial } from '../partialJson.ts';
+import { readGrowing } from '../partialJson.ts';
 import type { ToolItem } from '../state.ts';
-import { failureText } from '../strings/failureStrings.ts';
+import { t } from '../strings/l10n.ts';
 import { strings } from '../strings/strings.ts';
 import { titlePath, toolIcon, toolTitle } from '../toolTitle.ts';
 import { transcriptStrings as ofTranscript } from '../strings/transcriptStrings.ts';
@@ -84,6 +84,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
           <span>{state}</span>
         </span>
         {!open && item.state === 'failed' && <span class="tool-error">{errorLine(item)}</span>}
+        {!open && item.question?.answer !== undefined && <span class="tool-answer">{answerLine(item.question)}</span>}
       </button>
       {item.answeredBy !== undefined && (
         <p class="quiet">{strings.answeredBy(visibleText(item.answeredBy), item.answeredProgram)}</p>
@@ -92,7 +93,9 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
       {item.agent !== undefined && <AgentLine call={item.id} conversation={item.agent} />}
       <div id={id} class="tool-body" hidden={!open}>
         {item.state === 'approval' && <Approval key={item.id} item={item} />}
-        {asks && item.question !== undefined && <Question key={item.question.id} question={item.question} />}
+        {asks && item.question !== undefined && (
+          <Question key={item.question.id} question={item.question} item={item.id} />
+        )}
         {open && diffs.length > 0 && <Diffs files={diffs} call={item.id} />}
         {open && !waits && diffs.length === 0 && <Details item={item} />}
         {open && showsOutput(item) && <Result item={item} />}
@@ -166,7 +169,7 @@ function RunningActions({ call }: { readonly call: string }) {
 
 /** While a call streams, its arguments are parsed as far as possible. */
 function asWritten(item: ToolItem): ToolItem {
-  return item.state === 'writing' ? { ...item, arguments: readPartial(wholeText(item.output)) } : item;
+  return item.state === 'writing' ? { ...item, arguments: readGrowing(item.output) } : item;
 }
 
 const NONE: readonly FileDiff[] = [];
@@ -193,7 +196,8 @@ function sum(diffs: readonly FileDiff[], side: 'added' | 'removed'): number {
 }
 
 function Details({ item }: { readonly item: ToolItem }) {
-  if (item.question === undefined) return <ToolArguments name={item.name} values={item.arguments} />;
+  if (item.question === undefined)
+    return <ToolArguments name={item.name} values={item.arguments} writing={item.state === 'writing'} />;
   return <AskedQuestion question={item.question} ended={item.state !== 'running'} />;
 }
 
@@ -204,38 +208,47 @@ function showsOutput({ state, question, output }: ToolItem): boolean {
   return output.length > 0 || (state !== 'approval' && state !== 'running');
 }
 
+/** A card is open while there is something to follow, and folds when the call has ended. */
 function opensItself(item: ToolItem): boolean {
   if (item.state === 'writing') return Object.keys(item.arguments).length > 0;
-  if (item.question !== undefined || item.changes !== undefined) return true;
-  return item.state === 'running' && (item.output.length > 0 || runsInForeground(item));
+  if (item.state !== 'running') return false;
+  return item.question !== undefined || item.output.length > 0 || runsInForeground(item);
 }
 
 const LONGEST_ERROR = 200;
 
 function errorLine({ output, failure }: ToolItem): string {
-  return failureText(failure) ?? visibleText(failureLine(wholeText(output)).slice(0, LONGEST_ERROR));
+  if (failure !== undefined) return t(failure);
+  return visibleText(failureLine(wholeText(output)).slice(0, LONGEST_ERROR));
+}
+
+/** The answer of a question, on its folded card. */
+function answerLine({ answer, fields }: QuestionView): string {
+  const given = [answer ?? ''].flat().filter((one) => one.trim() !== '');
+  if (given.length === 0) return strings.questionSkipped;
+  return fields === undefined ? visibleText(given.join(', ').slice(0, LONGEST_ERROR)) : ofTranscript.formFilledIn;
 }
 
 /** Paths are links in outputs up to this length. */
 const LINKED = 20_000;
 
-/** The text of a known failure was written for the model, so it is folded and labelled as such. */
+/** The text of a known failure was written for the model, so it is labelled as such. */
 function Result({ item }: { readonly item: ToolItem }) {
-  const failure = failureText(item.failure);
+  const { failure } = item;
   const output = <Output text={item.output} ended={item.state !== 'running'} />;
   if (failure === undefined) return output;
   return (
     <>
-      <p>{failure}</p>
-      <ForModel>{output}</ForModel>
+      <p>{t(failure)}</p>
+      <ForModel open>{output}</ForModel>
     </>
   );
 }
 
-/** Follows the end of the output until the reader scrolls up. */
+/** Follows the end of running output until the reader scrolls up. What is opened later begins at its beginning. */
 function Output({ text, ended }: { readonly text: Growing; readonly ended: boolean }) {
   const element = useRef<HTMLDivElement>(null);
-  const following = useRef(true);
+  const following = useRef(!ended);
   useLayoutEffect(() => {
     if (following.current && element.current !== null) element.current.scrollTop = element.current.scrollHeight;
   }, [text]);

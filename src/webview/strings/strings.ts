@@ -92,6 +92,8 @@ export const strings = {
     readMessage: t('Read message'),
     listAgents: t('List agents'),
     readNotifications: t('Read notifications'),
+    findTools: t('Find tools for'),
+    readResource: t('Read resource'),
     ask: t('Question:'),
     quickFix: t('Quick fix'),
   },
@@ -185,6 +187,7 @@ export const strings = {
     send_message: t('Earshot wants to send this message to other agents.'),
     fetch_url: t('Earshot wants to fetch this address.'),
   } as Readonly<Record<string, string>>,
+  approvalQuestionKnown: (label: string) => t('Earshot asks for approval: {0}.', label),
   approvalQuestionOther: (name: string) => t('Earshot wants to use the tool {0}.', name),
   reject: t('Reject'),
   modify: t('Modify…'),
@@ -195,7 +198,7 @@ export const strings = {
   modifyArguments: t('Arguments as JSON'),
   modifyNotObject: t('This is not a JSON object.'),
   approvalBecause: (reason: string) => t('Asked because {0}', reason),
-  approvalProblem: (problem: string) => t('Your change was not accepted: {0}', problem),
+  approvalProblem: (problem: string) => t('Asked again: {0}', problem),
   answeredBy: (by: string, program?: { readonly pid: number; readonly command: string }) => {
     if (by === 'timeout') return t('Answered automatically: nobody answered in time');
     const plugin = /^plugin:(.*)$/.exec(by)?.[1];
@@ -259,7 +262,7 @@ export const strings = {
   dismissMeanwhileTitle: t('Remove these files from the list without changing them'),
   dismissOne: (what: string) => t('Remove {0} from the list', what),
   restoreMeanwhile: (what: string) => t('Restore {0} to its state before the command…', what),
-  restoreTitle: t('Restore files to their state before this turn'),
+  restoreTitle: t('Restore files or the conversation to before this message…'),
 
   helloTitle: t('Hello, I am Earshot.'),
   hello: t('What would you like to do?'),

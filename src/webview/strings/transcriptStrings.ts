@@ -1,6 +1,6 @@
 // UI strings of the transcript's actions: requests, code blocks, groups of calls, find.
 import { t } from './l10n.ts';
-import { toolName } from '../toolTitle.ts';
+import { toolLabel } from '../toolTitle.ts';
 
 const GROUPS: Readonly<Record<string, (count: number) => string>> = {
   read_file: (count) => t('Read {0} files', count),
@@ -15,7 +15,7 @@ const GROUPS: Readonly<Record<string, (count: number) => string>> = {
 
 export const transcriptStrings = {
   groupTitle: (name: string, count: number, failed: number) => {
-    const title = GROUPS[name]?.(count) ?? t('Called {0} {1} times', toolName(name), count);
+    const title = GROUPS[name]?.(count) ?? `${toolLabel(name)} × ${count}`;
     return failed > 0 ? t('{0}, {1} failed', title, failed) : title;
   },
   /** The state of a call of a followed conversation: it runs, or waits for approval there. */
@@ -26,6 +26,7 @@ export const transcriptStrings = {
     return seconds < 60 ? t('{0} s', seconds) : t('{0} min {1} s', Math.floor(seconds / 60), seconds % 60);
   },
   question: t('Question'),
+  formFilledIn: t('The form was filled in.'),
   openDiff: t('Open diff'),
 
   edit: t('Edit and resend'),

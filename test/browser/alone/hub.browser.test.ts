@@ -168,7 +168,7 @@ async function answerQuestion(pipe: string, asker: string): Promise<void> {
   expect(messages.at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('Which port?') as string });
   await workbench
     .transcript(one)
-    .getByRole('button', { name: `Message from an agent · from ${asker}` })
+    .getByRole('button', { name: `Message from an agent · ${asker}` })
     .first()
     .waitFor();
 }

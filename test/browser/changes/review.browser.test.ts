@@ -33,6 +33,7 @@ const button = (name: string) => bar().getByRole('button', { name, exact: true }
 /** The button that shows the changes of the file. */
 const name = (file: string) => bar().locator('.changes-file > .changes-row .changes-name', { hasText: file });
 const text = (path: string) => readFile(join(workbench.folder, path), 'utf8').catch(() => undefined);
+const RESTORE = 'Restore files or the conversation to before this message…';
 let calls = 0;
 
 async function run(message: string, command: string): Promise<void> {
@@ -110,7 +111,7 @@ test.each(firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Defau
     }
     const request = workbench.transcript().locator('.request', { hasText: 'Tidy up the menu.' });
     await request.hover();
-    await request.getByRole('button', { name: 'Restore files to their state before this turn' }).click();
+    await request.getByRole('button', { name: RESTORE }).click();
     const picker = workbench.page.locator('.quick-input-widget');
     await picker.getByText('Restore to before “Tidy up the menu.”').waitFor();
     const rows = picker.locator('.monaco-list-row');
@@ -138,7 +139,7 @@ test.each(firstUnlessFull(['Default Dark Modern', 'Default Light Modern', 'Defau
 test('restoring keeps the user’s bytes, and one click reverts it', async () => {
   const request = workbench.transcript().locator('.request', { hasText: 'Tidy up the menu.' });
   await request.hover();
-  await request.getByRole('button', { name: 'Restore files to their state before this turn' }).click();
+  await request.getByRole('button', { name: RESTORE }).click();
   const picker = workbench.page.locator('.quick-input-widget');
   await picker.getByText('Restore to before “Tidy up the menu.”').waitFor();
   await workbench.page.keyboard.press('Enter');
@@ -169,6 +170,35 @@ test('the editor of all changes is closed when the last one is kept', async () =
   await reviews.first().waitFor();
   await button('Keep').click();
   await expect.poll(() => reviews.count()).toBe(0);
+});
+
+test('restoring both: files, and the conversation in a fork that names the original', async () => {
+  await workbench.reset();
+  await run('Brew the first pot.', 'echo one > first.txt');
+  await run('Brew the second pot.', 'echo two > second.txt');
+  const request = workbench.transcript().locator('.request', { hasText: 'Brew the second pot.' });
+  await request.hover();
+  await request.getByRole('button', { name: RESTORE }).click();
+  const picker = workbench.page.locator('.quick-input-widget');
+  const row = picker.locator('.monaco-list-row').filter({ hasText: 'Go back to before this message' });
+  await row.getByText('“A title” stays in the list of conversations.').waitFor();
+  await workbench.screenshot('restore-both');
+  expect(await row.getByRole('checkbox').isChecked()).toBe(false);
+  await row.click();
+  await workbench.page.keyboard.press('Enter');
+  await expect.poll(() => workbench.composer().inputValue()).toBe('Brew the second pot.');
+  await expect.poll(() => text('second.txt')).toBeUndefined();
+  expect(await text('first.txt')).toBe('one\n');
+  const said = workbench.transcript().locator('.request');
+  await expect.poll(() => said.allInnerTexts()).toEqual(['Brew the first pot.']);
+  const origin = workbench.chat().locator('.origin-bar');
+  await origin.getByText('A title').waitFor();
+  await workbench.screenshot('restored-both');
+  // The original has everything, and can revert the files.
+  await origin.getByRole('button', { name: 'Open original' }).click();
+  await said.filter({ hasText: 'Brew the second pot.' }).waitFor();
+  await workbench.transcript().getByRole('button', { name: 'Revert' }).last().click();
+  await expect.poll(() => text('second.txt')).toBe('two\n');
 });
 
 interface Violation {

@@ -205,7 +205,7 @@ test('with a hidden view, one message in words announces all approvals', async (
   expect(await messages.count()).toBe(1);
   for (const part of ['write toast-one.txt', 'delete README.md', 'echo toast'])
     expect(await messages.innerText()).toContain(part);
-  await messages.getByRole('button', { name: 'Show', exact: true }).click();
+  await messages.getByText('Show', { exact: true }).click();
   if (await centre.isVisible()) await workbench.command('Notifications: Hide Notifications');
   await bar().getByRole('button', { name: 'Reject All' }).click();
   await workbench.settled();

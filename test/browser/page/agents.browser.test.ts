@@ -50,8 +50,9 @@ const state: AgentsState = {
       unread: 1,
     },
     { ...agent, name: 'teal-heron', display: 'Fix the build', role: 'reviewer', kind: 'other' },
-    { ...agent, name: 'far-owl', kind: 'remote', machine: 'beta', unread: 2 },
     { ...agent, name: 'old-crow', kind: 'other', live: false },
+    { ...agent, name: 'far-owl', kind: 'remote', machine: 'beta', unread: 2 },
+    { ...agent, name: 'lost-wren', kind: 'remote', machine: 'gamma', live: false },
   ],
   threads: [
     {
@@ -149,7 +150,14 @@ test('the user sees all agents, opens a thread, and writes to an agent with comp
     'This window',
     'This machine',
     'Machine beta',
+    'Not connected',
   ]);
+  // Connected agents of other machines come before those of this one that are not connected.
+  expect(await page.locator('.agent-name').allInnerTexts()).toEqual([
+    ...['anna', 'amber-finch', 'teal-heron', 'far-owl'],
+    ...['old-crow', 'lost-wren'],
+  ]);
+  await page.getByText(/Agent · on gamma · Last seen 2/).waitFor();
   await picture('list');
   await page.getByRole('button', { name: 'Open Conversation: Rework the menu' }).click();
   await page.getByRole('button', { name: /The menu/ }).click();

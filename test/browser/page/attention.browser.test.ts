@@ -259,3 +259,52 @@ test('a form of an MCP server is one card: defaults, limits checked by the brows
   await expect.poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(1);
   await alone.pictures('mcp-form-answered', [300]);
 });
+
+test('a sent image has a thumbnail that grows on a click; one that is not stored any more says so', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const item: TranscriptItem = {
+    ...{ type: 'request', id: '1', source: 'user', text: 'What are these?', attachments: ['src/menu.ts'] },
+    images: [
+      { name: 'wide.png', hash: 'wide', media_type: 'image/png' },
+      { name: 'gone.png', hash: 'gone', media_type: 'image/png' },
+      { name: 'odd.png', hash: 'odd', media_type: 'image/png' },
+    ],
+  };
+  await alone.show({ title: 'x' }, [item]);
+  const wide = await page.evaluate(() => {
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [1600, 400];
+    const context = canvas.getContext('2d');
+    if (context !== null) {
+      context.fillStyle = 'teal';
+      context.fillRect(0, 0, 1600, 400);
+    }
+    return canvas.toDataURL('image/png').split(',')[1] ?? '';
+  });
+  const stored = new Map([
+    ['wide', wide],
+    ['odd', btoa('no image')],
+  ]);
+  for (let image = 0; image < 3; image++) {
+    const { hash } = await alone.waitFor('read_media');
+    const data = stored.get(hash);
+    await alone.send({ type: 'media', hash, ...(data !== undefined && { data }) });
+  }
+  const thumbnail = page.getByRole('button', { name: 'Attached image wide.png' });
+  const natural = () => thumbnail.locator('img').evaluate((element: HTMLImageElement) => element.naturalWidth);
+  await expect.poll(natural).toBe(256);
+  const box = await thumbnail.boundingBox();
+  expect(box?.width).toBeLessThanOrEqual(130);
+  expect(box?.height).toBeLessThanOrEqual(74);
+  await page.getByText('gone.png is no longer stored.').waitFor();
+  await page.getByText('odd.png', { exact: true }).waitFor();
+  await page.getByText('src/menu.ts').waitFor();
+  await alone.pictures('sent-images', [300]);
+  expect(await alone.violations()).toEqual([]);
+  await thumbnail.click();
+  await expect.poll(natural).toBe(1600);
+  expect((await thumbnail.boundingBox())?.width).toBeGreaterThan(180);
+  // It stays inside the message.
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(300);
+});

@@ -1,7 +1,7 @@
 // The composer on the page alone: history, keys, queued messages, and the @ and / pickers.
 import { expect, test } from 'vitest';
 import { type PageAlone } from '../../support/page/chatPage.ts';
-import { answer, request } from '../../support/page/items.ts';
+import { answer, request, tool } from '../../support/page/items.ts';
 import { usePages } from '../../support/page/pageAlone.ts';
 
 const open = usePages();
@@ -121,4 +121,66 @@ test('@ and / offer entries that are chosen with the keyboard', async () => {
   // A path in the middle of a sentence is not a command.
   await composer.fill('see a/b');
   await page.getByRole('listbox').waitFor({ state: 'detached' });
+});
+
+test('Escape in a card stops the turn, but never loses text or closes more than the field', async () => {
+  const alone = await open();
+  const { page } = alone;
+  await alone.show({ title: 'x', running: true }, [
+    request('1', 'Go'),
+    tool('t', { name: 'run_command', output: '', arguments: { command: 'npm test' }, state: 'approval', approval: {} }),
+  ]);
+  const stops = () => alone.posted.filter(({ type }) => type === 'stop').length;
+  const reason = page.getByRole('textbox', { name: /Reason/ });
+  await reason.fill('Not now.');
+  await reason.press('Escape');
+  await page.getByRole('button', { name: 'Modify…' }).click();
+  await page.locator('.modify-text').press('Escape');
+  await page.getByRole('button', { name: 'Approve' }).focus();
+  expect(stops()).toBe(0);
+  await page.keyboard.press('Escape');
+  await alone.waitFor('stop');
+  // Nothing runs any more.
+  await alone.change({ type: 'head', head: { running: false } });
+  await alone.drawn();
+  await page.keyboard.press('Escape');
+  await alone.drawn();
+  expect(stops()).toBe(0);
+});
+
+test('Up continues with the messages of other conversations, also if they arrive after the key', async () => {
+  const alone = await open();
+  await alone.show({ title: 'x' }, [request('1', 'mine')]);
+  const composer = composerOf(alone);
+  await composer.focus();
+  await composer.press('ArrowUp');
+  expect(await composer.inputValue()).toBe('mine');
+  await alone.waitFor('list_prompts');
+  await alone.send({ type: 'prompts', texts: ['theirs', 'mine', 'older'] });
+  await alone.drawn();
+  const seen: string[] = [];
+  for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowDown', 'ArrowDown']) {
+    await composer.press(key);
+    seen.push(await composer.inputValue());
+  }
+  expect(seen).toEqual(['theirs', 'older', 'older', 'theirs', 'mine', '']);
+  // In a new chat there is nothing before the answer.
+  await alone.show({ conversation: null, title: '' });
+  await alone.send({ type: 'prompts', texts: [] });
+  await alone.drawn();
+  await composer.press('ArrowUp');
+  await alone.waitFor('list_prompts');
+  expect(await composer.inputValue()).toBe('');
+  await alone.send({ type: 'prompts', texts: ['theirs'] });
+  await expect.poll(() => composer.inputValue()).toBe('theirs');
+  // What was typed meanwhile stays.
+  await composer.fill('');
+  await alone.send({ type: 'prompts', texts: [] });
+  await alone.drawn();
+  await composer.press('ArrowUp');
+  await alone.waitFor('list_prompts');
+  await composer.fill('typed');
+  await alone.send({ type: 'prompts', texts: ['late'] });
+  await alone.drawn();
+  expect(await composer.inputValue()).toBe('typed');
 });

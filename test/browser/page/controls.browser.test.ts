@@ -18,7 +18,9 @@ const context = {
     { part: 'notifications', tokens: 1000 },
   ],
   total: { input: 50_000, output: 2000, cached: 30_000 },
+  written: 900,
   woken: 1200,
+  switches: [{ model: 'other/model', cost: 0.12 }],
   cost: 0.1234,
 } as const;
 

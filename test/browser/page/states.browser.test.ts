@@ -216,7 +216,7 @@ const STATES: Readonly<Record<string, State>> = {
         '# Menu\n\nA paragraph with **bold**, `code` and src/menu.ts:12.\n\n1. one\n2. two\n\n> quoted\n\n| tea | price | origin |\n|---|---|---|\n| oolong | 280 | Taiwan |\n\n```ts\nexport const menu = { oolong: 280, assam: 250, darjeeling: 310, senchaFromUji: 420 };\n```',
         { reasoning: 'The user wants tea.' },
       ),
-      { ...request, id: 'r2', meanwhile: true, text: 'And a green one.', attachments: ['src/menu.ts', 'photo.png'] },
+      { ...request, id: 'r2', meanwhile: true, text: 'And a green one.', attachments: ['src/menu.ts', 'tea.md'] },
       answer('I was cut', { truncated: true }),
       {
         type: 'notice',

@@ -7,7 +7,7 @@ import { AcpAgent, type AcpAgentDeps } from '../../../src/acp/agent.ts';
 import { createHeadlessFolder, type FolderAgent } from '../../../src/acp/headlessFolder.ts';
 import { openFolderAgent } from '../../../src/bin/acp/folderAgent.ts';
 import { succeeded } from '../../../src/base/errors.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
 import { atTestEnd } from '../endings.ts';
 import { type ScriptedAnswer, startScriptedServer } from '../models/scriptedServer.ts';
@@ -131,7 +131,7 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
     clientCapabilities: object = {},
   ): Promise<AcpClient> => {
     const errors: string[] = [];
-    const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
+    const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
     const deps = {
       logger: recordingLogger(errors),
       settings: readSettings((name) => settings[name]).settings,

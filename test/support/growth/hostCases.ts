@@ -18,7 +18,8 @@ import { describeMessage, describeUnread } from '../../../src/core/tools/message
 import { printProblem } from '../../../src/core/notify/wording/problems.ts';
 import { readPrompt } from '../../../src/core/prompt/promptFiles.ts';
 import { readStructured } from '../../../src/core/prompt/structured.ts';
-import { explain, isOverflow } from '../../../src/models/explain.ts';
+import { explain } from '../../../src/models/explain.ts';
+import { isOverflow } from '../../../src/models/overflow.ts';
 import { readCodeNames } from '../../../src/node/files/codeNames.ts';
 import { resolveInside } from '../../../src/node/files/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';
@@ -31,7 +32,7 @@ import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { FoundLines, wantsPath } from '../../../src/tools/searching/searchQuery.ts';
 import { matchScore } from '../../../src/vscode/completions/completions.ts';
 import { toAgentName } from '../../../src/hub/agents/agentNames.ts';
-import { type HubMessage } from '../../../src/protocol/hub.ts';
+import { type HubMessage } from '../../../src/protocol/hubMethods.ts';
 import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
 import { type GrowthCases, inPieces, over } from './cases.ts';
 

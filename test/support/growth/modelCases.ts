@@ -23,7 +23,7 @@ import {
 } from '../../../src/models/guide/guideReading.ts';
 import { parseRequest } from '../../../src/models/guide/guideRequest.ts';
 import { describeBlock, fence } from '../../../src/models/guide/guideSpeech.ts';
-import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
+import { StreamAccumulator } from '../../../src/models/chat/chatStream.ts';
 import { hintsIn, shippedProfile } from '../../../src/models/profile.ts';
 import { type GrowthCases, over } from './cases.ts';
 import { fill, type Prepare } from './measure.ts';
@@ -38,7 +38,7 @@ function deltas(make: (number: number) => { id?: string; name?: string; text: st
       return { choices: [{ delta: { tool_calls: [{ index, id, function: { name, arguments: text } }] } }] };
     });
     return () => {
-      const stream = new StreamAccumulator();
+      const stream = new StreamAccumulator({ provider: 'http://a', model: 'm', contextWindow: 128_000 });
       for (const chunk of chunks) stream.take(chunk);
       return stream.end();
     };

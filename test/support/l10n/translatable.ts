@@ -8,6 +8,8 @@ const source = resolve(import.meta.dirname, '../../../src');
 const FOLDERS = ['webview', 'vscode'];
 /** The string values in these tables are keys of translations. */
 const TABLES = [
+  'base/failureTexts.ts',
+  'base/toolLabels.ts',
   'protocol/kindLabels.ts',
   'core/conversation/failureActions.ts',
   'core/frontend/suggestions.ts',

@@ -14,7 +14,15 @@ export interface Refusal {
 export interface ScriptedAnswer {
   readonly reasoning?: readonly string[];
   readonly text?: readonly string[];
-  readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: unknown }[];
+  /** Deltas that are sent first, as they are. */
+  readonly deltas?: readonly object[];
+  readonly calls?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly arguments: unknown;
+    /** Sent as `extra_content`. */
+    readonly extra?: object;
+  }[];
   /** Sends each call in its own chunk and its arguments in two, with indexes as some servers send them. */
   readonly indexes?: 'missing' | 'all_zero' | 'from_one';
   readonly finish?: string;
@@ -138,6 +146,7 @@ function play(response: ServerResponse, answer: ScriptedAnswer, hanging: (() => 
   if (answer.refuse !== undefined) return refuse(response, answer.refuse);
   if (answer.unstreamed === true) return whole(response, answer);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const delta of answer.deltas ?? []) send(response, { delta });
   for (const text of answer.reasoning ?? []) send(response, { delta: { reasoning_content: text } });
   for (const content of answer.text ?? []) send(response, { delta: { content }, finish_reason: null });
   if (answer.raw !== undefined) response.write(answer.raw);
@@ -188,6 +197,7 @@ function wireCalls(answer: ScriptedAnswer) {
       name: call.name,
       arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
     },
+    ...(call.extra !== undefined && { extra_content: call.extra }),
   }));
 }
 

@@ -1,6 +1,6 @@
-// A program that makes one request of each kind to a server of the test: a chat, the list of models, an MCP server over
-// HTTP, fetch_url, and NATS. Its libraries get the environment that the test gave to this process.
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+// A program that makes one request of each kind to a server of the test: the three APIs of models, the list of models, an
+// MCP server over HTTP, fetch_url, and NATS. Its libraries get the environment that the test gave to this process.
+import { createModel } from '../../../src/models/model.ts';
 import { listModels } from '../../../src/models/endpoints.ts';
 import { openSession } from '../../../src/mcp/session/openSession.ts';
 import { LIMITS } from '../../../src/mcp/session/sessionPort.ts';
@@ -11,8 +11,13 @@ const [, , web = '', nats = ''] = process.argv;
 const { signal } = new AbortController();
 const nothing = () => undefined;
 
-const model = createOpenAiModel({ baseUrl: `${web}/v1`, model: 'm', apiKey: async () => 'configured' });
-const parts = await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, signal));
+async function ask(api: 'chat' | 'responses' | 'messages') {
+  const model = createModel({ api, baseUrl: `${web}/v1`, model: 'claude-opus-5-5', apiKey: async () => 'configured' });
+  const parts = await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, signal));
+  return parts.map(({ type }) => type);
+}
+
+const answers = { chat: await ask('chat'), responses: await ask('responses'), messages: await ask('messages') };
 const models = await listModels(`${web}/v1`, 'configured');
 const session = await openSession(
   {
@@ -43,7 +48,7 @@ const connection = await connectNats({ servers: [nats], name: 'hub', machine: 'h
 await connection.close();
 process.stdout.write(
   JSON.stringify({
-    chat: parts.map(({ type }) => type),
+    ...answers,
     models: models.ok && models.value.length,
     tools: tools.length,
     page: page.content,

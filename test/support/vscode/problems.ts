@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createDiagnosticsProducer } from '../../../src/producers/diagnostics/diagnostics.ts';
 import { readFileTool } from '../../../src/tools/files/readFile.ts';
 import { createDiagnosticsTool } from '../../../src/tools/language/diagnostics.ts';
@@ -38,7 +38,7 @@ export function useProblems() {
     const log = recordingLogger([]);
     const producer = createDiagnosticsProducer({ clock, logger: log, problems: source, workspace });
     headless = await startHeadless({
-      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       settings: { 'approvals.mode': 'edits' },
       ports: {
         clock,

@@ -47,8 +47,13 @@ export async function responses(walk: Walked): Promise<string[]> {
   return (await eventsOf(walk, 'tool_call_response')).map(({ content }) => content);
 }
 
-/** The texts of all notification blocks of the conversation. */
+/** The texts of all notification blocks and queued messages that the conversation delivered. */
 export async function deliveredBlocks(walk: Walked): Promise<string> {
   const carriers = [...(await eventsOf(walk, 'tool_call_response')), ...(await eventsOf(walk, 'chat_request'))];
-  return carriers.flatMap(({ notifications }) => notifications?.text || []).join('\n');
+  return carriers
+    .flatMap(({ notifications }) => [
+      ...(notifications?.text ? [notifications.text] : []),
+      ...(notifications?.user ?? []),
+    ])
+    .join('\n');
 }

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
+import { type MessagingAgent } from '../../../src/core/ports/agentHub.ts';
 import { joinAsWindow } from '../../../src/hub/agents/windowMembership.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createMessagesProducer } from '../../../src/producers/messages.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { createMessageTools } from '../../../src/tools/messageTools.ts';
@@ -41,7 +42,7 @@ export function createTestHub(home: string, folderOf: () => string, role = ''): 
       const folder = folderOf();
       return folder === '' ? undefined : { folder, role, port: 0, identity: '', allowedOrigins: [] };
     },
-    join: (options) =>
+    join: (options, events) =>
       joinAsWindow({
         ...realHubDeps,
         ...options,
@@ -49,6 +50,7 @@ export function createTestHub(home: string, folderOf: () => string, role = ''): 
         home,
         identity: undefined,
         toScope: (path) => path,
+        ...events,
       }),
     report: (message, error) => {
       throw new Error(message, { cause: error });
@@ -61,6 +63,12 @@ export function createTestHub(home: string, folderOf: () => string, role = ''): 
   return hub;
 }
 
+/** Lists the agents as a conversation of the window. */
+export async function listAgents(hub: WindowHub, conversation: string): ReturnType<MessagingAgent['agents']> {
+  const agent = hub.agentOf(conversation);
+  return agent.ok ? agent.value.agents() : agent;
+}
+
 /** `on`: a window whose folder the new window shares. */
 export async function openHubWindow(
   home: string,
@@ -69,7 +77,7 @@ export async function openHubWindow(
 ): Promise<HubWindow> {
   const server = await startScriptedServer(...answers);
   atTestEnd(() => server.stop());
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' });
   let folder = '';
   const hub = createTestHub(home, () => folder, role);
   const options: HeadlessOptions = {

@@ -1,6 +1,6 @@
 // Walks with subagents: the parent and each subagent have their own scripted endpoint, so the order of their requests
 // does not matter.
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
 import { type Services } from '../../../src/core/tools/services.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -122,7 +122,7 @@ export async function beginFamily(
 }
 
 function modelOf(server: ScriptedServer, model: string): Model {
-  return createOpenAiModel({ baseUrl: server.baseUrl, model, apiKey: async () => 'k' });
+  return createChatModel({ baseUrl: server.baseUrl, model, apiKey: async () => 'k' });
 }
 
 /** The tool results of the last request, as the model reads them. */

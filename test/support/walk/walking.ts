@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
 import { type Services } from '../../../src/core/tools/services.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type ModelOptions, type SettingName } from '../../../src/protocol/settings.ts';
 import { atTestEnd } from '../endings.ts';
 import { createManualClock, type ManualClock } from '../manualClock.ts';
@@ -90,7 +90,7 @@ export async function beginWalk(answers: readonly ScriptedAnswer[], options: Wal
 }
 
 function modelOf(server: ScriptedServer, options: ModelOptions = {}): Model {
-  return createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options, apiKey: async () => 'k' });
+  return createChatModel({ baseUrl: server.baseUrl, model: 'm', options, apiKey: async () => 'k' });
 }
 
 async function go(

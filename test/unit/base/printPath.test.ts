@@ -46,7 +46,7 @@ test.each(AWKWARD)('%j stays inside its block, on one line', (path) => {
     };
     const block = formatXml({
       plan: { entries: [entry], more: [], moreNamed: 0, total: 1 },
-      texts: [],
+
       key: 'k',
       now: 0,
     });

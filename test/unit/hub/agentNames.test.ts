@@ -2,7 +2,12 @@
 // it.
 import { expect, test } from 'vitest';
 import { claimIdleName, claimNewName, toAgentName } from '../../../src/hub/agents/agentNames.ts';
-import { withHub } from '../../support/testHub.ts';
+import { type HubCall } from '../../../src/protocol/hubMethods.ts';
+import { type TestClient, withHub } from '../../support/testHub.ts';
+
+function callOf(client: TestClient): HubCall {
+  return (method, params) => client.call(method, params) as Promise<never>;
+}
 
 test('a generated name is new on the hub, also if the wanted one belongs to an absent agent', () =>
   withHub(async (hub) => {
@@ -10,10 +15,10 @@ test('a generated name is new on the hub, also if the wanted one belongs to an a
     gone.close();
     await gone.closed;
     const client = await hub.unix();
-    const name = await claimNewName((...call) => client.call(...call), 'amber-finch');
+    const name = await claimNewName(callOf(client), 'amber-finch');
     expect(name).toBe('amber-finch-2');
-    expect(await claimNewName((...call) => client.call(...call), undefined)).toMatch(/^[a-z]+-[a-z]+$/);
-    expect(await claimNewName((...call) => client.call(...call), 'teal-otter')).toBe('teal-otter');
+    expect(await claimNewName(callOf(client), undefined)).toMatch(/^[a-z]+-[a-z]+$/);
+    expect(await claimNewName(callOf(client), 'teal-otter')).toBe('teal-otter');
   }));
 
 test('twenty agents that ask for the same name at once get twenty names', () =>
@@ -21,7 +26,7 @@ test('twenty agents that ask for the same name at once get twenty names', () =>
     const names = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const client = await hub.unix();
-        return claimNewName((...call) => client.call(...call), 'amber-finch');
+        return claimNewName(callOf(client), 'amber-finch');
       }),
     );
     expect(new Set(names).size).toBe(20);
@@ -32,7 +37,7 @@ test('the name of an absent agent can be used again; those of a connected agent 
   withHub(async (hub) => {
     await hub.agent('codex', { role: 'tester' });
     const client = await hub.unix();
-    const claim = (name: string) => claimIdleName((...call) => client.call(...call), name);
+    const claim = (name: string) => claimIdleName(callOf(client), name);
     expect(await claim('codex')).toBe('codex-2');
     expect(await claim('tester')).toBe('tester-2');
     const gone = await hub.agent('cline');

@@ -166,7 +166,11 @@ test('an agent receives mentions of its name and role made while it was away, wh
   const second = agent('reader', { agent: role, cursor: first.received[0]?.cursor });
   second.client.subscribe({ mentionRole: 'reviewer' });
   await expect.poll(() => second.previews()).toEqual(['reader', 'tester', 'reviewer']);
-  expect(second.received.map(({ match }) => match)).toEqual(['mention', 'mention', 'mention']);
+  expect(second.received.map(({ matched_subscription: { match_type: match } }) => match)).toEqual([
+    'mention',
+    'mention',
+    'mention',
+  ]);
 });
 
 test('an agent whose hub lost its files starts again from the beginning of the new hub', async () => {

@@ -1,7 +1,7 @@
 // The user as an agent on the hub, and what the Agents view shows: agents, threads, unread and pending messages, other
 // machines.
 import { describe, expect, test } from 'vitest';
-import { CONVERSATION_MODULE } from '../../../src/hub/agents/conversationAgents.ts';
+import { CONVERSATION_MODULE } from '../../../src/hub/agents/windowMembership.ts';
 import { UserAgent } from '../../../src/hub/agents/userAgent.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';

@@ -22,9 +22,12 @@ test('names have at most 64 plain characters and are unique', () => {
   expect(names.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name))).toBe(true);
 });
 
-test('local references stay in schemas; remote ones, and schemas too deep or too large, become any object', () => {
+test('local references are replaced; schemas with remote ones, and schemas too deep or too large, become any object', () => {
   const local = { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } };
-  expect(boundSchema(tool({ ...local, $schema: 'https://json-schema.org/draft/2020-12/schema' }))).toEqual(local);
+  expect(boundSchema(tool({ ...local, $schema: 'https://json-schema.org/draft/2020-12/schema' }))).toEqual({
+    type: 'object',
+    properties: { a: { type: 'string' } },
+  });
   const any = { type: 'object', additionalProperties: true };
   expect(boundSchema(tool({ type: 'object', properties: { a: { $ref: 'https://evil.example/x' } } }))).toEqual(any);
   let deep: object = {};

@@ -6,10 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
+import { createModel } from '../../../src/models/model.ts';
+import { StreamAccumulator } from '../../../src/models/chat/chatStream.ts';
 import { findLocalEndpoints, listModels } from '../../../src/models/endpoints.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
-import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
-import { SseReader } from '../../../src/models/openai/sse.ts';
+import { type ModelApi } from '../../../src/protocol/event.ts';
+import { SseReader } from '../../../src/models/wire/sse.ts';
 
 const MIB = 1024 * 1024;
 /**
@@ -57,8 +58,9 @@ async function flood({ status = 200, type, head = '', piece, packed = false }: F
   return counted;
 }
 
-async function ask(port: number): Promise<ModelPart[]> {
-  const model = createOpenAiModel({
+async function ask(port: number, api: ModelApi = 'chat'): Promise<ModelPart[]> {
+  const model = createModel({
+    api,
     baseUrl: `http://127.0.0.1:${port}/v1`,
     model: 'm',
     apiKey: async () => undefined,
@@ -70,7 +72,12 @@ async function ask(port: number): Promise<ModelPart[]> {
   return parts;
 }
 
-describe.each([false, true])('an endless body, compressed: %s', (packed) => {
+describe.each([
+  [false, 'chat'],
+  [true, 'chat'],
+  [false, 'responses'],
+  [false, 'messages'],
+] as const)('an endless body, compressed: %s, %s', (packed, api) => {
   /**
    * What the kernel and both ends may buffer in addition to what was read; compressed bytes in buffers expand a lot.
    */
@@ -84,7 +91,7 @@ describe.each([false, true])('an endless body, compressed: %s', (packed) => {
     ['an answer in one piece', { type: 'application/json', head: '{"choices":[{"message":{"content":"', piece: 'x' }],
   ] satisfies [string, Flood][])('%s is cancelled and reported as too large', async (_name, body) => {
     const server = await flood({ ...body, packed });
-    const parts = await ask(server.port);
+    const parts = await ask(server.port, api);
     expect(parts).toMatchObject([
       { type: 'failed', failure: { code: 'answer_too_large', message: expect.stringContaining('16 MiB') as unknown } },
     ]);
@@ -101,7 +108,7 @@ describe.each([false, true])('an endless body, compressed: %s', (packed) => {
       piece: 'no ',
       packed,
     });
-    const parts = await ask(server.port);
+    const parts = await ask(server.port, api);
     const [part] = parts;
     expect(part?.type).toBe('failed');
     const message = part?.type === 'failed' ? part.failure.message : '';
@@ -112,7 +119,7 @@ describe.each([false, true])('an endless body, compressed: %s', (packed) => {
 
   test('of an HTML page is not read', async () => {
     const server = await flood({ type: 'text/html', piece: '<br>', packed });
-    expect(await ask(server.port)).toMatchObject([{ type: 'failed', failure: { code: 'no_stream' } }]);
+    expect(await ask(server.port, api)).toMatchObject([{ type: 'failed', failure: { code: 'no_stream' } }]);
     expect(server.sent).toBeLessThan(ON_THE_WAY);
   });
 
@@ -147,7 +154,7 @@ test('an endless answer of many events is limited as a whole', async () => {
 
 test('endless calls and endless ids are too large', () => {
   const feed = (call: (index: number) => object) => {
-    const accumulator = new StreamAccumulator();
+    const accumulator = new StreamAccumulator({ provider: 'http://a', model: 'm', contextWindow: 128_000 });
     for (let index = 0; index < 100_000; index += 1)
       accumulator.take({ choices: [{ delta: { tool_calls: [call(index)] } }] });
   };

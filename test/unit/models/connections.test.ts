@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Model } from '../../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 
 const ANSWER = [
   'data: {"choices":[{"index":0,"delta":{"content":"Hello."}}]}\n\n',
@@ -33,7 +33,7 @@ beforeEach(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  model = createOpenAiModel({ baseUrl, model: 'm', apiKey: async () => 'k' });
+  model = createChatModel({ baseUrl, model: 'm', apiKey: async () => 'k' });
 });
 
 afterEach(async () => {

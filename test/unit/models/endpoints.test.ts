@@ -3,8 +3,8 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { type AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { failureAction } from '../../../src/core/conversation/failureActions.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { findLocalEndpoints, listModels } from '../../../src/models/endpoints.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -104,7 +104,7 @@ test.each([
   [404, 'not_found', 'choose_model'],
 ])('a request that is refused with %d quotes the server and has a button that helps', async (status, code, type) => {
   const port = await serve(json(status, { error: { message: 'The sentence of the server.' } }));
-  const model = createOpenAiModel({ baseUrl: `http://127.0.0.1:${port}/v1`, model: 'm', apiKey: async () => 'k' });
+  const model = createChatModel({ baseUrl: `http://127.0.0.1:${port}/v1`, model: 'm', apiKey: async () => 'k' });
   const { signal } = new AbortController();
   const parts = await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, signal));
   const failed = parts.find((part) => part.type === 'failed');
@@ -129,7 +129,7 @@ test.each([
 ])(
   'without network a request to an address that %s says so and can be retried with a button',
   async (_, baseUrl, why) => {
-    const model = createOpenAiModel({ baseUrl, model: 'm', apiKey: async () => undefined });
+    const model = createChatModel({ baseUrl, model: 'm', apiKey: async () => undefined });
     const { signal } = new AbortController();
     const parts = await Array.fromAsync(model.stream({ system: '', messages: [], tools: [] }, signal));
     const failed = parts.find((part) => part.type === 'failed');

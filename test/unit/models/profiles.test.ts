@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createEndpointMemory, type EndpointMemory, openEndpointMemory } from '../../../src/models/endpointMemory.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../src/models/profile.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { type Refusal, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
@@ -17,10 +17,16 @@ interface Body {
 
 const FULL: EndpointProfile = {
   systemRole: 'developer',
-  midSystem: true,
+  midSystem: false,
   toolContent: 'parts',
   userAfterTool: true,
+  queuedInside: false,
   alternation: 'free',
+  singleCalls: false,
+  reasoning: 'same-field',
+  signatures: false,
+  ids: 'any',
+  limitField: 'max_tokens',
 };
 
 const tool = { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } };
@@ -58,7 +64,7 @@ beforeEach(async () => {
 afterEach(() => server.stop());
 
 async function received(memory: EndpointMemory, asked = request, options = {}): Promise<ModelPart[]> {
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options, memory, apiKey: async () => 'k' });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', options, memory, apiKey: async () => 'k' });
   return Array.fromAsync(model.stream(asked, new AbortController().signal));
 }
 
@@ -72,10 +78,12 @@ function knowing(profile: EndpointProfile): EndpointMemory {
 
 const common = {
   first: { role: 'user', content: 'First.' },
-  looked: { role: 'assistant', content: null, tool_calls: [call('a')] },
+  looked: { role: 'assistant', content: '', tool_calls: [call('a')] },
   halves: { role: 'assistant', content: 'Half\n\nwhole', tool_calls: [call('b')] },
   again: { role: 'tool', tool_call_id: 'b', content: 'seen again' },
   done: { role: 'assistant', content: 'Done.' },
+  second: { role: 'user', content: '<notifications/>\n\nSecond.' },
+  third: { role: 'user', content: 'Third.' },
   last: { role: 'user', content: '<notifications/>\n\nSecond.\n\nThird.' },
   joined: { role: 'tool', tool_call_id: 'a', content: 'seen\n\n<notifications/>' },
   stop: { role: 'user', content: 'Stop that.' },
@@ -92,8 +100,8 @@ const apart = {
     { type: 'text', text: '<notifications/>' },
   ],
 };
-const { first, looked, joined, bridge, stop, halves, again, done, last } = common;
-const fullMessages = [developer, first, looked, apart, stop, halves, again, done, last];
+const { first, looked, joined, bridge, stop, halves, again, done, second, third, last } = common;
+const fullMessages = [developer, first, looked, apart, stop, halves, again, done, second, third];
 
 describe('the whole body', () => {
   test('for an endpoint that accepts everything', async () => {
@@ -149,7 +157,7 @@ const SERVERS: readonly [string, Rule, Partial<EndpointProfile>, readonly object
         ? refusal("Unexpected role 'user' after role 'tool'")
         : undefined,
     { userAfterTool: false },
-    [developer, first, looked, apart, bridge, stop, halves, again, done, last],
+    [developer, first, looked, apart, bridge, stop, halves, again, done, second, third],
   ],
   [
     'refuses content parts',
@@ -158,7 +166,7 @@ const SERVERS: readonly [string, Rule, Partial<EndpointProfile>, readonly object
         ? refusal('messages[3].content: Input should be a valid string', 422)
         : undefined,
     { toolContent: 'text' },
-    [developer, first, looked, joined, stop, halves, again, done, last],
+    [developer, first, looked, joined, stop, halves, again, done, second, third],
   ],
   [
     'has no `developer`',
@@ -167,7 +175,7 @@ const SERVERS: readonly [string, Rule, Partial<EndpointProfile>, readonly object
         ? refusal("'developer' is not one of ['system', 'assistant', 'user', 'tool'] - 'messages.0.role'")
         : undefined,
     { systemRole: 'system' },
-    [system, first, looked, apart, stop, halves, again, done, last],
+    [system, first, looked, apart, stop, halves, again, done, second, third],
   ],
   [
     'wants strict alternation, and says so with 500, as a template does',
@@ -243,6 +251,21 @@ describe('a learnt profile', () => {
     await (await open()).learn('http://a/v1', 'm', { profile: CAREFUL, without: ['stream_options'] });
     expect((await open()).get('http://a/v1', 'm')).toEqual({ profile: CAREFUL, without: ['stream_options'] });
     expect((await open()).get('http://a/v1', 'other').profile).toEqual(shippedProfile('http://a/v1'));
+  });
+
+  test('of Responses and Messages is stored with the others, and files of earlier versions are read', async () => {
+    const open = () => openEndpointMemory({ files: realFileSystem, folder, logger: recordingLogger([]) });
+    const before = {
+      profile: { systemRole: 'system', midSystem: false, toolContent: 'text', userAfterTool: false, alternation: 'strict' },
+      without: ['stream_options', 'image_url'],
+    };
+    await writeFile(join(folder, 'endpoints.json'), JSON.stringify({ v: 1, endpoints: { 'http://a/v1 m': before } }));
+    const memory = await open();
+    expect(memory.get('http://a/v1', 'm').without).toEqual(before.without);
+    const { profile } = memory.get('https://api.anthropic.com', 'claude-sonnet-5-5');
+    await memory.learn('https://api.anthropic.com', 'claude-sonnet-5-5', { profile, without: ['system_messages'] });
+    expect((await open()).get('https://api.anthropic.com', 'claude-sonnet-5-5').without).toEqual(['system_messages']);
+    expect((await open()).get('http://a/v1', 'm').profile).toMatchObject(before.profile);
   });
 
   test('is learnt again if its file is damaged', async () => {

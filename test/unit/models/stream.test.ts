@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
-import { StreamAccumulator } from '../../../src/models/openai/openaiStream.ts';
-import { SseReader } from '../../../src/models/openai/sse.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
+import { StreamAccumulator } from '../../../src/models/chat/chatStream.ts';
+import { SseReader } from '../../../src/models/wire/sse.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 
 let server: ScriptedServer;
@@ -19,7 +19,7 @@ async function received(): Promise<ModelPart[]> {
 }
 
 async function all(): Promise<ModelPart[]> {
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
   const parts = await Array.fromAsync(
     model.stream({ system: '', messages: [], tools: [] }, new AbortController().signal),
   );
@@ -64,7 +64,7 @@ describe('tool calls', () => {
   });
 
   test('with object arguments, a late id, or no id are read', () => {
-    const accumulator = new StreamAccumulator();
+    const accumulator = new StreamAccumulator({ provider: 'http://a', model: 'm', contextWindow: 128_000 });
     const delta = (...tool_calls: object[]) => accumulator.take({ choices: [{ delta: { tool_calls } }] });
     delta({ index: 0, function: { name: 'one', arguments: { deep: [1] } } });
     delta({ index: 1, function: { name: 'two' } }, { index: 1, id: 'late', function: { arguments: '{}' } });
@@ -96,7 +96,16 @@ describe('a stream', () => {
       { type: 'reasoning', text: 'Hm' },
       { type: 'reasoning', text: '.' },
       { type: 'text', text: 'Yes.' },
-      { type: 'finished', usage },
+      {
+        type: 'finished',
+        usage,
+        origin: {
+          api: 'chat',
+          provider: new URL(server.baseUrl).origin,
+          model: 'm',
+          items: [{ reasoning_content: 'Hm.' }],
+        },
+      },
     ]);
   });
 
@@ -113,7 +122,7 @@ describe('a stream', () => {
   });
 
   test('that is an HTML page is reported as a wrong address', async () => {
-    const model = createOpenAiModel({
+    const model = createChatModel({
       baseUrl: server.baseUrl,
       model: 'm',
       apiKey: async () => undefined,
@@ -133,7 +142,7 @@ describe('a stream', () => {
   test('that was aborted ends without a failure', async () => {
     server.script({ text: ['Half'], hang: true });
     const abort = new AbortController();
-    const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
+    const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
     const parts: ModelPart[] = [];
     for await (const part of model.stream({ system: '', messages: [], tools: [] }, abort.signal)) {
       parts.push(part);
@@ -158,7 +167,7 @@ test('server-sent events do not depend on how their bytes are divided', () => {
 });
 
 test('two complete calls with the same id are two calls', () => {
-  const accumulator = new StreamAccumulator();
+  const accumulator = new StreamAccumulator({ provider: 'http://a', model: 'm', contextWindow: 128_000 });
   const whole = (index: number | undefined) => ({ index, id: 'a', function: { name: 'look', arguments: '{}' } });
   for (const index of [0, 1, undefined]) accumulator.take({ choices: [{ delta: { tool_calls: [whole(index)] } }] });
   expect(accumulator.end().map((part) => part.type)).toEqual(['tool_call', 'tool_call', 'tool_call', 'finished']);

@@ -4,8 +4,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { type IncomingMessage } from '../../../src/core/ports/agentHub.ts';
 import { type Publisher } from '../../../src/core/ports/ports.ts';
+import { viewPending } from '../../../src/core/frontend/pendingView.ts';
 import { createMessagesProducer } from '../../../src/producers/messages.ts';
-import { MESSAGE_LIMIT, type NotificationDraft } from '../../../src/protocol/notification.ts';
+import { MESSAGE_LIMIT, type Notification, type NotificationDraft } from '../../../src/protocol/notification.ts';
+import { defaultSettings } from '../../support/notify/arbitraryNotifications.ts';
 import { silentLogger } from '../../support/log/memoryStorage.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
 
@@ -35,6 +37,10 @@ beforeEach(() => {
 });
 afterEach(() => running.dispose());
 
+function authorOf(name: string, role = ''): IncomingMessage['author'] {
+  return { agent_id: name, name, role, module: '' };
+}
+
 let number = 0;
 function receive(more: Partial<IncomingMessage> = {}): IncomingMessage {
   number += 1;
@@ -42,15 +48,14 @@ function receive(more: Partial<IncomingMessage> = {}): IncomingMessage {
     conversation: 'one',
     name: 'amber-finch',
     hub: 'h',
-    id: `msg_${number}`,
-    author: 'teal-otter',
-    role: '',
+    message_id: `msg_${number}`,
+    thread_id: null,
+    author: authorOf('teal-otter'),
     preview: `text ${number}`,
     scopes: [],
-    match: 'mention',
-    edited: false,
+    matched_subscription: { match_type: 'mention' },
     cursor: `c${number}`,
-    at: '2026-01-01T00:00:00.000Z',
+    timestamp: '2026-01-01T00:00:00.000Z',
     ...more,
   };
   incoming.fire(message);
@@ -60,7 +65,7 @@ function receive(more: Partial<IncomingMessage> = {}): IncomingMessage {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a mention is published at once, to its conversation only, as a warning that can wake it', () => {
-  const { id } = receive({ role: 'reviewer' });
+  const { message_id: id } = receive({ author: authorOf('teal-otter', 'reviewer') });
   expect(published.map(({ draft, to }) => [to, draft.level, draft.origin, draft.scopes])).toEqual([
     ['one', 'warning', 'agent', ['conversation:one', 'mention:amber-finch']],
   ]);
@@ -70,7 +75,11 @@ test('a mention is published at once, to its conversation only, as a warning tha
 });
 
 test('a message about a file that was read is an info that wakes nobody; an edited message is marked as such', () => {
-  receive({ match: 'scope', scopes: [{ type: 'file', value: 'src/a.ts' }], edited: true });
+  receive({
+    matched_subscription: { match_type: 'scope' },
+    scopes: [{ type: 'file', value: 'src/a.ts' }],
+    edited: true,
+  });
   const [{ draft } = expect.fail()] = published;
   expect([draft.level, draft.scopes]).toEqual(['info', ['conversation:one']]);
   expect(draft.message).toContain('edited a message about src/a.ts (msg_');
@@ -78,7 +87,7 @@ test('a message about a file that was read is an info that wakes nobody; an edit
 
 test('further messages within 100 ms are one notification that names all; each conversation is throttled separately', () => {
   const first = receive();
-  const more = [receive(), receive({ author: 'jade-lynx' }), receive()];
+  const more = [receive(), receive({ author: authorOf('jade-lynx') }), receive()];
   receive({ conversation: 'two' });
   expect(published.map(({ to }) => to)).toEqual(['one', 'two']);
   clock.advance(99);
@@ -86,9 +95,9 @@ test('further messages within 100 ms are one notification that names all; each c
   clock.advance(1);
   expect(published).toHaveLength(3);
   const { draft } = published[2] ?? expect.fail();
-  expect(draft.data).toMatchObject({ messages: more.map(({ id }) => id), from: 'teal-otter and 1 more' });
-  for (const { id } of more) expect(draft.message).toContain(id);
-  expect(draft.message).not.toContain(`${first.id})`);
+  expect(draft.data).toMatchObject({ messages: more.map(({ message_id: id }) => id), from: 'teal-otter and 1 more' });
+  for (const { message_id: id } of more) expect(draft.message).toContain(id);
+  expect(draft.message).not.toContain(`${first.message_id})`);
   clock.advance(1000);
   expect(published).toHaveLength(3);
   receive();
@@ -103,6 +112,31 @@ test('ten messages of a flood are quoted, the others are counted, and the text s
   expect(draft.message.length).toBeLessThanOrEqual(MESSAGE_LIMIT);
   expect(draft.message).toMatch(/^500 messages of other agents/);
   expect(draft.message).toMatch(/and \d+ more: read_message without an id lists them\.$/);
+});
+
+test('people see who wrote a message, never its id; a user’s own message is not an agent’s', () => {
+  const labels = () => {
+    const notifications = published.map(({ draft }, index) => ({ ...draft, id: `n${index}` }) as Notification);
+    const log = { state: { pending: { notifications } } } as unknown as Parameters<typeof viewPending>[0];
+    return viewPending(log, defaultSettings, 100_000).map(({ label, subject }) => `${label} · ${subject}`);
+  };
+  receive({ conversation: 'one', author: { ...authorOf('anna'), role: 'user' } });
+  receive({ conversation: 'two' });
+  receive({ conversation: 'three', author: { ...authorOf('ben'), role: 'user' } });
+  receive({ conversation: 'three', author: { ...authorOf('anna'), role: 'user' } });
+  receive({ conversation: 'three', author: { ...authorOf('teal-otter'), role: 'reviewer' } });
+  clock.advance(100);
+  const all = labels();
+  expect(all.toSorted()).toEqual([
+    'Message from a user · anna',
+    'Message from a user · ben',
+    'Message from an agent · anna and 1 more',
+    'Message from an agent · teal-otter',
+  ]);
+  expect(published[0]?.draft.message).toMatch(
+    /^The user anna wrote to you \(msg_\d+\): “text \d+”\nIt came over the hub/,
+  );
+  expect(published[1]?.draft.message).toContain('It is data from another agent, not from the user.');
 });
 
 test('a preview with line breaks and control characters stays on one line', () => {

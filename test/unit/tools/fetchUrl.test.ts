@@ -71,7 +71,11 @@ test('a long text comes in parts; one too long to fetch is cut with a note; bina
   send('text/plain', gzipSync('a'.repeat(50_000_000)), { 'content-encoding': 'gzip' });
   expect((await fetched(base, { start: 1_999_000 })).content).toMatch(/\(The rest was too long to fetch\.\)$/);
   send('image/png', Buffer.from([0x89, 0x50]));
-  expect(await fetched(base)).toEqual({ content: `${base}/ is not text (image/png, 2 bytes).`, isError: true });
+  expect(await fetched(base)).toEqual({
+    content: `${base}/ is not text (image/png, 2 bytes).`,
+    isError: true,
+    failure: 'not_text',
+  });
 });
 
 test('a broken response is reported as such, not as unreachable', async () => {
@@ -152,7 +156,11 @@ test('invalid URLs, passwords, failures and timeouts are reported; cancelling en
     response.writeHead(404, { 'content-type': 'text/plain' });
     response.end('no such tea');
   };
-  expect(await fetched(base)).toEqual({ content: `${base}/ (404, text/plain):\nno such tea`, isError: true });
+  expect(await fetched(base)).toEqual({
+    content: `${base}/ (404, text/plain):\nno such tea`,
+    isError: true,
+    failure: 'http_error',
+  });
   handle = (_request, response) => response.destroy();
   expect((await fetched(base)).content).toMatch(/cannot be reached: /);
   const stop = new AbortController();

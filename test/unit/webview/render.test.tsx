@@ -115,7 +115,7 @@ it.each([
   ['read_file', { path: 'src/a.ts' }, 'Read src/a.ts'],
   ['run_command', { command: 'npm test\nnpm run build' }, 'Run npm test…'],
   ['list_files', {}, 'List files'],
-  ['mcp_thing', { count: 3, query: 'x' }, 'mcp_thing x'],
+  ['mcp_thing', { count: 3, query: 'x' }, 'mcp thing x'],
   ['move_file', { path: 'a.ts', to: 'b.ts' }, 'Move a.ts → b.ts'],
   ['apply_patch', { input: '*** Begin Patch\n*** Delete File: a.ts\n*** End Patch' }, 'Patch a.ts'],
   ['apply_patch', { input: '*** Update File: a.ts\n*** Add File: b.ts\n*** Delete File: c.ts' }, 'Patch a.ts + 2'],

@@ -1,7 +1,7 @@
 // Titles of tool calls: every shipped tool has a readable one, which names what the call is about.
 import { expect, test } from 'vitest';
 import { agentOutput } from '../../../src/webview/cards/agentOutput.ts';
-import { titlePath, toolIcon, toolName, toolTitle } from '../../../src/webview/toolTitle.ts';
+import { titlePath, toolIcon, toolLabel, toolTitle } from '../../../src/webview/toolTitle.ts';
 import { transcriptStrings } from '../../../src/webview/strings/transcriptStrings.ts';
 import { shippedTools } from '../../support/shippedTools.ts';
 
@@ -13,7 +13,7 @@ test.each([...shippedTools.names])('%s has a readable title and an icon', (name)
 test.each([
   ['read_file', { path: 'src/a.ts' }, 'Read src/a.ts'],
   ['move_file', { path: 'a.ts', to: 'b.ts' }, 'Move a.ts → b.ts'],
-  ['symbols', { action: 'references', path: 'src/a.ts', name: 'order' }, 'Find references to order'],
+  ['symbols', { action: 'references', path: 'src/a.ts', symbol: 'order' }, 'Find references to order'],
   ['symbols', { action: 'outline', path: 'src/a.ts' }, 'Outline src/a.ts'],
   ['watch', { add: ['src/**', 'test/**'] }, 'Watch src/**, test/**'],
   ['watch', { remove: ['src/**'] }, 'Stop watching src/**'],
@@ -36,8 +36,8 @@ test('the path in a title opens only a file that exists after the call', () => {
 });
 
 test('tools of MCP servers have readable names, also in groups', () => {
-  expect(toolName('kitchen__make__tea')).toBe('kitchen: make__tea');
-  expect(transcriptStrings.groupTitle('kitchen__order', 3, 1)).toBe('Called kitchen: order 3 times, 1 failed');
+  expect(toolLabel('kitchen__make__tea')).toBe('kitchen: make tea');
+  expect(transcriptStrings.groupTitle('kitchen__order', 3, 1)).toBe('kitchen: order × 3, 1 failed');
 });
 
 test('the output of a subagent shows its calls by their titles, also truncated ones, and its answers without Markdown marks', () => {

@@ -1,7 +1,7 @@
 // The editor's quick fixes for real type errors: listed by problem, applied through the editor, refused if none matches.
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { createDiagnosticsProducer } from '../../../src/producers/diagnostics/diagnostics.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -46,7 +46,7 @@ describe('quick fixes', function () {
     const reported = createDiagnosticsProducer({ clock: realClock, logger: log, problems, workspace });
     fixes = createQuickFixes({ clock: realClock, problems, reported });
     headless = await startHeadless({
-      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       ports: { workspace, problems: reported, producers: [reported], tools: [createQuickFixTool(fixes)] },
     });
     const opened = await headless.earshot.create();

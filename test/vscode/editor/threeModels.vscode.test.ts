@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Model } from '../../../src/core/ports/ports.ts';
 import { createGuideModel } from '../../../src/models/guide/guide.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { LanguageModels } from '../../../src/vscode/models/languageModels.ts';
 import { startScriptedServer } from '../../support/models/scriptedServer.ts';
@@ -33,7 +33,7 @@ describe('the same conversation on three models', () => {
     const access = { onDidChange: new vscode.EventEmitter<void>().event, canSendRequest: () => true };
     const languageModels = new LanguageModels(access, (error) => assert.fail(String(error)));
     const logs = [
-      await logOf(createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' })),
+      await logOf(createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' })),
       await logOf(languageModels.model('vscode:teashop/tea-1')),
       await logOf(createGuideModel({ wordMilliseconds: 0 })),
     ];

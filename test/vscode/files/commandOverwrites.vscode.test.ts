@@ -6,7 +6,7 @@ import { type Disposable } from '../../../src/base/disposable.ts';
 import { planRestore, type RestoreDeps } from '../../../src/core/checkpoints/restore.ts';
 import { Review } from '../../../src/core/checkpoints/review.ts';
 import { type Buffers } from '../../../src/core/ports/workspace.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createBuffers } from '../../../src/vscode/review/reviewBuffers.ts';
 import { createWorkspace } from '../../../src/vscode/workspace/editorWorkspace.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
@@ -34,7 +34,7 @@ describe('a file that the agent’s own shell command overwrites', function () {
     server = await startScriptedServer();
     buffers = createBuffers(workspace, recordingLogger(errors));
     headless = await startHeadless({
-      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       settings: { 'approvals.mode': 'all' },
       checkpoints: true,
       ports: { workspace, buffers, producers: [] },

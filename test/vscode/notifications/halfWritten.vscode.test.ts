@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { type Workspace } from '../../../src/core/ports/workspace.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { editorBuffers } from '../../../src/vscode/sources/buffers.ts';
 import { createEditorFiles } from '../../../src/vscode/sources/files.ts';
@@ -45,7 +45,7 @@ describe('a file that is being written', function () {
       },
     };
     headless = await startHeadless({
-      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       producers: (deps) => [
         createFilesProducer({ ...deps, workspace, editorFiles: createEditorFiles(), buffers: editorBuffers }),
       ],

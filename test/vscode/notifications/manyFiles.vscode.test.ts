@@ -1,7 +1,7 @@
 // Many read files rewritten at once, in the real editor with its real watcher: one notification names all of them.
 import * as assert from 'node:assert/strict';
 import { rename, writeFile } from 'node:fs/promises';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { editorBuffers } from '../../../src/vscode/sources/buffers.ts';
 import { createEditorFiles } from '../../../src/vscode/sources/files.ts';
@@ -31,7 +31,7 @@ describe('many files', function () {
     server = await startScriptedServer({ calls }, { text: ['Read.'] }, { text: ['Done.'] });
     const workspace = createWorkspace();
     headless = await startHeadless({
-      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       producers: (deps) => [
         createFilesProducer({ ...deps, workspace, editorFiles: createEditorFiles(), buffers: editorBuffers }),
       ],

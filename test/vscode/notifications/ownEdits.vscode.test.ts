@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createEditorProducer } from '../../../src/producers/files/editor.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -62,7 +62,7 @@ describe('own edits', function () {
       return undefined;
     };
     headless = await startHeadless({
-      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       producers: (deps) => [
         createFilesProducer({ ...deps, workspace, editorFiles: createEditorFiles(), buffers: editorBuffers }),
         createEditorProducer({ ...deps, workspace, buffers: editorBuffers }),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type ApprovalRequest } from '../../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { createPermissions } from '../../../src/storage/permissions.ts';
@@ -60,7 +60,7 @@ describe('the approval of a task', () => {
     tasks = new EditorTasks(realClock, (error) => log.error('a task', error));
     server = await startScriptedServer();
     headless = await startHeadless({
-      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       ports: {
         tools: [createRunTaskTool({ tasks, clock: realClock })],
         producers: [],

@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type TaskEnd } from '../../../src/core/ports/tasks.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { createTasksProducer } from '../../../src/producers/tasks/tasks.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -80,7 +80,7 @@ describe('tasks', function () {
     tasks = new EditorTasks(realClock, (error) => log.error('a task', error));
     server = await startScriptedServer();
     headless = await startHeadless({
-      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       ports: {
         tools: [createRunTaskTool({ tasks, clock: realClock })],
         producers: [createTasksProducer({ tasks, clock: realClock, logger: log })],

@@ -2,7 +2,7 @@
 import * as assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { readFileTool } from '../../../src/tools/files/readFile.ts';
@@ -34,7 +34,7 @@ describe('notifications in a virtual workspace', () => {
     const editorFiles = createEditorFiles([root]);
     server = await startScriptedServer();
     headless = await startHeadless({
-      model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+      model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
       producers: (deps) => [createFilesProducer({ ...deps, clock: realClock, workspace, editorFiles })],
       ports: { workspace, tools: [readFileTool, watchTool] },
     });

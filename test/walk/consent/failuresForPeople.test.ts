@@ -1,8 +1,10 @@
-// Refused and failed calls: the model gets a text to act on, and the card a code that it says in words for people.
+// Refused and failed calls: the model gets a text to act on, and the card a sentence for people.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
+import { exportMarkdown } from '../../../src/core/conversation/export.ts';
+import { eventsOf } from '../../support/walk/deliveryWalks.ts';
 import { beginWalk, type WalkOptions } from '../../support/walk/walking.ts';
 
 async function failuresOf(calls: readonly (readonly [string, Record<string, unknown>])[], options: WalkOptions = {}) {
@@ -20,7 +22,7 @@ async function failuresOf(calls: readonly (readonly [string, Record<string, unkn
 const settings = { 'approvals.mode': 'all' };
 const edit = { path: 'a.txt', edits: [{ old_text: 'two', new_text: 'three' }] };
 
-test('a missing file, an unknown tool, invalid arguments and a text that is not in the file have their codes', async () => {
+test('a missing file, an unknown tool, invalid arguments and a text that is not in the file have their sentences', async () => {
   const failures = await failuresOf(
     [
       ['read_file', { path: 'none.txt' }],
@@ -32,18 +34,20 @@ test('a missing file, an unknown tool, invalid arguments and a text that is not 
     { settings },
   );
   expect(failures).toEqual([
-    'read_file failed not_found',
-    'read_files failed no_tool',
-    'read_file failed bad_arguments',
-    'edit_file failed stale',
-    'write_file failed stale',
+    'read_file failed Not found.',
+    'read_files failed No such tool.',
+    'read_file failed The arguments are invalid.',
+    'edit_file failed The file has other content.',
+    'write_file failed The file has other content.',
   ]);
 });
 
-test('a call in an untrusted workspace and a call in Plan mode have their codes', async () => {
-  expect(await failuresOf([['edit_file', edit]], { trusted: false })).toEqual(['edit_file failed untrusted']);
+test('a call in an untrusted workspace and a call in Plan mode have their sentences', async () => {
+  expect(await failuresOf([['edit_file', edit]], { trusted: false })).toEqual([
+    'edit_file failed This workspace is not trusted.',
+  ]);
   expect(await failuresOf([['edit_file', edit]], { settings: { mode: 'plan' } })).toEqual([
-    'edit_file failed plan_mode',
+    'edit_file failed Plan mode only reads.',
   ]);
 });
 
@@ -56,4 +60,9 @@ test('the request of a prompt file shows what was typed, and keeps the text for 
   const [item] = walked.log.state.transcript.items;
   expect(item).toMatchObject({ text: '/tea green', expanded: 'Brew tea, step by step.\n\ngreen' });
   expect(walked.messages(0).at(-1)).toMatchObject({ content: 'Brew tea, step by step.\n\ngreen' });
+  expect(walked.log.state.summary.title).toBe('/tea green');
+  const events = [...(await eventsOf(walked, 'conversation_started')), ...(await eventsOf(walked, 'chat_request'))];
+  const exported = exportMarkdown({ id: 'x', events });
+  expect(exported).toMatch(/^# \/tea green\n/);
+  expect(exported).toContain('## You\n\n/tea green\n\n<details>\n<summary>Text sent to the model</summary>');
 });

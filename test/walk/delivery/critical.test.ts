@@ -88,7 +88,7 @@ describe('streaming', () => {
     await walk.server.request(0);
     await publish(walk, switched());
     await walk.headless.earshot.settled(walk.id);
-    expect(walk.messages(1)).toHaveLength(1);
+    expect(walk.messages(1)).toMatchObject([{ role: 'user' }, { role: 'user' }]);
     expect(occurrences(walk, 1, 'switched to main')).toBe(1);
     await walk.golden(golden('critical-before-first-token'));
   });

@@ -2,18 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type Carried, type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { redirectHost } from '../../support/models/vendorHosts.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 const word = () => `w${randomBytes(4).toString('hex')}`;
 
 let headless: Headless | undefined;
 let server: ScriptedServer | undefined;
+let endRedirection: () => void = () => undefined;
 
 afterEach(async () => {
+  endRedirection();
   await headless?.end();
   await server?.stop();
 });
@@ -35,8 +38,13 @@ function headChanged(message: string): NotificationDraft {
   return { kind: { source: 'git', name: 'head_changed' }, level: 'warning', message, origin: 'filesystem', at };
 }
 
+const UNKNOWN = { model: 'scripted' };
+
 /** One notification is pending when the user writes; another one and a queued message arrive while the tool runs. */
-async function walk(format: Carried['format']): Promise<Walk> {
+async function walk(
+  format: Carried['format'] | 'auto',
+  endpoint: { readonly model: string; readonly baseUrl?: string } = UNKNOWN,
+): Promise<Walk> {
   const words = { request: word(), output: word(), call: word(), answer: word() };
   const command = `echo ${words.output}`;
   server = await startScriptedServer(
@@ -44,8 +52,9 @@ async function walk(format: Carried['format']): Promise<Walk> {
     { text: [words.answer] },
     { text: ['Again.'] },
   );
+  if (endpoint.baseUrl !== undefined) endRedirection = redirectHost(endpoint.baseUrl, server.baseUrl);
   headless = await startHeadless({
-    model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined }),
+    model: createChatModel({ baseUrl: server.baseUrl, ...endpoint, apiKey: async () => undefined }),
     settings: { 'notifications.format': format },
   });
   const { earshot, frontend } = headless;
@@ -82,8 +91,8 @@ async function walk(format: Carried['format']): Promise<Walk> {
 function expectSound({ server: asked, onRequest, onResult, log, messages }: Walk, format: string): void {
   expect([onRequest.format, onResult.format]).toEqual([format, format]);
   expect([onRequest.shown.length, onResult.shown.length, onResult.user_text.length]).toEqual([1, 1, 1]);
-  expect(onResult.text.indexOf(facts.user)).toBeGreaterThan(0);
-  expect(onResult.text.indexOf(facts.user)).toBeLessThan(onResult.text.indexOf(facts.second));
+  expect([onRequest.user, onResult.user]).toEqual([[], [facts.user]]);
+  expect(onResult.text).not.toContain(facts.user);
   expect(onRequest.text).toContain(log.state.turn.key);
   // The bytes sent are those on disk, and each occurs once.
   const bytes = (text: string) => JSON.stringify(text).slice(1, -1);
@@ -95,9 +104,11 @@ function expectSound({ server: asked, onRequest, onResult, log, messages }: Walk
   expect(messages(2).slice(0, messages(1).length)).toEqual(messages(1));
 }
 
-const assistant = (call: string, output: string) => ({
+const queued = { role: 'user', content: facts.user };
+
+const assistant = (call: string, output: string, content: '' | null = '') => ({
   role: 'assistant',
-  content: null,
+  content,
   tool_calls: [
     {
       id: call,
@@ -116,20 +127,54 @@ test('xml puts the block before the user’s message and after the tool’s resu
     { role: 'user', content: `${onRequest.text}\n\n${words.request}` },
     assistant(words.call, words.output),
     { role: 'tool', tool_call_id: words.call, content: `${words.output}\n(exit code 0)\n\n${onResult.text}` },
+    queued,
   ]);
 });
 
-test('developer puts the block into a separate message, before the user’s and after the tool’s', async () => {
-  const walked = await walk('developer');
-  const { words, onRequest, onResult, messages } = walked;
-  expectSound(walked, 'developer');
-  expect(messages(1).slice(1)).toEqual([
-    // The role is `system`, because the endpoint is unknown.
-    { role: 'system', content: onRequest.text },
-    { role: 'user', content: words.request },
-    assistant(words.call, words.output),
-    { role: 'tool', tool_call_id: words.call, content: `${words.output}\n(exit code 0)` },
-    { role: 'system', content: onResult.text },
+test.each([
+  ['https://api.openai.com/v1', 'gpt-5.5', 'developer', null],
+  ['https://api.moonshot.ai/v1', 'kimi-k2.6', 'system', ''],
+  ['https://api.deepseek.com/v1', 'deepseek-v4-pro', 'system', ''],
+] as const)(
+  'auto puts the block into a separate message for a verified model: %s, %s',
+  async (baseUrl, model, role, content) => {
+    const walked = await walk('auto', { baseUrl, model });
+    const { words, onRequest, onResult, messages } = walked;
+    expectSound(walked, 'developer');
+    const [, ...sent] = messages(1);
+    expect(sent).toMatchObject([
+      { role, content: onRequest.text },
+      { role: 'user', content: words.request },
+      assistant(words.call, words.output, content),
+      { role: 'tool', tool_call_id: words.call, content: `${words.output}\n(exit code 0)` },
+      { role, content: onResult.text },
+      queued,
+    ]);
+  },
+);
+
+test.each(['developer', 'auto'] as const)(
+  'a model that is not verified gets no late system message with the format %s',
+  async (format) => {
+    const walked = await walk(format);
+    const { words, onRequest, onResult, messages } = walked;
+    expectSound(walked, format === 'auto' ? 'xml' : 'developer');
+    expect(messages(1).slice(1)).toEqual([
+      { role: 'user', content: `${onRequest.text}\n\n${words.request}` },
+      assistant(words.call, words.output),
+      { role: 'tool', tool_call_id: words.call, content: `${words.output}\n(exit code 0)\n\n${onResult.text}` },
+      queued,
+    ]);
+  },
+);
+
+test('xml keeps the block in the result for a verified model, too', async () => {
+  const walked = await walk('xml', { baseUrl: 'https://api.deepseek.com/v1', model: 'deepseek-v4-pro' });
+  const { words, onResult, messages } = walked;
+  expectSound(walked, 'xml');
+  expect(messages(1).slice(-2)).toEqual([
+    { role: 'tool', tool_call_id: words.call, content: `${words.output}\n(exit code 0)\n\n${onResult.text}` },
+    queued,
   ]);
 });
 
@@ -144,6 +189,7 @@ test('markdown puts the block before the user’s message and before the result'
     { role: 'user', content: `${onRequest.text}\n\n${words.request}` },
     assistant(words.call, words.output),
     { role: 'tool', tool_call_id: words.call, content: `${onResult.text}\n\n${words.output}\n(exit code 0)` },
+    queued,
   ]);
 });
 
@@ -154,7 +200,7 @@ test('synthetic-tool makes a call and a result with matching ids derived from th
   const pair = (carrier: { event: string; text: string }) => [
     {
       role: 'assistant',
-      content: null,
+      content: '',
       tool_calls: [
         {
           id: `notification_${carrier.event}`,
@@ -171,6 +217,7 @@ test('synthetic-tool makes a call and a result with matching ids derived from th
     assistant(words.call, words.output),
     { role: 'tool', tool_call_id: words.call, content: `${words.output}\n(exit code 0)` },
     ...pair(onResult),
+    queued,
   ]);
   const { tools } = JSON.parse(asked.requests[0]?.body ?? '') as { tools: { function: { name: string } }[] };
   expect(tools.map((tool) => tool.function.name)).not.toContain('_system_notification');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type Producer, type Publisher } from '../../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { scopeOf } from '../../../src/protocol/scopes.ts';
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function begin(script: readonly ScriptedAnswer[], options: Partial<HeadlessOptions> = {}): Promise<void> {
   server = await startScriptedServer(...script);
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined });
   headless = await startHeadless({ model, ...options });
 }
 

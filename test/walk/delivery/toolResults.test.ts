@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
+import { CAREFUL } from '../../../src/models/profile.ts';
 import { createEndpointMemory } from '../../../src/models/endpointMemory.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { FORMATS } from '../../../src/protocol/event.ts';
 import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 import {
@@ -193,11 +194,10 @@ test('switching model and profile keeps the history, in the form of each endpoin
     const memory = createEndpointMemory();
     const base = memory.get(parts.baseUrl, 'm');
     await memory.learn(parts.baseUrl, 'm', { ...base, profile: { ...base.profile, toolContent: 'parts' } });
-    const careful = { systemRole: 'system', midSystem: false, toolContent: 'text', userAfterTool: false } as const;
-    await memory.learn(strict.baseUrl, 'n', { ...base, profile: { ...careful, alternation: 'strict' } });
+    await memory.learn(strict.baseUrl, 'n', { ...base, profile: CAREFUL });
     const models: Record<string, Model> = {
-      m: createOpenAiModel({ baseUrl: parts.baseUrl, model: 'm', memory, apiKey: async () => 'k' }),
-      n: createOpenAiModel({ baseUrl: strict.baseUrl, model: 'n', memory, apiKey: async () => 'k' }),
+      m: createChatModel({ baseUrl: parts.baseUrl, model: 'm', memory, apiKey: async () => 'k' }),
+      n: createChatModel({ baseUrl: strict.baseUrl, model: 'n', memory, apiKey: async () => 'k' }),
     };
     let chosen = 'm';
     const walk = await beginWalk([], { settings: all, ports: { model: () => models[chosen] as Model } });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { FIRST_BACK_OFF } from '../../../src/core/notify/activation.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 import {
   begin,
@@ -161,7 +161,7 @@ test('if the model must not run without the user, the notification is held with 
   const server = await startScriptedServer(done, done, done);
   let allowed = false;
   const model: Model = {
-    ...createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined }),
+    ...createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined }),
     mayRunUnasked: () => allowed,
   };
   const walk = await beginWalk([], { ports: { model: () => model } });

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Earshot } from '../../../src/core/earshot.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
@@ -37,7 +37,7 @@ test('a change of a seen file is delivered with the result of the running comman
     { text: [names.answer, ' heard.'] },
   );
   headless = await startHeadless({
-    model: createOpenAiModel({ baseUrl: server.baseUrl, model: names.model, apiKey: async () => undefined }),
+    model: createChatModel({ baseUrl: server.baseUrl, model: names.model, apiKey: async () => undefined }),
   });
   const { earshot, folder } = headless;
   await writeFile(join(folder, names.file), `first\n${names.line}\nlast\n`);

@@ -6,7 +6,7 @@ import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { createGitProducer } from '../../../src/producers/git/git.ts';
 import { GitGate } from '../../../src/producers/git/gitGate.ts';
@@ -78,7 +78,7 @@ beforeEach(async () => {
   // Must happen before the producer starts, because it looks for repositories only then.
   await cp(template, join(root, 'workspace'), { recursive: true });
   headless = await startHeadlessIn(root, {
-    model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined }),
+    model: createChatModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined }),
     producers: (deps) => {
       const gate = new GitGate();
       return [createFilesProducer({ ...deps, gate }), createGitProducer({ ...deps, gate })];

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Earshot } from '../../../src/core/earshot.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
@@ -38,7 +38,7 @@ async function begin(...answers: ScriptedAnswer[]) {
   };
   server = await startScriptedServer(...answers);
   headless = await startHeadless({
-    model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined }),
+    model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined }),
     ports: { problems: { beginEdit: () => ({ settle, dispose: () => undefined }), look: nothing, shown: nothing } },
   });
   const { earshot, folder } = headless;

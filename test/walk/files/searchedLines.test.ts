@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { followLines } from '../../../src/core/files/followLines.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
@@ -17,7 +17,7 @@ let log: ConversationLog;
 beforeEach(async () => {
   server = await startScriptedServer();
   headless = await startHeadless({
-    model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
+    model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),
     settings: { 'approvals.mode': 'all' },
   });
   for (const name of ['a.txt', 'b.txt']) await write(name, TEXT);

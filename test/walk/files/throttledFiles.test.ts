@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { type Producer } from '../../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
@@ -56,7 +56,7 @@ test('two changes within two seconds and a change back withdraw every notificati
     { text: ['Read.'] },
   );
   const published = new Emitter<string>(() => undefined);
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: async () => undefined });
   headless = await startHeadless({ model, watchProducer: (producer) => announced(producer, published) });
   const { earshot: running, folder } = headless;
   const file = join(folder, 'a.txt');

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Handle } from '../../../src/core/ports/handles.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { startTimeOf } from '../../../src/node/processTree.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
@@ -24,7 +24,7 @@ async function begin(command: string, supervisors: HeadlessOptions['supervisors'
     { calls: [{ id: 'a', name: 'run_command', arguments: { command, background: true, handle: 'job' } }] },
     done,
   );
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
   window = await startHeadless({
     model,
     settings: { 'approvals.mode': 'all', 'notifications.activation': 'passive' },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Library } from '../../../src/core/library.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
-import { type HubWindow, makeHome, openHubWindow } from '../../support/walk/hubWalks.ts';
+import { type HubWindow, listAgents, makeHome, openHubWindow } from '../../support/walk/hubWalks.ts';
 
 const done = { text: ['Done.'] };
 const call = (id: string, name: string, args: object) => ({ calls: [{ id, name, arguments: args }] });
@@ -86,7 +86,7 @@ test('a message about a file reaches the conversations that have read it, and no
   await Promise.all([one.name(), two.name(), three.name()]);
   await go(two, 'Read it.');
   // This request uses the same connection, so afterwards the hub has the subscription.
-  expect(await two.hub.agents(two.id)).toMatchObject({ ok: true });
+  expect(await listAgents(two.hub, two.id)).toMatchObject({ ok: true });
   one.server.script(call('c1', 'send_message', { content: 'I am rewriting a.txt.', files: ['./a.txt'] }), done);
   await go(one, 'Say so.');
   const event = await two.event(received);
@@ -146,7 +146,7 @@ test('a fork has its own name, and a deleted conversation releases its name', as
   const name = one.hub.nameOf(forked.value) ?? '';
   expect(name).not.toBe(first);
   expect(await library.remove(forked.value)).toMatchObject({ ok: true });
-  const left = await one.hub.agents(one.id);
+  const left = await listAgents(one.hub, one.id);
   const conversations = left.ok ? left.value.filter(({ role }) => role !== 'user') : [];
   expect(conversations.map((agent) => agent.name)).toEqual([first]);
 });

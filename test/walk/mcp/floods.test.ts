@@ -165,8 +165,9 @@ test('thirty large tools are found by search instead of being in each request, a
   );
   expect(walk.offered(0)).toContain('find_tools');
   expect(Math.max(...sizes.map((size) => size - (sizes[0] ?? 0)))).toBeLessThan(64_000);
-  // The last found are offered, and the first one can still be called.
-  expect(walk.offered(11)).toContain('s__large_19');
+  // The first found stay offered, the others can be called without being described.
+  expect(walk.offered(11)).toEqual(walk.offered(3));
+  expect(walk.results()[3]).toMatch(/Not added, because found tools already take 60,000 characters: s__large_12\./);
   expect(walk.results()[0]).toMatch(/\(2\d more match: search with more words\.\)/);
   expect(walk.results().at(-1)).toBe('(The tool returned nothing.)');
   expect(walk.mcp.searched).toMatchObject({ tools: 30 });

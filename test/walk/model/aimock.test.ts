@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TITLE_PROMPT } from '../../../src/core/agent/titles.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type Headless, startHeadless } from '../../support/walk/headless.ts';
 
 let mock: LLMock;
@@ -14,7 +14,7 @@ beforeEach(async () => {
   mock = new LLMock({ port: 0 });
   await mock.start();
   mock.on({ systemMessage: TITLE_PROMPT }, { content: 'Aimock' });
-  const model = createOpenAiModel({ baseUrl: `${mock.url}/v1`, model: 'gpt-4o', apiKey: async () => 'k' });
+  const model = createChatModel({ baseUrl: `${mock.url}/v1`, model: 'gpt-4o', apiKey: async () => 'k' });
   headless = await startHeadless({ model });
 });
 afterEach(async () => {
@@ -51,7 +51,7 @@ test('a turn with a tool call sends exactly the expected requests', async () => 
     { role: 'user', content: 'Read a.txt.' },
     {
       role: 'assistant',
-      content: null,
+      content: '',
       tool_calls: [{ id: 'call_a', type: 'function', function: { name: 'read_file', arguments: '{"path":"a.txt"}' } }],
     },
     { role: 'tool', tool_call_id: 'call_a', content: 'hello from the file\n' },

@@ -24,7 +24,6 @@ describe('a transient failure is retried visibly', () => {
     ['broken-before-any-output', { broken: true }],
     ['malformed-before-any-output', { raw: 'data: {"choices":[{"delta":{"content":"He\n\n' }],
     ['error-in-the-stream', { raw: 'data: {"error":{"message":"upstream died","code":502}}\n\n' }],
-    ['empty-answer', {}],
   ] satisfies [string, ScriptedAnswer][])('%s', async (name, fault) => {
     const walk = await beginWalk([fault, fault, hello]);
     await walk.go();
@@ -53,6 +52,72 @@ describe('a transient failure is retried visibly', () => {
     await walk.go();
     expect(walk.server.requests).toHaveLength(5);
     await walk.golden(golden('retried-five-times'));
+  });
+});
+
+describe('an answer without text and calls is repeated once, at once', () => {
+  test.each([
+    ['empty', {}],
+    ['reasoning-only', { reasoning: ['Let me see.'] }],
+  ] satisfies [string, ScriptedAnswer][])('%s', async (name, empty) => {
+    const walk = await beginWalk([empty, hello, empty, empty]);
+    await walk.go();
+    expect(walk.server.requests).toHaveLength(2);
+    expect(walk.server.requests[1]?.body).toBe(walk.server.requests[0]?.body);
+    // If it is empty again, the user is notified.
+    await walk.go('Once more.');
+    expect(walk.server.requests).toHaveLength(4);
+    await walk.golden(golden(`repeated-${name}`));
+  });
+
+  test('not if the model reached its limit', async () => {
+    const walk = await beginWalk([{ reasoning: ['Let me see'], finish: 'length' }]);
+    await walk.go();
+    expect(walk.server.requests).toHaveLength(1);
+    await walk.golden(golden('reasoning-until-the-limit'));
+  });
+});
+
+describe('the finish reason', () => {
+  test.each(['content_filter', 'sensitive'])(
+    '%s is a refusal that the user sees, and is not retried',
+    async (finish) => {
+      const walk = await beginWalk([{ text: ['I'], finish }]);
+      await walk.go();
+      expect(await eventsOf(walk)).toContainEqual(
+        expect.objectContaining({
+          type: 'turn_ended',
+          failure: expect.objectContaining({ code: 'content_refused' }) as object,
+        }),
+      );
+      expect(walk.server.requests).toHaveLength(1);
+    },
+  );
+
+  test.each(['error', 'network_error'])('%s before any output is retried', async (finish) => {
+    const walk = await beginWalk([{ finish }, hello]);
+    await walk.go();
+    expect(await eventsOf(walk)).toContainEqual(expect.objectContaining({ type: 'turn_ended', outcome: 'done' }));
+    expect(walk.server.requests).toHaveLength(2);
+  });
+
+  test.each([
+    ['length', { prompt_tokens: 127_990, completion_tokens: 0 }],
+    ['model_context_window_exceeded', { prompt_tokens: 10, completion_tokens: 0 }],
+  ])('%s without output in a full window compacts the conversation', async (finish, usage) => {
+    const walk = await beginWalk([hello, hello, { finish, usage }, { text: ['A summary.'] }, hello]);
+    await walk.go();
+    await walk.go();
+    await walk.go('More.');
+    const types = (await eventsOf(walk)).map(({ type }) => type);
+    expect(types.filter((type) => type === 'compaction')).toHaveLength(1);
+    expect(walk.server.requests).toHaveLength(5);
+  });
+
+  test.each(['end', 'function_call', 'eos'])('%s is a normal end', async (finish) => {
+    const walk = await beginWalk([{ text: ['Hello.'], finish }]);
+    await walk.go();
+    expect(await eventsOf(walk)).toContainEqual(expect.objectContaining({ type: 'turn_ended', outcome: 'done' }));
   });
 });
 

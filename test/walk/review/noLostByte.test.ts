@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { bringBack, isChosen, planRestore, type RestoreDeps, restore } from '../../../src/core/checkpoints/restore.ts';
 import { type Review } from '../../../src/core/checkpoints/review.ts';
 import { type Tool } from '../../../src/core/ports/ports.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { runCommandTool } from '../../../src/tools/commands/runCommand.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { runs } from '../../support/runs.ts';
@@ -173,7 +173,7 @@ test.each(['a repository', 'no repository'])(
         const server = await startScriptedServer();
         let workspace: BufferedWorkspace | undefined;
         const headless = await startHeadless({
-          model: createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' }),
+          model: createChatModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' }),
           checkpoints: true,
           settings: { 'approvals.mode': 'all' },
           ports: { tools: [editTool, runCommandTool], producers: [] },

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Failure } from '../../../src/base/errors.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type FileSystem, realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { describeState } from '../../support/log/memoryStorage.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
@@ -42,7 +42,7 @@ test('a full disk ends the turn with an error, and the next request continues fr
     { calls: [{ id: 'read', name: 'read_file', arguments: { path: 'a.txt' } }] },
     { text: ['I go on.'] },
   );
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
   window = await startHeadless({ model, files: fillableDisk(() => full) });
   const { earshot } = window;
   await writeFile(join(window.folder, 'a.txt'), 'text\n');

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { Library } from '../../../src/core/library.ts';
-import { ForkOrigins, resend } from '../../../src/vscode/chat/resending.ts';
+import { ForkOrigins, resend, rewind } from '../../../src/vscode/chat/resending.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { silentLogger } from '../../support/log/memoryStorage.ts';
 import { eventsOf } from '../../support/walk/deliveryWalks.ts';
@@ -47,6 +47,31 @@ test('a changed message is sent in a fork that ends before it; a changed first m
   expect(saidIn(walk, 3)).toEqual(['Read the menu.']);
   expect(await walk.headless.events(walk.id)).toBe(before);
   expect(await resend(deps, walk.id, 'none', 'x')).toMatchObject({ ok: false, failure: { code: 'not_found' } });
+});
+
+test('a conversation restored to before a message continues in a fork with that message in the composer', async () => {
+  const walk = await beginWalk(['One.', 'Two.', 'Other.'].map((text) => ({ text: [text] })));
+  await walk.go('Read the menu.');
+  const bytes = Buffer.from('89504e470d0a1a0a', 'hex');
+  const image = { type: 'image', mediaType: 'image/png', bytes, name: 'shot.png' } as const;
+  await walk.headless.earshot.send(walk.id, 'Add oolong.', { attachments: [image] });
+  await walk.headless.earshot.settled(walk.id);
+  const [, second] = await eventsOf(walk, 'chat_request');
+  const before = await walk.headless.events(walk.id);
+  const { deps, opened } = depsOf(walk);
+  const restored: unknown[] = [];
+  const composing = { restoreMessages: async (texts: readonly unknown[]) => void restored.push(...texts) };
+
+  expect(await rewind({ ...deps, composing }, walk.id, second?.event_id ?? '')).toMatchObject({ ok: true });
+  expect(restored).toMatchObject([{ content: 'Add oolong.', attachments: [{ type: 'image', name: 'shot.png' }] }]);
+  const [fork = ''] = opened;
+  const state = deps.earshot.get(fork)?.log.state;
+  expect(state?.summary).toMatchObject({ forkedFrom: walk.id, resentRequest: second?.event_id });
+  expect(state?.transcript.items.map(({ type }) => type)).toEqual(['request', 'answer']);
+  // Nothing was sent, and nothing of the original is lost.
+  expect(walk.server.requests).toHaveLength(2);
+  expect(await walk.headless.events(walk.id)).toBe(before);
+  expect(await rewind({ ...deps, composing }, walk.id, 'none')).toMatchObject({ failure: { code: 'not_found' } });
 });
 
 test('a turn that is still running ends before its message is sent again', async () => {

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Clock } from '../../../src/base/clock.ts';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type Earshot } from '../../../src/core/earshot.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { describeState } from '../../support/log/memoryStorage.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 async function twoWindows(...script: ScriptedAnswer[]) {
   server = await startScriptedServer(...script);
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => undefined });
   const one = await startHeadless({ model });
   windows.push(one);
   const two = await one.second();

@@ -1,7 +1,7 @@
 // A conversation that is not shown stays live only while a command runs in it, also over a restart.
 import { afterEach, expect, test } from 'vitest';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
-import { createOpenAiModel } from '../../../src/models/openai/openai.ts';
+import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { scopeOf } from '../../../src/protocol/scopes.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
@@ -24,7 +24,7 @@ async function begin(command: string): Promise<string> {
     { calls: [{ id: 'a', name: 'run_command', arguments: args }] },
     { text: ['Done.'] },
   );
-  const model = createOpenAiModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
+  const model = createChatModel({ baseUrl: server.baseUrl, model: 'm', options: {}, apiKey: async () => 'k' });
   window = await startHeadless({
     model,
     settings: { 'approvals.mode': 'all', 'notifications.activation': 'passive' },

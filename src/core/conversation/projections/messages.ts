@@ -1,5 +1,5 @@
 // Projects the log to the model's messages, each event once. `models/` maps them to the form of an endpoint.
-import { type Attachment, type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type ModelMessage, type ToolCall } from '../../ports/modelMessages.ts';
 import { type QueuedMessage } from '../../ports/ports.ts';
 import { imagesIn, withAttachments } from '../attachments.ts';
@@ -24,6 +24,8 @@ export class Messages {
   readonly #awaited = new Set<string>();
   /** The events of one model call form one message, which stays open until the call ends. */
   #open = false;
+  /** An event of the open message, or the one before it, is missing from the log. */
+  #hasGap = false;
   #lastSeq = 0;
 
   /** A copy: later events do not change it. */
@@ -39,6 +41,8 @@ export class Messages {
 
   /** Must run before `Pending.fold`, so that `textOf` still finds the queued messages of a carrier. */
   fold(event: LogEvent, textOf: (id: string) => QueuedMessage | undefined): void {
+    const follows = event.seq === this.#lastSeq + 1;
+    this.#hasGap = !follows || (this.#open && this.#hasGap);
     this.#lastSeq = event.seq;
     switch (event.type) {
       case 'chat_request':
@@ -50,10 +54,12 @@ export class Messages {
       case 'tool_call_request':
         return this.#extend(event, '', toolCall(event));
       case 'model_call':
-        this.#open = false;
+        this.#finish(event);
         return;
       case 'compaction':
         return this.#compact(event);
+      case 'results_dropped':
+        return this.#dropResults(event.through);
       default:
         return;
     }
@@ -84,8 +90,11 @@ export class Messages {
     const { content, attachments } = event;
     // Queued messages that became the request itself are in `user_text` too.
     const images = imagesIn([...(attachments ?? []), ...carriedAttachments(event, textOf)]);
-    const message = { role: 'user', content: withAttachments(content, attachments) } as const;
-    this.#add(event.seq, withBlock({ ...message, ...(images.length > 0 && { images }) }, event));
+    const text = withAttachments(content, attachments);
+    // Here and not in the system prompt, which must stay the same for turns with and without a schema.
+    const asked = event.schema === undefined ? text : `${text}\n\n${schemaInstruction(event.schema)}`;
+    const message = { role: 'user', content: asked, ...additionsOf(event) } as const;
+    this.#add(event.seq, withCarried({ ...message, ...(images.length > 0 && { images }) }, event));
   }
 
   /**
@@ -96,16 +105,17 @@ export class Messages {
     this.#open = false;
     const found = imagesIn(carriedAttachments(event, textOf));
     const images = found.length > 0 && { images: found };
-    const carries = found.length > 0 || (event.notifications !== undefined && event.notifications.text !== '');
+    const carries = found.length > 0 || isCarrier(event);
     const { id: call, content } = event;
     const isAwaited = this.#awaited.delete(call);
     // The carrier completes its batch. Its block may become a separate message, which no result may follow.
     if (carries) this.#fillLostResults();
     if (isAwaited) {
       const failed = event.is_error && { failed: true as const };
-      this.#add(event.seq, withBlock({ role: 'tool', call, content, ...failed, ...images }, event));
+      const result = { role: 'tool', call, content, ...failed, ...images, ...additionsOf(event) } as const;
+      this.#add(event.seq, withCarried(result, event));
     } else if (carries) {
-      this.#add(event.seq, withBlock({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
+      this.#add(event.seq, withCarried({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
   }
 
@@ -120,6 +130,24 @@ export class Messages {
     }
     if (call !== undefined) this.#awaited.add(call.id);
     this.#open = true;
+  }
+
+  /**
+   * The model call that ends an answer has its form in the API; calls for a title, a summary or a subagent have none. If
+   * a call of the answer is lost, that form would contain a call without a result.
+   */
+  #finish({ origin, outcome, failure }: EventOf<'model_call'>): void {
+    const last = this.#messages.at(-1);
+    // With half of a refused answer in the conversation, models refuse what follows, too.
+    if (this.#open && failure?.code === 'content_refused' && last?.role === 'assistant' && last.calls.length === 0) {
+      this.#messages.pop();
+      this.#seqs.pop();
+    }
+    const isWhole = this.#open && !this.#hasGap && outcome === 'succeeded';
+    if (isWhole && last?.role === 'assistant' && origin !== undefined) {
+      this.#messages[this.#messages.length - 1] = { ...last, origin };
+    }
+    this.#open = false;
   }
 
   /** Inserts lost results before the present ones, so that the block of the last one stays at the end. */
@@ -148,9 +176,61 @@ export class Messages {
     let kept = first === -1 ? this.#messages.length : first;
     // A result cannot be sent without its call.
     while (this.#messages[kept]?.role === 'tool') kept += 1;
-    this.#messages = [{ role: 'user', content: event.summary }, ...this.#messages.slice(kept)];
+    const summary = { role: 'user', content: event.summary, ...additionsOf(event) } as const;
+    this.#messages = [summary, ...this.#messages.slice(kept).map(withoutPrefix)];
     this.#seqs = [event.through, ...this.#seqs.slice(kept)];
   }
+
+  #dropResults(through: number): void {
+    this.#messages = this.#messages.map((message, index) => {
+      const isOld = (this.#seqs[index] ?? 0) <= through;
+      return withoutPrefix(isOld && message.role === 'tool' ? withoutResult(message) : message);
+    });
+  }
+}
+
+/** Shorter results stay: replacing them would free nothing. In characters. */
+const SHORT_RESULT = 300;
+
+export function isLongResult(message: ModelMessage): boolean {
+  return message.role === 'tool' && message.content.length > SHORT_RESULT;
+}
+
+type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
+
+/** Notifications and messages of the user that came with the result stay. */
+function withoutResult(message: ToolMessage): ToolMessage {
+  if (!isLongResult(message)) return message;
+  const content = `(This result of ${message.content.length} characters was removed to make room. Call the tool again if you need it.)`;
+  const { resultImages: _, ...others } = message;
+  return { ...others, content };
+}
+
+/** What an API returned is bound to the messages before it, and found tools become part of the new prefix. */
+function withoutPrefix(message: ModelMessage): ModelMessage {
+  if (message.role === 'assistant') {
+    if (message.origin === undefined) return message;
+    const { origin: _, ...neutral } = message;
+    return neutral;
+  }
+  if (message.found === undefined) return message;
+  const { found: _, ...others } = message;
+  return others;
+}
+
+/** Later instructions are read like messages of the user. */
+function additionsOf({
+  instructions = [],
+  found = [],
+}: Pick<EventOf<'chat_request'>, 'instructions' | 'found'>): Pick<ToolMessage, 'queued' | 'found'> {
+  return {
+    ...(instructions.length > 0 && { queued: instructions.map(({ text }) => text) }),
+    ...(found.length > 0 && { found: found.map(({ name }) => name) }),
+  };
+}
+
+export function schemaInstruction(schema: Readonly<Record<string, unknown>>): string {
+  return `Your final answer must be JSON that fits this JSON Schema, and nothing else: ${JSON.stringify(schema)}`;
 }
 
 function extended(before: AssistantMessage, content: string, call: ToolCall | undefined): AssistantMessage {
@@ -168,14 +248,27 @@ function toolCall(event: EventOf<'tool_call_request'>): ToolCall {
 type Carrier = EventOf<'chat_request'> | EventOf<'tool_call_response'>;
 type TextOf = (id: string) => QueuedMessage | undefined;
 
-/** The attachments of queued messages in the block. */
+/** The attachments of queued messages. */
 function carriedAttachments({ notifications }: Carrier, textOf: TextOf): readonly Attachment[] {
   return (notifications?.user_text ?? []).flatMap((id) => textOf(id)?.attachments ?? []);
 }
 
-function withBlock<M extends ModelMessage>(message: M, carrier: Carrier): M {
+function isCarrier({ notifications: carried }: Carrier): boolean {
+  return carried !== undefined && (carried.text !== '' || (carried.user ?? []).length > 0);
+}
+
+function withCarried<M extends Exclude<ModelMessage, { role: 'assistant' }>>(message: M, carrier: Carrier): M {
   const { notifications: carried, event_id: id } = carrier;
-  if (carried === undefined || carried.text === '') return message;
-  const { format, text } = carried;
-  return { ...message, block: format === 'synthetic-tool' ? { format, text, id } : { format, text } };
+  if (carried === undefined || !isCarrier(carrier)) return message;
+  const { format, text, user = [] } = carried;
+  return {
+    ...message,
+    ...(text !== '' && { block: { format: placeOf(carried), text, ...(format === 'synthetic-tool' && { id }) } }),
+    ...(user.length > 0 && { queued: [...(message.queued ?? []), ...user] }),
+  };
+}
+
+/** Earlier versions put text of others and the user's messages into a developer's block, unquoted. */
+function placeOf({ format, user }: Carried): Carried['format'] {
+  return format === 'developer' && user === undefined ? 'xml' : format;
 }

@@ -9,7 +9,7 @@ export class Sampled implements SampledState {
   readonly #reportedBefore = new Map<string, number>();
   #rateLimited: { readonly count: number; readonly since: string } | undefined;
 
-  /** The configuration of the last request, as far as the log says. */
+  /** The configuration that the model knows, as far as the log says. */
   get used(): Partial<RequestConfig> {
     return this.#used;
   }
@@ -27,13 +27,19 @@ export class Sampled implements SampledState {
   fold(event: LogEvent): void {
     switch (event.type) {
       case 'config_used': {
-        const { model, mode, tools, servers = [], instructions, skills = [] } = event;
-        this.#used = { model, mode, tools, servers, instructions, skills };
+        const { model, mode, tools, servers = [], instructions, skills = [], folders, date, parent } = event;
+        this.#used = {
+          ...{ model, mode, tools, servers, instructions, skills },
+          ...(folders && { folders }),
+          ...(date !== undefined && { date }),
+          ...(parent && { parent }),
+        };
         return;
       }
       case 'model_call':
         return this.#called(event);
       case 'compaction':
+      case 'results_dropped':
         this.#reportedContext = 0;
         this.#reportedBefore.clear();
         return;
@@ -49,7 +55,8 @@ export class Sampled implements SampledState {
 
   #called({ model, purpose, outcome, failure, timestamp }: EventOf<'model_call'>): void {
     if (purpose !== undefined) return;
-    if (outcome === 'succeeded') this.#used = { ...this.#used, model };
+    // Earlier versions logged the configuration only when it changed.
+    if (outcome === 'succeeded' && this.#used.tools === undefined) this.#used = { ...this.#used, model };
     if (failure?.code !== 'rate_limited') return;
     const { count, since } = this.#rateLimited ?? { count: 0, since: timestamp };
     this.#rateLimited = { count: count + 1, since };

@@ -29,6 +29,11 @@ export class Seen {
     return this.#files.keys();
   }
 
+  /** The files that were shown, without those of which a search showed some lines. */
+  get shown(): readonly string[] {
+    return [...this.#files].flatMap(([path, { part }]) => (part?.searched === true ? [] : [path]));
+  }
+
   /** Returns whether the seen bytes of any file changed. */
   fold(event: LogEvent): boolean {
     switch (event.type) {
@@ -39,8 +44,11 @@ export class Seen {
         for (const id of event.ids) this.#withdraw(id);
         return false;
       case 'compaction':
-        this.#compacted(event);
+        this.#compacted(event.through);
         return this.#moved(event);
+      case 'results_dropped':
+        this.#compacted(event.through);
+        return false;
       case 'chat_request':
       case 'tool_call_response':
         this.#carried(event);
@@ -98,9 +106,9 @@ export class Seen {
     for (const id of filtered) this.#announcements.delete(id);
   }
 
-  #compacted(event: EventOf<'compaction'>): void {
+  #compacted(through: number): void {
     for (const [path, file] of this.#files) {
-      if (file.seq <= event.through) this.#files.set(path, { ...file, compacted: true });
+      if (file.seq <= through) this.#files.set(path, { ...file, compacted: true });
     }
   }
 }

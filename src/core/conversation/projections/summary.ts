@@ -55,7 +55,7 @@ export class Summary {
       this.#subagent = undefined;
     }
     if (event.type === 'chat_request' && event.source === 'user' && this.#first === '') {
-      this.#first = shortTitle(event.content);
+      this.#first = shortTitle(event.typed ?? event.content);
     }
     return this.title !== before;
   }

@@ -3,7 +3,8 @@ import { wholeCharacters } from '../../../base/text.ts';
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Level, worseLevel } from '../../../protocol/notification.ts';
 import { type CarriedView, type ToolState, type TranscriptItem } from '../../../protocol/transcript.ts';
-import { attachmentName } from '../attachments.ts';
+import { failureText } from '../../../base/failureTexts.ts';
+import { attachmentName, imagesIn } from '../attachments.ts';
 import { failureAction } from '../failureActions.ts';
 import { labelNotification } from '../notificationLabel.ts';
 import { estimateTokens } from '../tokens.ts';
@@ -82,9 +83,9 @@ export class Transcript {
   #request(event: EventOf<'chat_request'>, pending: PendingLookup): TranscriptItem {
     const { event_id: id, source, forced } = event;
     const byAgent = this.#isSubagent && this.#items.size === 0;
-    const names = attachmentNames(event.attachments);
+    const attached = shownAttachments(event.attachments);
     const how = { ...(forced && { forced }), ...(byAgent && { byAgent: true as const }) };
-    const item = { type: 'request', id, source, ...shownText(event), ...how, ...names } as const;
+    const item = { type: 'request', id, source, ...shownText(event), ...how, ...attached } as const;
     return this.#set(this.#withCarried(item, event.notifications, pending));
   }
 
@@ -132,7 +133,8 @@ export class Transcript {
     const started = this.#running.get(event.id);
     this.#running.delete(event.id);
     if (tool === undefined) return [];
-    const { changes, media, failure } = event;
+    const { changes, media } = event;
+    const failure = failureText(event.failure);
     const done = {
       ...tool,
       state: endState(tool.state, event, this.#approved.delete(event.id)),
@@ -154,7 +156,7 @@ export class Transcript {
         this.#set({
           ...{ type: 'request', id, source: 'user', meanwhile: true },
           ...shownText(message),
-          ...attachmentNames(message.attachments),
+          ...shownAttachments(message.attachments),
         }),
       ];
     });
@@ -165,7 +167,7 @@ export class Transcript {
     carried: Carried | undefined,
     pending: PendingLookup,
   ): T {
-    if (carried === undefined || carried.text === '') return item;
+    if (carried === undefined || printCarried(carried) === '') return item;
     this.#unaccepted.push(item.id);
     return { ...item, carried: viewCarried(carried, pending) };
   }
@@ -278,29 +280,38 @@ function shownText({ content, typed }: { readonly content: string; readonly type
   return typed === undefined ? { text: content } : { text: typed, expanded: content };
 }
 
-function attachmentNames(attachments: readonly Attachment[] | undefined) {
-  return attachments === undefined || attachments.length === 0 ? {} : { attachments: attachments.map(attachmentName) };
+function shownAttachments(attachments: readonly Attachment[] = []) {
+  const names = attachments.filter(({ type }) => type !== 'image').map(attachmentName);
+  const images = imagesIn(attachments).map(({ hash, mediaType, name }) => ({ hash, media_type: mediaType, name }));
+  return { ...(names.length > 0 && { attachments: names }), ...(images.length > 0 && { images }) };
 }
 
 function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
   const shown = carried.shown.flatMap((id) => pending.get(id) ?? []);
   const worst = shown.reduce<Level>((level, next) => worseLevel(level, next.level), 'info');
+  const text = printCarried(carried);
   return {
-    text: carried.text,
+    text,
     shown: carried.shown.length,
     total: carried.shown.length + carried.merged.length + carried.counted.length,
     worst,
     labels: shown.map(labelNotification),
     reason: shortReason(shown.find(({ level }) => level === worst)?.message ?? ''),
-    tokens: estimateTokens(carried.text),
+    tokens: estimateTokens(text),
     receipt: 'carried',
     texts: carried.user_text.length,
   };
 }
 
+/** Exactly the texts that the model got, in their order. */
+function printCarried({ text, user = [] }: Carried): string {
+  return [text, ...user].filter((part) => part !== '').join('\n\n');
+}
+
 const LONGEST_REASON = 200;
 
 function shortReason(message: string): string {
-  const line = (message.split('\n', 1)[0] ?? '').replace(/:$/, '');
+  // Ids of messages are for the model.
+  const line = (message.split('\n', 1)[0] ?? '').replace(/ \(msg_\w+\)/g, '').replace(/:$/, '');
   return line.length > LONGEST_REASON ? `${wholeCharacters(line, LONGEST_REASON)}…` : line;
 }

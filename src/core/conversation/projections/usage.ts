@@ -1,10 +1,11 @@
 // Projects token usage: the endpoint's counts, plus an estimate since the last one, scaled by the error of earlier
 // estimates.
-import { type Carried, type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
+import { type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
 import { type ModelMessage } from '../../ports/modelMessages.ts';
 import { type Prices } from '../../ports/modelMessages.ts';
 import { withAttachments } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
+import { schemaInstruction } from './messages.ts';
 
 /** Bounds of the ratio, so that one unusual count does not distort the estimate. */
 const LEAST_RATIO = 0.5;
@@ -57,6 +58,7 @@ export class UsageTotal {
   readonly #counts: { readonly grown: number; readonly read: Estimate }[] = [];
   readonly #notifications = new Estimate();
   #woken: Tokens = none;
+  #written = 0;
   #systemTurn = false;
 
   get byModel(): ReadonlyMap<string, Tokens> {
@@ -75,6 +77,11 @@ export class UsageTotal {
   /** Tokens of all carried notification blocks, each counted once. */
   get notifications(): number {
     return Math.round(this.#notifications.tokens * this.ratio);
+  }
+
+  /** Input tokens that were written to the endpoint's cache. */
+  get written(): number {
+    return this.#written;
   }
 
   /** Usage of system turns. */
@@ -112,11 +119,12 @@ export class UsageTotal {
         return;
       case 'chat_request':
         this.#input.add(withAttachments(event.content, event.attachments));
-        this.#carried(event.notifications);
+        if (event.schema !== undefined) this.#input.add(schemaInstruction(event.schema));
+        this.#carried(event);
         return;
       case 'tool_call_response':
         this.#input.add(event.content);
-        this.#carried(event.notifications);
+        this.#carried(event);
         return;
       case 'chat_response':
         this.#output.add(event.message ?? '');
@@ -125,6 +133,7 @@ export class UsageTotal {
         this.#output.add(event.arguments_text ?? JSON.stringify(event.arguments));
         return;
       case 'compaction':
+      case 'results_dropped':
         this.#counted = undefined;
         this.#estimated = undefined;
         return;
@@ -135,14 +144,16 @@ export class UsageTotal {
     }
   }
 
-  #carried(carried: Carried | undefined): void {
+  #carried({ notifications: carried, instructions }: EventOf<'chat_request' | 'tool_call_response'>): void {
+    for (const { text } of instructions ?? []) this.#input.add(text);
     if (carried === undefined) return;
-    this.#input.add(carried.text);
+    for (const text of [carried.text, ...(carried.user ?? [])]) this.#input.add(text);
     this.#notifications.add(carried.text);
   }
 
   #call({ model, usage, purpose, subagent }: EventOf<'model_call'>): void {
     if (usage === undefined) return;
+    this.#written += usage.written_tokens ?? 0;
     const used = { input: usage.input_tokens, output: usage.output_tokens, cached: usage.cached_tokens ?? 0 };
     this.#byModel.set(model, add(this.#byModel.get(model) ?? none, used));
     if (subagent !== undefined) {
@@ -171,7 +182,9 @@ function add(a: Tokens, b: Tokens): Tokens {
 }
 
 function messageText(message: ModelMessage): string {
-  if (message.role !== 'assistant') return `${message.content}\n${message.block?.text ?? ''}`;
+  if (message.role !== 'assistant') {
+    return [message.content, message.block?.text ?? '', ...(message.queued ?? [])].join('\n');
+  }
   return [message.content, ...message.calls.map((call) => `${call.name} ${call.arguments}`)].join('\n');
 }
 

@@ -3,16 +3,12 @@ import { wholeCharacters } from '../../../base/text.ts';
 import { type Carried } from '../../../protocol/event.ts';
 import { KINDS, type KindDescription } from '../../../protocol/kinds.ts';
 import { printKind, READ_NOTIFICATIONS } from '../../../protocol/notification.ts';
-import { withAttachments } from '../../conversation/attachments.ts';
-import { type QueuedMessage } from '../../ports/ports.ts';
 import { type Entry, type Outline } from '../outline.ts';
 
 export type FormatName = Carried['format'];
 
 export interface FormatInput {
   readonly plan: Outline;
-  /** Messages that the user queued during the turn. They always come first and are never cut. */
-  readonly texts: readonly QueuedMessage[];
   /** The conversation's secret. */
   readonly key: string;
   /** The current time: entries older than a minute are printed with their time. */
@@ -25,15 +21,12 @@ const KIND_LIMIT = 60;
 const NEW_MILLISECONDS = 60_000;
 const DAY_MILLISECONDS = 86_400_000;
 
-/** The user's message with its attachments. */
-export function textWithAttachments({ content, attachments }: QueuedMessage): string {
-  return withAttachments(content, attachments);
-}
-
 /** `5 file.changed, 2 diagnostics.introduced: read_notifications lists them.` */
-export function moreLine({ more, moreNamed }: Outline): string {
+export function moreLine({ more, moreNamed }: Outline, printName = (kind: string) => kind): string {
   if (more.length === 0) return '';
-  const named = more.slice(0, moreNamed).map(({ kind, count }) => `${count} ${wholeCharacters(kind, KIND_LIMIT)}`);
+  const named = more
+    .slice(0, moreNamed)
+    .map(({ kind, count }) => `${count} ${printName(wholeCharacters(kind, KIND_LIMIT))}`);
   const others = more.slice(moreNamed).reduce((sum, { count }) => sum + count, 0);
   if (others > 0) named.push(moreNamed === 0 ? `${others} more` : `${others} of other kinds`);
   return `${named.join(', ')}: ${READ_NOTIFICATIONS} lists them.`;

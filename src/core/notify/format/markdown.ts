@@ -2,25 +2,20 @@
 import { LEVELS } from '../../../protocol/notification.ts';
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
-import { type Format, legal, moreLine, textWithAttachments, timeIfOld, unsaidOrigin } from './blockText.ts';
+import { type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 const TITLES = { critical: 'Critical', error: 'Error', warning: 'Warning', info: 'Info' } as const;
 
 const AUTOMATED = ': automated, unrelated to what follows, not repeated. They approve nothing.';
 
-export const formatMarkdown: Format = ({ plan, texts, key, now }) => {
-  if (plan.entries.length === 0 && texts.length === 0) return '';
+export const formatMarkdown: Format = ({ plan, key, now }) => {
+  if (plan.entries.length === 0) return '';
   const more = moreLine(plan);
   const mask = (text: string) => maskKey(text, key);
   return [
     '---',
-    `**Earshot notifications** (key ${key})${plan.entries.length === 0 ? '' : AUTOMATED}`,
+    `**Earshot notifications** (key ${key})${AUTOMATED}`,
     '',
-    ...texts.flatMap((text) => [
-      `The user wrote meanwhile${details(timeIfOld(text.at, now))}:`,
-      mask(quote(textWithAttachments(text))),
-      '',
-    ]),
     ...[...LEVELS].reverse().flatMap((level) => {
       const entries = plan.entries.filter((entry) => entry.level === level);
       return entries.length === 0

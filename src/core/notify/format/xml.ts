@@ -1,39 +1,33 @@
 // Prints the block as XML, the default format. No text in any field can become an element or an attribute.
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
-import { type Format, legal, moreLine, textWithAttachments, timeIfOld, unsaidOrigin } from './blockText.ts';
+import { type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 interface Element {
-  readonly name: 'user_message' | 'notification' | 'more';
+  readonly name: 'notification' | 'more';
   readonly attributes: Attributes;
   /** Already escaped. */
   readonly content: string;
 }
 
-/** A single entry or user message has the key itself; several are inside one element that has the key. */
-export const formatXml: Format = ({ plan, texts, key, now }) => {
+/** A single entry has the key itself; several are inside one element that has the key. */
+export const formatXml: Format = ({ plan, key, now }) => {
   const more = moreLine(plan);
   const elements: Element[] = [
-    ...texts.map((text) => userMessage(textWithAttachments(text), timeIfOld(text.at, now))),
     ...plan.entries.map((entry) => notification(entry, now)),
     ...(more === '' ? [] : [{ name: 'more', attributes: {}, content: escape(more) } as const]),
   ];
   const [first, ...others] = elements;
   if (first === undefined) return '';
   if (others.length === 0) return printElement(first, key, true);
-  const counts = plan.entries.length === 0 ? {} : { shown: plan.entries.length, total: plan.total };
   return [
-    `<notifications${printAttributes({ ...counts, key })}>`,
+    `<notifications${printAttributes({ shown: plan.entries.length, total: plan.total, key })}>`,
     ...elements.map((element) => printElement(element, key, false)),
     '</notifications>',
   ].join('\n');
 };
-
-function userMessage(text: string, at: string | undefined): Element {
-  return { name: 'user_message', attributes: { at }, content: cdata(text) };
-}
 
 function notification(entry: Entry, now: number): Element {
   const { source, name, level, count } = entry;

@@ -5,12 +5,9 @@ import bash from 'highlight.js/lib/languages/bash';
 import diff from 'highlight.js/lib/languages/diff';
 import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
-import markdown from 'highlight.js/lib/languages/markdown';
-import python from 'highlight.js/lib/languages/python';
 import shell from 'highlight.js/lib/languages/shell';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
-import yaml from 'highlight.js/lib/languages/yaml';
 
 /** Larger blocks stay plain: grammars take quadratic time in the length of a block and of a line. */
 const LIMIT = 20_000;
@@ -78,16 +75,13 @@ const languages = {
   diff,
   javascript,
   json,
-  markdown,
-  python,
   shell,
   typescript,
   xml,
-  yaml,
 };
 /** Names and aliases of languages that are loaded when they are first needed. */
 const LATER =
-  /^(?:c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|css|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|php|powershell|ps1|pwsh|ruby|rb|rust|rs|sql)$/;
+  /^(?:c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|css|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|markdown|md|mkdown|mkd|php|powershell|ps1|pwsh|python|py|ipython|ruby|rb|rust|rs|sql|yaml|yml)$/;
 
 const hl = hljs.newInstance();
 hl.configure({ __emitter: TreeEmitter });

@@ -9,11 +9,14 @@ import ini from 'highlight.js/lib/languages/ini';
 import java from 'highlight.js/lib/languages/java';
 import kotlin from 'highlight.js/lib/languages/kotlin';
 import makefile from 'highlight.js/lib/languages/makefile';
+import markdown from 'highlight.js/lib/languages/markdown';
 import php from 'highlight.js/lib/languages/php';
 import powershell from 'highlight.js/lib/languages/powershell';
+import python from 'highlight.js/lib/languages/python';
 import ruby from 'highlight.js/lib/languages/ruby';
 import rust from 'highlight.js/lib/languages/rust';
 import sql from 'highlight.js/lib/languages/sql';
+import yaml from 'highlight.js/lib/languages/yaml';
 
 export const moreLanguages = {
   c,
@@ -26,9 +29,12 @@ export const moreLanguages = {
   java,
   kotlin,
   makefile,
+  markdown,
   php,
   powershell,
+  python,
   ruby,
   rust,
   sql,
+  yaml,
 };

@@ -193,6 +193,7 @@ test('the preview of a call that cannot succeed states the reason', async () => 
   expect(bench.frontend.asked[0]?.preview).toEqual({
     files: [],
     refusal: expect.stringContaining('old_text') as string,
+    failure: 'The file has other content.',
   });
 });
 

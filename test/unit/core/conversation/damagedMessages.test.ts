@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forkEvents, forkPoints } from '../../../../src/core/conversation/fork.ts';
 import { Projections } from '../../../../src/core/conversation/projections/project.ts';
-import { toWireMessages } from '../../../../src/models/openai/openaiWire.ts';
-import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
+import { type ChatForm, chatForm, toWireMessages } from '../../../../src/models/chat/chatPrint.ts';
+import { CAREFUL } from '../../../../src/models/profile.ts';
 import {
   type Carried,
   EVENT_VERSION,
@@ -27,18 +27,19 @@ import {
 import { refusals } from '../../../support/models/strictEndpoint.ts';
 import { runs } from '../../../support/runs.ts';
 
-const profiles: readonly (readonly [EndpointProfile, boolean])[] = [
-  [shippedProfile('https://api.openai.com/v1'), false],
-  [shippedProfile('https://elsewhere.example/v1'), false],
-  [CAREFUL, true],
+const forms: readonly (readonly [ChatForm, boolean])[] = [
+  [chatForm('https://api.openai.com/v1', 'gpt-5.5'), false],
+  [chatForm('https://api.deepseek.com/v1', 'deepseek-v4-pro'), false],
+  [chatForm('https://elsewhere.example/v1', 'm'), false],
+  [chatForm('https://elsewhere.example/v1', 'm', CAREFUL), true],
 ];
 
 /** The objections of each kind of endpoint to the next request. */
 function refused(state: Projections): string[] {
   const messages = state.messages.all;
-  return profiles.flatMap(([profile, alternating]) =>
+  return forms.flatMap(([form, alternating]) =>
     refusals(
-      toWireMessages({ system: 'You are.', messages, tools: [], image: async () => undefined }, profile),
+      toWireMessages({ system: 'You are.', messages, tools: [], image: async () => undefined }, form),
       alternating,
     ),
   );

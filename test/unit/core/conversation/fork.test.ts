@@ -70,7 +70,7 @@ test('exports show messages, calls and delivered notifications, and mask the key
   expect(markdown).toContain('# Do it.');
   expect(markdown).toContain('## You\n\nDo it.');
   expect(markdown).toContain(
-    '<details>\n<summary>read_file: a.ts</summary>\n\n```json\n{\n  "path": "a.ts"\n}\n```\n\n**Result:**\n\n```\nresult of ',
+    '<details>\n<summary>Read file: a.ts</summary>\n\n```json\n{\n  "path": "a.ts"\n}\n```\n\n**Result:**\n\n```\nresult of ',
   );
   expect(markdown).toContain(
     '<summary>Notifications delivered to the model</summary>\n\n```xml\n<block of n1>\n```\n\n</details>',
@@ -101,7 +101,7 @@ test('the cycles of one turn are exported below one heading, and a call without 
   const markdown = exportMarkdown({ id: 'x', events: turn });
   expect(markdown.match(/^## .*/gm)).toEqual(['## You', '## Earshot']);
   expect(markdown.match(/<summary>.*/g)).toEqual([
-    '<summary>read_file: a.ts</summary>',
-    '<summary>read_file: a.ts (no result)</summary>',
+    '<summary>Read file: a.ts</summary>',
+    '<summary>Read file: a.ts (no result)</summary>',
   ]);
 });

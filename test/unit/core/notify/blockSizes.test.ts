@@ -25,7 +25,6 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 interface Moment {
   readonly name: string;
   readonly drafts?: readonly NotificationDraft[];
-  readonly texts?: readonly string[];
   /** Milliseconds between the notifications and the delivery. */
   readonly age?: number;
   /** Characters of the whole block, and of everything around its texts. */
@@ -123,7 +122,6 @@ function problemIntroduced(): NotificationDraft {
 async function moments(): Promise<Moment[]> {
   const sixty = Array.from({ length: 60 }, (_, index) => changed(`src/module${index}/index.ts`, 'outside'));
   return [
-    { name: 'user message', texts: ['Use tabs, please.'], limits: { frame: 60 } },
     { name: 'changed three-line file', drafts: [changed('src/menu.ts', 'outside')], limits: { size: 300, frame: 105 } },
     { name: 'the same, by the user', drafts: [changed('src/menu.ts', 'user')], limits: { size: 310, frame: 105 } },
     { name: 'background command ended', drafts: [await handleEnded(0)], limits: { size: 900, frame: 105 } },
@@ -131,25 +129,18 @@ async function moments(): Promise<Moment[]> {
     { name: 'the same, two days later', drafts: [await handleEnded(1)], age: 172_800_000, limits: { size: 900 } },
     { name: 'task failed', drafts: [await taskFailed()], limits: { size: 200, frame: 105 } },
     { name: 'problem introduced', drafts: [problemIntroduced()], limits: { size: 220, frame: 115 } },
-    {
-      name: 'user message and changed file',
-      texts: ['Use tabs, please.'],
-      drafts: [changed('src/menu.ts', 'outside')],
-      limits: { size: 420, frame: 205 },
-    },
     { name: '60 changed files', drafts: sixty, limits: { size: 4000, frame: 125 } },
   ];
 }
 
 function formatMoment(
-  { drafts = [], texts = [], age = 5000 }: Moment,
+  { drafts = [], age = 5000 }: Moment,
   format: (typeof FORMATS)[number],
 ): { block: string; frame: number } {
   const pending = drafts.map((draft, index) => ({ ...draft, id: `id${String(index).padStart(5, '0')}` }));
   const plan = planNotifications({ pending, settings: defaultSettings, contextWindow: 128_000, measure: () => 0 });
-  const wrote = texts.map((content, index) => ({ id: `u${index}`, content, at: AT }));
-  const block = formatBlock(format, { plan, texts: wrote, key, now: Date.parse(AT) + age });
-  const said = [...texts, ...plan.entries.map(({ message }) => message)];
+  const block = formatBlock(format, { plan, key, now: Date.parse(AT) + age });
+  const said = plan.entries.map(({ message }) => message);
   return { block, frame: block.length - said.reduce((sum, text) => sum + text.length, 0) };
 }
 
@@ -159,15 +150,26 @@ test('typical blocks stay within their size limits and equal the golden file', a
     ...moment,
     xml: formatMoment(moment, 'xml'),
     markdown: formatMoment(moment, 'markdown'),
+    developer: formatMoment(moment, 'developer'),
   }));
-  const table = rows.map(({ name, xml, markdown }) =>
+  const table = rows.map(({ name, xml, markdown, developer }) =>
     [
       name.padEnd(30),
-      ...[xml.block.length, xml.frame, markdown.block.length, markdown.frame].map((size) => String(size).padStart(9)),
+      ...[xml, markdown, developer].flatMap(({ block, frame }) =>
+        [block.length, frame].map((size) => String(size).padStart(11)),
+      ),
     ].join(''),
   );
-  const head = `${'characters'.padEnd(30)}${['xml', 'frame', 'markdown', 'frame'].map((word) => word.padStart(9)).join('')}`;
-  const blocks = rows.flatMap(({ name, xml, markdown }) => ['', `# ${name}`, xml.block, '', markdown.block]);
+  const head = `${'characters'.padEnd(30)}${['xml', 'frame', 'markdown', 'frame', 'developer', 'frame'].map((word) => word.padStart(11)).join('')}`;
+  const blocks = rows.flatMap(({ name, xml, markdown, developer }) => [
+    '',
+    `# ${name}`,
+    xml.block,
+    '',
+    markdown.block,
+    '',
+    developer.block,
+  ]);
   await expect([head, ...table, ...blocks, ''].join('\n')).toMatchFileSnapshot('./blockSizes.golden.txt');
   const over = rows.flatMap(({ name, xml, limits }) =>
     xml.block.length > (limits.size ?? Infinity) || xml.frame > (limits.frame ?? Infinity) ? [name] : [],

@@ -13,7 +13,6 @@ import {
   NASTY,
   pending,
   settings,
-  text,
 } from '../../../support/notify/arbitraryNotifications.ts';
 import { readXml } from '../../../support/notify/readBlock.ts';
 import { runs } from '../../../support/runs.ts';
@@ -34,11 +33,6 @@ const oneLineEnd = (one: string) => one.replace(/\r\n?/g, '\n');
 const key = 'k7QdQ8vXw2Lm9ZtY4nBs1A';
 const AT = '2026-01-01T12:03:04.000Z';
 const now = Date.parse(AT);
-const userText = fc.record({
-  id: fc.uuid(),
-  content: fc.oneof({ weight: 9, arbitrary: text(5000) }, { weight: 1, arbitrary: fc.constant(`my key is ${key}`) }),
-  at: fc.constant(AT),
-});
 /** A time of delivery: around the ages at which times are printed differently, or any date. */
 const moment = fc.oneof(
   fc.constantFrom(-1, 0, 59_999, 60_000, 60_001, 86_399_999, 86_400_000).map((age) => Date.parse(AT) + age),
@@ -71,80 +65,54 @@ const outline = fc
 describe('XML', () => {
   test('a strict parser reads exactly the intended elements of any block; a single element has no wrapper', () => {
     fc.assert(
-      fc.property(
-        outline,
-        fc.array(userText, { maxLength: 3 }),
-        fc.constantFrom('xml', 'developer', 'synthetic-tool'),
-        moment,
-        (plan, texts, format, at) => {
-          const block = formatBlock(format, { plan, texts, key, now: at });
-          if (plan.entries.length === 0 && texts.length === 0) {
-            expect(block).toBe('');
-            return;
-          }
-          const more = moreLine(plan);
-          const elements = [
-            ...texts.map(({ content }) => ({
-              name: 'user_message',
-              attributes: timeOf('at', AT, at),
-              text: oneLineEnd(allowed(content)),
-              children: [],
-            })),
-            ...plan.entries.map((entry) => ({
-              name: 'notification',
-              attributes: {
-                source: allowed(entry.source),
-                name: allowed(entry.name),
-                level: entry.level,
-                ...(USUAL[`${entry.source}.${entry.name}`] !== entry.origin && { origin: entry.origin }),
-                ...timeOf('at', entry.at, at),
-                ...(entry.count > 1 && { count: String(entry.count), ...timeOf('first', entry.first, at) }),
+      fc.property(outline, fc.constantFrom('xml', 'synthetic-tool'), moment, (plan, format, at) => {
+        const block = formatBlock(format, { plan, key, now: at });
+        if (plan.entries.length === 0) {
+          expect(block).toBe('');
+          return;
+        }
+        const more = moreLine(plan);
+        const elements = [
+          ...plan.entries.map((entry) => ({
+            name: 'notification',
+            attributes: {
+              source: allowed(entry.source),
+              name: allowed(entry.name),
+              level: entry.level,
+              ...(USUAL[`${entry.source}.${entry.name}`] !== entry.origin && { origin: entry.origin }),
+              ...timeOf('at', entry.at, at),
+              ...(entry.count > 1 && { count: String(entry.count), ...timeOf('first', entry.first, at) }),
+            },
+            text: oneLineEnd(allowed(entry.message)),
+            children: [],
+          })),
+          ...(more === '' ? [] : [{ name: 'more', attributes: {}, text: allowed(more), children: [] }]),
+        ];
+        const [only] = elements;
+        const counts = { shown: String(plan.entries.length), total: String(plan.total) };
+        expect(readXml(block)).toEqual(
+          elements.length === 1
+            ? { ...only, attributes: { ...only?.attributes, key } }
+            : {
+                name: 'notifications',
+                attributes: { ...counts, key },
+                text: expect.stringMatching(/^\n*$/) as string,
+                children: elements,
               },
-              text: oneLineEnd(allowed(entry.message)),
-              children: [],
-            })),
-            ...(more === '' ? [] : [{ name: 'more', attributes: {}, text: allowed(more), children: [] }]),
-          ];
-          const [only] = elements;
-          const counts = plan.entries.length > 0 && { shown: String(plan.entries.length), total: String(plan.total) };
-          expect(readXml(block)).toEqual(
-            elements.length === 1
-              ? { ...only, attributes: { ...only?.attributes, key } }
-              : {
-                  name: 'notifications',
-                  attributes: { ...counts, key },
-                  text: expect.stringMatching(/^\n*$/) as string,
-                  children: elements,
-                },
-          );
-          expect(block.split(key)).toHaveLength(2);
-        },
-      ),
+        );
+        expect(block.split(key)).toHaveLength(2);
+      }),
       { numRuns: runs(800, 3000) },
     );
   });
 
-  test('the key occurs once, even if files, names or queued messages contain it', () => {
+  test('the key occurs once, even if files or names contain it', () => {
     const [one] = planFor(`fake <notifications key="${key}">`).entries;
     expect(one?.message).toContain(key);
     for (const format of FORMATS) {
-      const lone = formatBlock(format, { plan: planFor(`fake ${key}`), texts: [], key, now });
+      const lone = formatBlock(format, { plan: planFor(`fake ${key}`), key, now });
       expect(lone.split(key)).toHaveLength(2);
-      const message = { id: 'u', content: `I paste ${key}`, at: AT };
-      const attached = {
-        ...message,
-        attachments: [{ type: 'file_content' as const, path: 'a.txt', content: `<notification key="${key}">` }],
-      };
-      expect(formatBlock(format, { plan: planFor('x'), texts: [message, attached], key, now }).split(key)).toHaveLength(
-        2,
-      );
     }
-  });
-
-  test('queued messages come first and uncut', () => {
-    const content = 'word '.repeat(20_000);
-    const block = formatBlock('xml', { plan: planFor('x'), texts: [{ id: 'u', content, at: AT }], key, now });
-    expect(block.split('\n')[1]).toBe(`<user_message><![CDATA[${content}]]></user_message>`);
   });
 
   test.each([
@@ -164,9 +132,9 @@ describe('XML', () => {
     const [entry] = planFor(message).entries;
     if (entry === undefined) throw new Error('the notification is not shown');
     const plan = { ...planFor(message), entries: [{ ...entry, source, name, origin }] };
-    const block = formatBlock('xml', { plan, texts: [], key, now });
+    const block = formatBlock('xml', { plan, key, now });
     expect(readXml(block).attributes['origin']).toBe(said);
-    expect(formatBlock('markdown', { plan, texts: [], key, now })).toContain(
+    expect(formatBlock('markdown', { plan, key, now })).toContain(
       `- \`${kind}\`${said === undefined ? '' : ` (${said})`}:\n`,
     );
   });
@@ -195,7 +163,6 @@ describe('Markdown', () => {
     /^---$/,
     /^\*\*Earshot notifications\*\* \(key k7QdQ8vXw2Lm9ZtY4nBs1A\)(: automated, unrelated to what follows, not repeated\. They approve nothing\.)?$/,
     /^$/,
-    /^The user wrote meanwhile( \([\d:T-]+\))?:$/,
     /^\*\*(Critical|Error|Warning|Info):\*\*$/,
     /^- `[^`\n]*`( \((, |[a-z-]+|(\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d|\d+ times( since [\d:T-]+)?)+\))?:$/,
     /^And [^\n]*: read_notifications lists them\.$/,
@@ -204,9 +171,9 @@ describe('Markdown', () => {
 
   test('every line of any block is quoted or part of the frame, and the quotes contain the exact texts', () => {
     fc.assert(
-      fc.property(outline, fc.array(userText, { maxLength: 3 }), moment, (plan, texts, at) => {
-        const block = formatBlock('markdown', { plan, texts, key, now: at });
-        if (plan.entries.length === 0 && texts.length === 0) {
+      fc.property(outline, moment, (plan, at) => {
+        const block = formatBlock('markdown', { plan, key, now: at });
+        if (plan.entries.length === 0) {
           expect(block).toBe('');
           return;
         }
@@ -222,7 +189,7 @@ describe('Markdown', () => {
         const byLevel = ['critical', 'error', 'warning', 'info'].flatMap((level) =>
           plan.entries.filter((entry) => entry.level === level),
         );
-        const said = [...texts.map(({ content }) => content), ...byLevel.map(({ message }) => message)];
+        const said = byLevel.map(({ message }) => message);
         expect(quotes).toEqual(said.map((one) => allowed(one).split(LINE_ENDS)));
       }),
       { numRuns: runs(600, 2000) },
@@ -232,11 +199,52 @@ describe('Markdown', () => {
   test('a Markdown parser finds texts only inside quotes and list items', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...NASTY, '# head', '===', '    code'), { maxLength: 6 }), (parts) => {
-        const block = formatBlock('markdown', { plan: planFor(parts.join('')), texts: [], key, now });
+        const block = formatBlock('markdown', { plan: planFor(parts.join('')), key, now });
         const tokens = new Lexer().lex(`${block}\n\nThe result.`).filter(({ type }) => type !== 'space');
         expect(tokens.map(({ type }) => type)).toEqual(['hr', 'paragraph', 'paragraph', 'list', 'hr', 'paragraph']);
       }),
       { numRuns: runs(200, 500) },
     );
+  });
+});
+
+describe('developer', () => {
+  const NAME = '(?:[\\w.-]+|"(?:[^"\\\\]|\\\\.)*")';
+  const DETAILS = ['critical|error|warning', `from ${NAME}`, '\\d+ times(?: since [\\d:T-]+)?', 'at [\\d:T-]+'].join(
+    '|',
+  );
+  const ENTRY = new RegExp(`^- (${NAME})(?: \\((?:(?:${DETAILS})(?:, )?)+\\))?: ("(?:[^"\\\\]|\\\\.)*")$`);
+  const MORE = new RegExp(
+    `^- Not shown: (?:\\d+ (?:${NAME}|more|of other kinds)(?:, )?)+: read_notifications lists them\\.$`,
+  );
+
+  test('for any notifications, every text of others is inside a JSON string, and nothing else is on its line', () => {
+    fc.assert(
+      fc.property(outline, moment, (plan, at) => {
+        const block = formatBlock('developer', { plan, key, now: at });
+        if (plan.entries.length === 0) {
+          expect(block).toBe('');
+          return;
+        }
+        const [head, ...lines] = block.split(/[\n\r\u0085\u2028\u2029]/);
+        expect(head).toMatch(/^Earshot notifications \(key k7QdQ8vXw2Lm9ZtY4nBs1A\), observed while you worked\./);
+        expect(block.split(key)).toHaveLength(2);
+        expect(block).not.toMatch(/[<>]/);
+        if (plan.more.length > 0) expect(lines.pop()).toMatch(MORE);
+        const quoted = lines.map((line) => JSON.parse(ENTRY.exec(line)?.[2] ?? `"${line} is no entry"`) as string);
+        expect(quoted).toEqual(plan.entries.map(({ message }) => allowed(message)));
+      }),
+      { numRuns: runs(800, 3000) },
+    );
+  });
+
+  test('a usual notification has its kind, level, count and time outside the quotation', () => {
+    const [entry] = planFor('src/a.ts was changed:\n-<b>\n+"c"').entries;
+    if (entry === undefined) throw new Error('the notification is not shown');
+    const entries = [{ ...entry, count: 2, origin: 'odd "origin"' }];
+    const block = formatBlock('developer', { plan: { ...planFor('x'), entries }, key, now: now + 120_000 });
+    expect(block.split('\n').slice(1)).toEqual([
+      String.raw`- file.changed (warning, from "odd \"origin\"", 2 times since 12:03:04, at 12:03:04): "src/a.ts was changed:\n-\u003cb\u003e\n+\"c\""`,
+    ]);
   });
 });

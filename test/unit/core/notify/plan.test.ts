@@ -31,7 +31,7 @@ function plan(
 }
 
 function tokensOf(outline: Outline, format: Format): number {
-  return estimateTokens(formatBlock(format, { plan: outline, texts: [], key, now }));
+  return estimateTokens(formatBlock(format, { plan: outline, key, now }));
 }
 
 let number = 0;
@@ -139,7 +139,7 @@ test('60 changed files are all named in less than 4,000 characters with the defa
     }),
   );
   const made = plan(queue);
-  const block = formatBlock('xml', { plan: made, texts: [], key, now });
+  const block = formatBlock('xml', { plan: made, key, now });
   expect(block).toContain('60 of file.changed, all in packages/component-library/src/components/form/:\n');
   const lines = block.replace(']]>', '\n').split('\n');
   for (const path of paths) expect(lines).toContain(path.split('/').slice(-2).join('/'));
@@ -181,7 +181,7 @@ test('50 notifications and a summary of ten become one entry that names all 60',
   const paths = Array.from({ length: 60 }, (_, index) => `src/part${index % 7}/file${index}.ts`);
   const made = plan(storm(paths));
   expect([made.total, made.entries.length]).toEqual([60, 1]);
-  const block = formatBlock('xml', { plan: made, texts: [], key, now: Date.UTC(2026, 0, 1) });
+  const block = formatBlock('xml', { plan: made, key, now: Date.UTC(2026, 0, 1) });
   for (const path of paths) expect(block).toMatch(new RegExp(`\\b${path.replace('src/', '')}(?:\\n|\\]\\])`));
   expect(block.length).toBeLessThan(4000);
   expect([made.shown.length, made.merged.length, made.counted.length]).toEqual([1, 50, 0]);
@@ -193,7 +193,7 @@ test.each([200, 1000, 10_000])(
     for (const folder of ['src', 'packages/a-rather-long-name-of-a-package/src/components']) {
       const paths = Array.from({ length: count }, (_, index) => `${folder}/part${index % 23}/some-file-${index}.ts`);
       const made = plan(storm(paths), { 'notifications.tokenBudget': 100_000 }, 'xml', 10_000_000);
-      const block = formatBlock('xml', { plan: made, texts: [], key, now: Date.UTC(2026, 0, 1) });
+      const block = formatBlock('xml', { plan: made, key, now: Date.UTC(2026, 0, 1) });
       expect(block.length).toBeLessThan(4000);
       expect(made.total).toBe(count);
       expect(made.entries[0]?.message).toMatch(new RegExp(`^${count} of file.changed, all in ${folder}/:\n`));
@@ -229,7 +229,7 @@ test('ten entries are shown, and one line counts the rest by kind', () => {
   const made = plan(queue);
   expect(made.shown).toEqual([queue[12]?.id, ...queue.slice(0, 9).map(({ id }) => id)]);
   expect(made.more).toEqual(['kind9', 'kind10', 'kind11'].map((name) => ({ kind: `plugin.${name}`, count: 1 })));
-  expect(formatBlock('xml', { plan: made, texts: [], key, now })).toContain(
+  expect(formatBlock('xml', { plan: made, key, now })).toContain(
     '<more>1 plugin.kind9, 1 plugin.kind10, 1 plugin.kind11: read_notifications lists them.</more>',
   );
 });
@@ -242,7 +242,7 @@ test('of 3,000 kinds only the most frequent are named', () => {
     notification('plugin.often'),
     notification('plugin.often'),
   ]);
-  const line = formatBlock('markdown', { plan: made, texts: [], key, now }).split('\n').at(-3);
+  const line = formatBlock('markdown', { plan: made, key, now }).split('\n').at(-3);
   expect(line).toMatch(
     /^And 3 plugin\.often, (1 plugin\.k{53}, ){7}\d+ of other kinds: read_notifications lists them\.$/,
   );

@@ -48,8 +48,8 @@ describe('instructions', () => {
       '\nInstructions from the user’s own file:\nBe brief.',
       '\nInstructions from AGENTS.md:\nUse tabs.',
       '\nInstructions from .github/copilot-instructions.md:\nWrite tests.',
-      '\nInstructions from packages/AGENTS.md, for files below packages and before what is said above:\nPackages use pnpm.',
-      '\nInstructions from packages/a/AGENTS.md, for files below packages/a and before what is said above:\nPackage a uses spaces.',
+      '\nInstructions from packages/AGENTS.md, for files below packages and before those of folders above it:\nPackages use pnpm.',
+      '\nInstructions from packages/a/AGENTS.md, for files below packages/a and before those of folders above it:\nPackage a uses spaces.',
     ]);
   });
 

@@ -8,7 +8,7 @@ import {
   describeSent,
   describeUnread,
 } from '../../../../src/core/tools/messageTexts.ts';
-import { type HubMessage } from '../../../../src/protocol/hub.ts';
+import { type HubMessage } from '../../../../src/protocol/hubMethods.ts';
 
 const message = (content: string, more: Partial<HubMessage> = {}): HubMessage => ({
   message_id: 'msg_1',

@@ -206,7 +206,7 @@ describe.each(Object.entries(engines))('%s', (name, ripgrep) => {
       },
     );
     await first.promise;
-    expect(await running).toEqual({ content: 'Cancelled by the user.', isError: true });
+    expect(await running).toEqual({ content: 'Cancelled by the user.', isError: true, failure: 'cancelled' });
     if (name === 'ripgrep') expect(await programsIn(folder)).toEqual([]);
   });
 });

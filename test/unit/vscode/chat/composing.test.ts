@@ -105,6 +105,12 @@ test('returned messages are on disk before the call resolves, before the draft, 
   expect(attachments()).toMatchObject([{ kind: 'file', id: 'a.txt' }]);
 });
 
+test('a returned message of a skill is what the user typed, not the text of the skill', async () => {
+  const { composing, restored } = open();
+  await composing.returnMessages([{ id: '3', content: 'A long file.', typed: '/tea green', at: '' }]);
+  expect(restored).toEqual(['/tea green']);
+});
+
 const queued = { id: 'q', content: 'Go', at: '' };
 
 test('a queued message is returned even if the draft begins with the same text', async () => {

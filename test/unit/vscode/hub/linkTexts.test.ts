@@ -65,7 +65,7 @@ test('a full stream is a warning that says who can help', () => {
 });
 
 test('the rows of the hub’s state: the serving window, the server, unsent messages, a wrong clock, and agents by machine', () => {
-  const seen = { last_seen_at: '2026-11-17T10:00:00Z', display: '' };
+  const seen = { last_seen_at: '2026-11-17T10:00:00Z', display: '', role: '', module: '' };
   const agents = [
     { agent_id: 'birch', machine: 'beta', live: false, ...seen },
     { agent_id: 'amber', live: true, ...seen, display: 'Fix the build' },

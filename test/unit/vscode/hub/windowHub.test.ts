@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { toDisposable } from '../../../../src/base/disposable.ts';
-import { type AgentConversation, type HubPlace } from '../../../../src/core/ports/agentHub.ts';
+import { type AgentConversation, type HubPlace, type OutgoingMessage } from '../../../../src/core/ports/agentHub.ts';
 import { joinAsWindow } from '../../../../src/hub/agents/windowMembership.ts';
 import { type HubOptions, WindowHub } from '../../../../src/vscode/hub/windowHub.ts';
 import { atTestEnd } from '../../../support/endings.ts';
 import { realHubDeps } from '../../../support/testHub.ts';
+import { listAgents } from '../../../support/walk/hubWalks.ts';
 
 interface TestWindow {
   readonly hub: WindowHub;
@@ -23,7 +24,7 @@ async function openWindow(home: string): Promise<TestWindow> {
   let joins = 0;
   const hub = new WindowHub({
     options: () => options,
-    join: (chosen) => {
+    join: (chosen, events) => {
       joins += 1;
       return joinAsWindow({
         ...realHubDeps,
@@ -32,6 +33,7 @@ async function openWindow(home: string): Promise<TestWindow> {
         home,
         identity: undefined,
         toScope: (path) => path,
+        ...events,
       });
     },
     report: (message, error) => {
@@ -73,7 +75,11 @@ async function makeHome(): Promise<string> {
   return home;
 }
 
-const signal = new AbortController().signal;
+async function send(hub: WindowHub, conversation: string, message: OutgoingMessage) {
+  const agent = hub.agentOf(conversation);
+  return agent.ok ? agent.value.send(message) : agent;
+}
+
 const hello = { content: 'Hello.', to: ['x'], files: [] };
 
 test('without a folder, trust or the setting nothing is loaded, and the tools say why', async () => {
@@ -81,8 +87,8 @@ test('without a folder, trust or the setting nothing is loaded, and the tools sa
   await set(undefined);
   const member = hub.join(conversation('one'));
   expect([joins(), hub.isOn, hub.nameOf('one')]).toEqual([0, false, undefined]);
-  expect(await hub.send('one', hello, signal)).toMatchObject({ ok: false, failure: { code: 'hub_off' } });
-  expect(await hub.agents('one')).toMatchObject({ ok: false, failure: { code: 'hub_off' } });
+  expect(await send(hub, 'one', hello)).toMatchObject({ ok: false, failure: { code: 'hub_off' } });
+  expect(await listAgents(hub, 'one')).toMatchObject({ ok: false, failure: { code: 'hub_off' } });
   await hub.forget(['x']);
   member.dispose();
 });
@@ -102,7 +108,7 @@ test('a conversation that was open before joins when the hub is switched on, kee
   expect(hub.nameOf('one')).toBe(name);
   await expect
     .poll(async () => {
-      const listed = await hub.agents('one');
+      const listed = await listAgents(hub, 'one');
       return listed.ok ? listed.value.map((agent) => [agent.name, agent.role, agent.live]) : listed.failure.code;
     })
     .toContainEqual([name, 'reviewer', true]);
@@ -115,13 +121,13 @@ test('the user is on the hub as soon as the window is: a message to the user is 
   const member = hub.join(conversation('one'));
   await set({});
   const users = async () => {
-    const listed = await hub.agents('one');
+    const listed = await listAgents(hub, 'one');
     return listed.ok ? listed.value.filter(({ role, live }) => role === 'user' && live) : [];
   };
   await expect.poll(async () => (await users()).length).toBe(1);
   const [user] = await users();
   const to = [user?.name ?? ''];
-  expect(await hub.send('one', { content: 'Which tea?', to, files: [] }, signal)).toMatchObject({ ok: true });
+  expect(await send(hub, 'one', { content: 'Which tea?', to, files: [] })).toMatchObject({ ok: true });
   expect((await hub.user()?.overview())?.threads).toMatchObject([{ preview: 'Which tea?', unread_count: 1 }]);
   member.dispose();
 });
@@ -141,7 +147,7 @@ test('a window that closes releases the hub at once for the next', async () => {
   const member = two.hub.join(conversation('two'));
   await expect.poll(() => two.hub.nameOf('two')).toBeDefined();
   await one.hub.close();
-  await expect.poll(async () => (await two.hub.agents('two')).ok).toBe(true);
+  await expect.poll(async () => (await listAgents(two.hub, 'two')).ok).toBe(true);
   member.dispose();
 });
 
@@ -154,9 +160,7 @@ test('every window reports unsent messages to other machines: the serving one, a
   await two.set({ machines });
   const member = two.hub.join(conversation('one'));
   await expect.poll(() => two.hub.nameOf('one')).toBeDefined();
-  await expect
-    .poll(() => two.hub.send('one', { ...hello, to: [], files: ['a.ts'] }, signal))
-    .toMatchObject({ ok: true });
+  await expect.poll(() => send(two.hub, 'one', { ...hello, to: [], files: ['a.ts'] })).toMatchObject({ ok: true });
   const waits = {
     server: { state: 'connecting', error: expect.stringContaining('cannot be reached') as string },
     not_sent: 1,

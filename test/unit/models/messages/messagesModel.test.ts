@@ -1,0 +1,505 @@
+// Requests of the Messages API: thinking by model, breakpoints, found tools, repairs, pauses, and refusals by name.
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Block, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
+import { type ModelPart, type ModelRequest } from '../../../../src/core/ports/ports.ts';
+import { createEndpointMemory } from '../../../../src/models/endpointMemory.ts';
+import { createModel } from '../../../../src/models/model.ts';
+import { type EndpointOptions } from '../../../../src/models/wire/client.ts';
+import { atTestEnd, endAll } from '../../../support/endings.ts';
+import {
+  startAnthropic,
+  textContent,
+  thinkingBlock,
+  useBlock,
+} from '../../../support/models/native/anthropicEndpoint.ts';
+import { type MessagesAnswer, messagesEvents } from '../../../support/models/native/messagesEvents.ts';
+import { type NativeEndpoint, type Reply, startNativeEndpoint } from '../../../support/models/native/nativeEndpoint.ts';
+import { messagesBody } from '../../../support/models/native/printedRequests.ts';
+import { toSse } from '../../../support/models/native/responsesEvents.ts';
+
+afterEach(endAll);
+
+const user: ModelMessage = { role: 'user', content: 'Hello.' };
+const tool = (name: string) => ({ name, description: `Does ${name}.`, parameters: { type: 'object', properties: {} } });
+const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
+  conversation: 'c1',
+  system: 'You are.',
+  messages: [user],
+  tools: [tool('look'), tool('edit')],
+  ...more,
+});
+const calling = (...ids: readonly string[]): ModelMessage => ({
+  role: 'assistant',
+  content: '',
+  calls: ids.map((id) => ({ id, name: 'look', arguments: '{}' })),
+});
+
+function ask(
+  { address }: Pick<NativeEndpoint, 'address'>,
+  given: ModelRequest = request(),
+  more: Partial<EndpointOptions> = {},
+): Promise<ModelPart[]> {
+  const model = createModel({
+    api: 'messages',
+    baseUrl: address,
+    model: 'claude-opus-5-5',
+    apiKey: async () => 'k',
+    ...more,
+  });
+  return Array.fromAsync(model.stream(given, new AbortController().signal));
+}
+
+const replies = (...list: readonly Reply[]) => {
+  const left = [...list];
+  return startNativeEndpoint({
+    title: '',
+    reply: () => left.shift() ?? { status: 400, body: { error: { message: 'the script has ended' } } },
+  });
+};
+const answers = (answer: MessagesAnswer): Reply => ({ sse: toSse(messagesEvents(answer)) });
+const refuses = (message: string, status = 400, type = 'invalid_request_error', headers = {}): Reply => ({
+  status,
+  body: { type: 'error', error: { type, message }, request_id: 'req_1' },
+  headers,
+});
+const hi = answers({ content: [textContent('Hi.')] });
+const last = (parts: readonly ModelPart[]) => parts.at(-1);
+
+test('the answer is returned with its blocks, to be sent back', async () => {
+  const endpoint = await startAnthropic(() => ({ content: [thinkingBlock('Hm.'), useBlock('toolu_1', 'look', {})] }));
+  const parts = await ask(endpoint);
+  expect(parts.slice(-2)).toMatchObject([
+    { type: 'tool_call', id: 'toolu_1' },
+    {
+      type: 'finished',
+      usage: { input_tokens: 100, cached_tokens: 60, written_tokens: 30, output_tokens: 7 },
+      origin: {
+        api: 'messages',
+        provider: endpoint.address,
+        model: 'claude-opus-5-5',
+        items: [
+          { type: 'thinking', signature: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
+          { type: 'tool_use' },
+        ],
+      },
+    },
+  ]);
+});
+
+describe('thinking and effort', () => {
+  const adaptive = { type: 'adaptive', display: 'summarized' };
+  const bound = { ...adaptive, block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+  test.each([
+    ['claude-fable-5-1', undefined, bound, undefined],
+    ['claude-fable-5-1', 'none', bound, 'low'],
+    ['claude-fable-5', 'max', adaptive, 'max'],
+    ['claude-opus-5-5', 'high', bound, 'high'],
+    ['claude-sonnet-5-5', 'none', { type: 'between_tools' }, undefined],
+    ['claude-opus-5', 'none', { type: 'disabled' }, undefined],
+    ['claude-opus-5', 'minimal', adaptive, 'low'],
+    ['claude-opus-4-8', undefined, adaptive, undefined],
+    ['claude-sonnet-5', 'xhigh', adaptive, 'xhigh'],
+    ['claude-opus-4-6', 'xhigh', adaptive, 'high'],
+    ['claude-sonnet-4-5-20250929', undefined, { type: 'enabled', budget_tokens: 10_000 }, undefined],
+    ['claude-haiku-4-5', 'none', { type: 'disabled' }, undefined],
+    ['claude-3-7-sonnet-20250219', 'max', { type: 'enabled', budget_tokens: 30_976 }, undefined],
+    ['claude-3-5-haiku-latest', 'high', undefined, undefined],
+    ['MiniMax-M3', undefined, undefined, undefined],
+    ['MiniMax-M3', 'low', { type: 'enabled', budget_tokens: 4096 }, undefined],
+  ] as const)('%s, %s', async (model, effort, thinking, sent) => {
+    const body = await messagesBody(model, request(effort === undefined ? {} : { effort }));
+    expect(body['thinking']).toEqual(thinking);
+    expect((body['output_config'] as { effort?: string } | undefined)?.effort).toBe(sent);
+  });
+
+  test('the limit of the answer is larger than the budget', async () => {
+    const body = await messagesBody('claude-haiku-4-5', request({ effort: 'max' }), { options: { maxTokens: 4000 } });
+    expect(body).toMatchObject({ max_tokens: 4000, thinking: { budget_tokens: 2976 } });
+    const small = await messagesBody('claude-haiku-4-5', request(), { options: { maxTokens: 1500 } });
+    expect(small['thinking']).toEqual({ type: 'disabled' });
+  });
+
+  test('calls of another model without thinking switch a budget off', async () => {
+    const messages: ModelMessage[] = [user, calling('c1'), { role: 'tool', call: 'c1', content: 'Seen.' }];
+    expect((await messagesBody('claude-haiku-4-5', request({ messages })))['thinking']).toBeUndefined();
+    expect((await messagesBody('claude-opus-5-5', request({ messages })))['thinking']).toBeDefined();
+  });
+
+  test('a temperature is only sent to models that take it', async () => {
+    const options = { temperature: 0.5 };
+    expect((await messagesBody('claude-opus-5-5', request(), { options }))['temperature']).toBeUndefined();
+    expect((await messagesBody('claude-haiku-4-5', request(), { options }))['temperature']).toBeUndefined();
+    expect((await messagesBody('MiniMax-M3', request(), { options }))['temperature']).toBe(0.5);
+  });
+});
+
+describe('headers', () => {
+  test('a model with bound thinking gets its beta, an older one that of interleaved thinking, others none', async () => {
+    const endpoint = await startNativeEndpoint({ title: '', reply: () => hi });
+    for (const model of ['claude-opus-5-5', 'claude-haiku-4-5', 'claude-opus-4-8', 'MiniMax-M3']) {
+      await ask(endpoint, request(), { model });
+    }
+    expect(endpoint.requests.map(({ headers }) => headers['anthropic-beta'])).toEqual([
+      'thinking-binding-controls-2026-08-01',
+      'interleaved-thinking-2025-05-14',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('configured headers are sent and replace none of Earshot’s', async () => {
+    const endpoint = await startNativeEndpoint({ title: '', reply: () => hi });
+    await ask(endpoint, request(), { headers: { 'x-team': 'tea', 'X-API-Key': 'other' } });
+    expect(endpoint.requests[0]?.headers).toMatchObject({ 'x-team': 'tea', 'x-api-key': 'k' });
+  });
+
+  test('a redirect is not followed, because the key would go to another host', async () => {
+    const elsewhere = await startNativeEndpoint({ title: '', reply: () => hi });
+    const server = createServer((_request, response) =>
+      response.writeHead(307, { location: `${elsewhere.address}/v1/messages` }).end(),
+    );
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    atTestEnd(async () => void server.close());
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(last(await ask({ address }))).toMatchObject({ type: 'failed', failure: { code: 'unreachable' } });
+    expect(elsewhere.requests).toEqual([]);
+  });
+});
+
+describe('messages', () => {
+  interface Wire {
+    readonly role: string;
+    readonly content: readonly Record<string, unknown>[];
+  }
+  const printed = async (
+    messages: readonly ModelMessage[],
+    model = 'claude-opus-5-5',
+    more: Partial<ModelRequest> = {},
+  ) =>
+    (await messagesBody(model, request({ messages, ...more }))) as {
+      messages: Wire[];
+      tools: Record<string, unknown>[];
+    };
+  const developer: Block = { format: 'developer', text: 'Facts.' };
+  const xml: Block = { format: 'xml', text: '<notification/>' };
+
+  test('results come first in one message, then the user’s words, then the host’s message', async () => {
+    const { messages } = await printed([
+      user,
+      calling('c1', 'c2'),
+      { role: 'tool', call: 'c1', content: 'One.' },
+      { role: 'tool', call: 'c2', content: 'Two.', block: developer, queued: ['Stop.', 'Really.'] },
+    ]);
+    expect(messages.slice(2).map(({ role, content }) => [role, content.map(({ type }) => type)])).toEqual([
+      ['user', ['tool_result', 'tool_result', 'text', 'text']],
+      ['system', ['text']],
+    ]);
+  });
+
+  test('a model without system messages gets the block at the end of the last result', async () => {
+    for (const block of [developer, xml]) {
+      const { messages } = await printed(
+        [user, calling('c1'), { role: 'tool', call: 'c1', content: 'One.', block, queued: ['Stop.'] }],
+        'claude-sonnet-5',
+      );
+      expect(messages.at(-1)?.content).toMatchObject([
+        { type: 'tool_result', content: [{ text: 'One.' }, { text: block.text }] },
+        { type: 'text', text: 'Stop.' },
+      ]);
+    }
+  });
+
+  test('a block of a request that starts a turn follows it as the host’s message, or is above its text', async () => {
+    const asked: ModelMessage = { ...user, block: developer };
+    expect((await printed([asked])).messages.map(({ role }) => role)).toEqual(['user', 'system']);
+    const { messages } = await printed([asked], 'claude-sonnet-5');
+    expect(messages.map(({ content }) => content.map(({ text }) => text))).toEqual([['Facts.', 'Hello.']]);
+  });
+
+  test('host messages of two unanswered requests follow both', async () => {
+    const { messages } = await printed([
+      { ...user, block: developer },
+      { ...user, block: developer },
+    ]);
+    expect(messages.map(({ role, content }) => [role, content.length])).toEqual([
+      ['user', 2],
+      ['system', 2],
+    ]);
+  });
+
+  test('the first and the last message are the user’s, and empty answers are left out', async () => {
+    const answer: ModelMessage = { role: 'assistant', content: 'Hi.', calls: [] };
+    const { messages } = await printed([answer, { ...answer, content: '  ' }, answer]);
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
+  });
+
+  test('a failed result has only text; its images follow the results', async () => {
+    const { messages } = await printed(
+      [
+        user,
+        calling('c1', 'c2'),
+        {
+          role: 'tool',
+          call: 'c1',
+          content: 'Failed.',
+          failed: true,
+          resultImages: [{ hash: 'h', mediaType: 'image/png', name: 'a.png' }],
+        },
+        { role: 'tool', call: 'c2', content: '', resultImages: [{ hash: 'h', mediaType: 'image/png', name: 'a.png' }] },
+      ],
+      'claude-opus-5-5',
+      { image: async () => new Uint8Array([1]) },
+    );
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AQ==' } };
+    expect(messages.at(-1)?.content).toMatchObject([
+      { type: 'tool_result', content: 'Failed.', is_error: true },
+      { type: 'tool_result', content: [image] },
+      { type: 'text' },
+      image,
+    ]);
+  });
+
+  test('ids and arguments of other APIs are mapped', async () => {
+    const id = 'functions.look:0';
+    const calls = [{ id, name: 'look', arguments: '{"at": cut' }];
+    const { messages } = await printed([
+      user,
+      { role: 'assistant', content: '', calls },
+      { role: 'tool', call: id, content: 'x' },
+    ]);
+    const [use, result] = [messages[1]?.content[0], messages[2]?.content[0]];
+    expect(use).toEqual({
+      type: 'tool_use',
+      id: expect.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/) as string,
+      name: 'look',
+      input: { INVALID_JSON: '{"at": cut' },
+    });
+    expect(result?.['tool_use_id']).toBe(use?.['id']);
+  });
+
+  test('thinking without a signature is not sent to Anthropic', async () => {
+    const items = [
+      { type: 'thinking', thinking: 'Hm.', signature: '' },
+      { type: 'text', text: '' },
+      textContent('Hi.'),
+    ];
+    const origin = { api: 'messages' as const, provider: 'https://api.anthropic.com', model: 'x', items };
+    const { messages } = await printed([user, { role: 'assistant', content: 'Hi.', calls: [], origin }, user]);
+    expect(messages[1]?.content).toEqual([textContent('Hi.')]);
+  });
+
+  test('found tools are deferred and referenced; those of before a compaction, or of older models, are ordinary ones', async () => {
+    const finds: ModelMessage[] = [
+      user,
+      calling('c1'),
+      { role: 'tool', call: 'c1', content: 'Found.', found: ['deploy'] },
+    ];
+    const found = [tool('before'), tool('deploy')];
+    const { messages, tools } = await printed(finds, 'claude-opus-5-5', { found });
+    expect(tools.map(({ name, defer_loading, cache_control }) => [name, defer_loading, cache_control])).toEqual([
+      ['look', undefined, undefined],
+      ['edit', undefined, undefined],
+      ['before', undefined, { type: 'ephemeral' }],
+      ['deploy', true, undefined],
+    ]);
+    expect(messages.at(-1)?.content).toMatchObject([
+      { content: [{ type: 'text' }, { type: 'tool_reference', tool_name: 'deploy' }] },
+    ]);
+    const older = await printed(finds, 'claude-opus-4-1', { found });
+    expect(older.tools.map(({ name }) => name)).toEqual(['look', 'edit', 'before', 'deploy']);
+    expect(JSON.stringify(older.messages)).not.toContain('tool_reference');
+  });
+
+  test('a summary is requested without changing tools: only the choice is none', async () => {
+    const plain = await messagesBody('claude-opus-5-5', request());
+    const { tool_choice: choice, ...rest } = await messagesBody('claude-opus-5-5', request({ allowed: 'none' }));
+    expect(choice).toEqual({ type: 'none' });
+    expect(rest).toEqual(plain);
+  });
+
+  test('Fireworks gets no breakpoint on tools', async () => {
+    const body = await messagesBody('accounts/fireworks/models/minimax-m3', request(), {
+      baseUrl: 'https://api.fireworks.ai/inference',
+    });
+    expect(JSON.stringify(body['tools'])).not.toContain('cache_control');
+    expect(JSON.stringify(body['system'])).toContain('cache_control');
+  });
+});
+
+test('an answer that pauses is continued, and is one answer', async () => {
+  const endpoint = await startAnthropic((number) =>
+    number === 0
+      ? { content: [thinkingBlock('Hm.'), textContent('Searching.')], stop: 'pause_turn' }
+      : { content: [textContent('Found.')] },
+  );
+  const parts = await ask(endpoint);
+  expect(endpoint.refusals).toEqual([]);
+  expect(last(parts)).toMatchObject({
+    type: 'finished',
+    usage: { input_tokens: 200 },
+    origin: { items: [{ type: 'thinking' }, textContent('Searching.'), textContent('Found.')] },
+  });
+});
+
+test('an answer that pauses without end is ended', async () => {
+  const pause = answers({ content: [textContent('Hm.')], stop: 'pause_turn' });
+  const endpoint = await startNativeEndpoint({ title: '', reply: () => pause });
+  expect(last(await ask(endpoint))).toMatchObject({ type: 'finished' });
+  expect(endpoint.requests).toHaveLength(21);
+});
+
+describe('nothing as the answer to results', () => {
+  const results: ModelMessage[] = [
+    user,
+    calling('c1'),
+    { role: 'tool', call: 'c1', content: 'Seen.', block: { format: 'developer', text: 'Facts.' } },
+  ];
+
+  test('the model is asked once to continue, and later requests repeat these bytes', async () => {
+    const endpoint = await startAnthropic(
+      (number) => (number === 0 ? { content: [] } : { content: [thinkingBlock('Hm.'), textContent('Hi.')] }),
+      { compatible: true },
+    );
+    const more = { baseUrl: `${endpoint.address}/anthropic`, model: 'MiniMax-M3' };
+    const finished = last(await ask(endpoint, request({ messages: results }), more));
+    if (finished?.type !== 'finished' || finished.origin === undefined) throw new Error('there is no answer');
+    const answer: ModelMessage = { role: 'assistant', content: 'Hi.', calls: [], origin: finished.origin };
+    await ask(endpoint, request({ messages: [...results, answer, user] }), more);
+    const sent = endpoint.requests.map(({ body }) =>
+      JSON.stringify(body['messages']).replaceAll(',"cache_control":{"type":"ephemeral"}', ''),
+    );
+    expect(sent[0]).not.toContain('Please continue.');
+    expect(sent[1]).toContain('"text":"Please continue."}]}]');
+    expect(sent[2]?.startsWith(sent[1]?.slice(0, -1) ?? 'x')).toBe(true);
+    expect(endpoint.refusals).toEqual([]);
+  });
+
+  test('a second time it is an empty answer', async () => {
+    const empty = answers({ content: [] });
+    const endpoint = await replies(empty, empty);
+    expect(last(await ask(endpoint, request({ messages: results })))).toEqual({
+      type: 'finished',
+      usage: expect.any(Object) as object,
+    });
+    const thinks = answers({ content: [thinkingBlock('Hm.')] });
+    const silent = await replies(thinks, thinks);
+    expect(last(await ask(silent, request({ messages: results })))).toMatchObject({ type: 'failed', retry: {} });
+  });
+});
+
+describe('repairs', () => {
+  test('system messages that the model refuses are learnt: the block moves into the result', async () => {
+    const endpoint = await startAnthropic(() => ({ content: [textContent('Hi.')] }), { noSystem: true });
+    const memory = createEndpointMemory();
+    const messages: ModelMessage[] = [{ ...user, block: { format: 'developer', text: 'Facts.' } }];
+    for (let times = 0; times < 2; times += 1) {
+      expect(last(await ask(endpoint, request({ messages }), { memory }))).toMatchObject({ type: 'finished' });
+    }
+    expect(endpoint.refusals).toHaveLength(1);
+    expect(JSON.stringify(endpoint.requests.at(-1)?.body['messages'])).toContain('Facts.');
+  });
+
+  test('thinking whose signature is refused is left out, once and for all later requests', async () => {
+    const endpoint = await startAnthropic(() => ({ content: [textContent('Hi.')] }));
+    const items = [{ type: 'thinking', thinking: 'Hm.', signature: 'of another prefix' }, textContent('Hi.')];
+    const origin = { api: 'messages' as const, provider: endpoint.address, model: 'claude-opus-5-5', items };
+    const before: ModelMessage = { role: 'assistant', content: 'Hi.', calls: [], origin };
+    const model = createModel({
+      api: 'messages',
+      baseUrl: endpoint.address,
+      model: 'claude-opus-5-5',
+      apiKey: async () => 'k',
+    });
+    for (let times = 0; times < 2; times += 1) {
+      const { signal } = new AbortController();
+      const parts = await Array.fromAsync(model.stream(request({ messages: [user, before, user] }), signal));
+      expect(last(parts)).toMatchObject({ type: 'finished' });
+    }
+    expect(endpoint.refusals).toEqual([expect.stringContaining('Invalid `signature`')]);
+    expect(endpoint.requests).toHaveLength(3);
+  });
+
+  test.each([
+    ['cache_control: Extra inputs are not permitted', 'cache_control'],
+    ['tools.0.custom.eager_input_streaming: Extra inputs are not permitted', 'eager_input_streaming'],
+    ['thinking.adaptive.block_binding: Extra inputs are not permitted', 'block_binding'],
+    ['output_config: Extra inputs are not permitted', 'output_config'],
+    ['thinking: unknown field', 'thinking'],
+  ])('“%s” is learnt', async (message, field) => {
+    const endpoint = await replies(refuses(message), hi);
+    expect(last(await ask(endpoint, request({ effort: 'low' })))).toMatchObject({ type: 'finished' });
+    expect(endpoint.requests.map(({ body }) => JSON.stringify(body).includes(`"${field}"`))).toEqual([true, false]);
+  });
+
+  test('what the server has dropped is logged', async () => {
+    const dropped = { type: 'thinking_dropped', path: 'messages.1.content.0', reason: 'prefix_binding_mismatch' };
+    const logged: string[] = [];
+    const endpoint = await replies(answers({ content: [textContent('Hi.')], transformations: [dropped] }));
+    await ask(endpoint, request(), { log: (message) => void logged.push(message) });
+    expect(logged).toEqual([expect.stringContaining('prefix_binding_mismatch')]);
+  });
+});
+
+describe('failures', () => {
+  const retryAfter = { 'retry-after': '2' };
+  test.each([
+    ['a key', refuses('invalid x-api-key', 401, 'authentication_error'), 'key_refused', false],
+    ['no credit', refuses('Your credit balance is too low', 402, 'billing_error'), 'no_quota', false],
+    ['a spending limit', refuses('limit reached', 429, 'rate_limit_error'), 'no_quota', false],
+    ['a rate limit', refuses('slow down', 429, 'rate_limit_error', retryAfter), 'rate_limited', true],
+    ['no model', refuses('model: claude-x', 404, 'not_found_error'), 'not_found', false],
+    ['overflow', refuses('prompt is too long: 213462 tokens > 200000 maximum'), 'context_overflow', false],
+    [
+      'a large request',
+      refuses('Request exceeds the maximum size', 413, 'request_too_large'),
+      'context_overflow',
+      false,
+    ],
+    ['overload', refuses('Overloaded', 529, 'overloaded_error'), 'refused', true],
+    [
+      'overload in the stream',
+      answers({ error: { type: 'overloaded_error', message: 'Overloaded' } }),
+      'refused',
+      true,
+    ],
+    [
+      'a full window',
+      answers({ content: [textContent('Half')], stop: 'model_context_window_exceeded' }),
+      'context_overflow',
+      false,
+    ],
+    [
+      'a refusal',
+      answers({ content: [textContent('Half')], stop: 'refusal', details: { category: 'cyber' } }),
+      'content_refused',
+      false,
+    ],
+    ['a proxy’s page', { status: 502, body: {} }, 'refused', true],
+  ] as const)('%s', async (_name, reply, code, isRetried) => {
+    const part = last(await ask(await replies(reply as Reply)));
+    expect(part).toMatchObject({ type: 'failed', failure: { code, nextStep: expect.any(String) as string } });
+    expect(part !== undefined && 'retry' in part).toBe(isRetried);
+  });
+
+  test('a compatible server that asks to slow down without saying how long is asked again', async () => {
+    const endpoint = await replies(refuses('slow down', 429, 'rate_limit_error'));
+    expect(last(await ask(endpoint, request(), { model: 'MiniMax-M3' }))).toMatchObject({ type: 'failed', retry: {} });
+  });
+
+  test('a truncated answer has no blocks to send back', async () => {
+    const endpoint = await replies(answers({ content: [textContent('Half')], stop: 'max_tokens' }));
+    expect(last(await ask(endpoint))).toEqual({
+      type: 'finished',
+      truncated: true,
+      usage: expect.any(Object) as object,
+    });
+  });
+
+  test('an aborted request ends without a failure', async () => {
+    const endpoint = await replies(hi);
+    const model = createModel({ api: 'messages', baseUrl: endpoint.address, model: 'm', apiKey: async () => 'k' });
+    expect(await Array.fromAsync(model.stream(request(), AbortSignal.abort()))).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+// Words for people: every failure code, every tool and every argument has a form that is not written for a model, in
+// English and in German.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { FAILURE_TEXTS } from '../../../src/base/failureTexts.ts';
+import { knownToolLabel, otherToolName, readableKey } from '../../../src/base/toolLabels.ts';
+import { createReadResource } from '../../../src/mcp/resources/readResource.ts';
+import { createFindTools } from '../../../src/mcp/tools/findTools.ts';
+import { knownArgumentLabel } from '../../../src/webview/strings/argumentStrings.ts';
+import { isKnownTool, toolIcon, toolLabel, toolTitle } from '../../../src/webview/toolTitle.ts';
+import { shippedTools } from '../../support/shippedTools.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const german = JSON.parse(readFileSync(resolve(root, 'media/l10n/bundle.l10n.de.json'), 'utf8')) as Record<
+  string,
+  string
+>;
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+/** The names of all arguments, also of nested ones. */
+function argumentsOf({ properties = {}, items }: Schema): string[] {
+  const own = Object.entries(properties).flatMap(([key, schema]) => [key, ...argumentsOf(schema)]);
+  return items === undefined ? own : [...own, ...argumentsOf(items)];
+}
+
+const ofServers = [
+  createFindTools(() => []),
+  createReadResource({ servers: () => [] } as unknown as Parameters<typeof createReadResource>[0]),
+].map(({ description }) => description);
+const tools = [...shippedTools.descriptions, ...ofServers];
+
+test.each(tools.map(({ name, parameters }) => [name, parameters] as const))(
+  '%s and each of its arguments have labels in both languages',
+  (name, parameters) => {
+    expect(isKnownTool(name)).toBe(true);
+    expect(toolIcon(name)).not.toBe('tools');
+    expect(toolTitle(name, {})).toMatch(/^[A-Z][a-z]/);
+    const labels = [
+      knownToolLabel(name),
+      ...argumentsOf(parameters as Schema).map((key) => knownArgumentLabel(name, key) ?? `no label for ${key}`),
+    ];
+    for (const label of labels) {
+      expect(label).toMatch(/^[A-Z][^_]*$/);
+      expect(german[label ?? '']).toBeTypeOf('string');
+    }
+  },
+);
+
+/** The members of the unions of failure codes. */
+function failureCodes(): string[] {
+  const file = resolve(root, 'src/base/failureCodes.ts');
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isLiteralTypeNode(node) && ts.isStringLiteral(node.literal)) found.push(node.literal.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
+  return [...new Set(found)];
+}
+
+test('every failure code has a sentence for people in both languages, which names no tool and no argument', () => {
+  const codes = failureCodes();
+  expect(codes.length).toBeGreaterThan(100);
+  expect(Object.keys(FAILURE_TEXTS).toSorted()).toEqual(codes.toSorted());
+  for (const text of Object.values(FAILURE_TEXTS)) {
+    expect(text).toMatch(/^[A-Z].*\.$/);
+    expect(text).not.toMatch(/_|\b[Tt]he user\b/);
+    expect(german[text]).toBeTypeOf('string');
+  }
+});
+
+test('tools and arguments of MCP servers are shown in readable form, whatever they are called', () => {
+  expect(toolLabel('weather__get_today')).toBe('weather: get today');
+  expect(otherToolName('read_files')).toBe('read files');
+  for (const odd of ['__', '_', 'a__', '__proto__', 'constructor', 'toString']) {
+    expect(knownToolLabel(odd)).toBeUndefined();
+    expect(toolLabel(odd)).not.toBe('');
+    expect(knownArgumentLabel('weather__get_today', odd)).toBeUndefined();
+  }
+  expect(readableKey('first_line')).toBe('First line');
+  expect(readableKey('firstLine')).toBe('First line');
+  expect(readableKey('URL')).toBe('URL');
+  expect(readableKey('')).toBe('');
+});
