@@ -11,6 +11,7 @@ import { type AcceptedText } from './agent/userText.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
 import { type Live } from './live.ts';
 import { type QueuedMessage } from './ports/ports.ts';
+import { compactFocus } from './prompt/builtInSkills.ts';
 import { PromptState } from './prompt/promptState.ts';
 import { Refusals } from './prompt/refusals.ts';
 import { type ToolRegistry } from './tools/registry.ts';
@@ -39,6 +40,8 @@ export class Turns {
 
   /** Starts a turn with the user's message. Resolves once it is on disk, not when the turn ends. */
   async send(live: Live, text: AcceptedText, schema?: Readonly<Record<string, unknown>>): Promise<Result<void>> {
+    const focus = compactFocus(text.content);
+    if (focus !== undefined) return this.#compact(live, focus, undefined);
     const unusable = schema && (await import('./prompt/structured.ts')).whyUnusable(schema);
     if (unusable !== undefined) {
       return failed('bad_schema', `schema: it cannot be used: ${unusable}.`, 'Send it again with a plain JSON Schema.');
@@ -57,6 +60,8 @@ export class Turns {
    * what the turn is doing and makes the message the next request. If no turn is running, the message starts one.
    */
   async queueOrInterrupt(live: Live, text: AcceptedText, how: 'queue' | 'interrupt'): Promise<Result<MessageOutcome>> {
+    const focus = compactFocus(text.content);
+    if (focus !== undefined) return this.#compact(live, focus, 'started');
     return this.#attempt(live, async () => {
       const { turn } = live;
       if (turn === undefined) {
@@ -130,7 +135,7 @@ export class Turns {
   }
 
   /** `/compact`: a turn that only makes a summary. `focus`: what it must keep above all; may be empty. */
-  async compact<T>(live: Live, focus: string, result: T): Promise<Result<T>> {
+  async #compact<T>(live: Live, focus: string, result: T): Promise<Result<T>> {
     return this.#attempt(live, async () => {
       if (live.turn !== undefined)
         return failed('running', 'The agent is still working.', 'Stop it or wait, then compact.');
@@ -166,7 +171,8 @@ export class Turns {
     const { turn } = live.log.state;
     const between = handedOver && turn.isOpen && !turn.hasUnanswered;
     const waiting = between ? [] : await recoverTurn(this.#turnDeps(live));
-    if (between || waiting.length > 0) this.#run(live, Promise.resolve(), (deps, control) => runTurn(deps, control, waiting));
+    if (between || waiting.length > 0)
+      this.#run(live, Promise.resolve(), (deps, control) => runTurn(deps, control, waiting));
     else await this.returnMessages(live);
     live.activator?.reconsider();
   }
@@ -225,7 +231,11 @@ export class Turns {
   }
 
   /** `started`: resolves once the request is on disk. */
-  #run(live: Live, started: Promise<void>, work: (deps: TurnDeps, control: TurnControl) => Promise<TurnEnd> = runTurn): void {
+  #run(
+    live: Live,
+    started: Promise<void>,
+    work: (deps: TurnDeps, control: TurnControl) => Promise<TurnEnd> = runTurn,
+  ): void {
     const control = new TurnControl();
     let failure: Failure | undefined;
     const turn = async () => {

@@ -58,8 +58,8 @@ export class PageSession implements Disposable {
   constructor(deps: PageSessionDeps) {
     this.#deps = deps;
     this.#drafts = new Map(deps.drafts);
-    const { version, hostVersion } = deps.options;
-    const head = { ...emptyChatHead({ version, hostVersion }, deps.model()), models: null };
+    const { version, hostVersion, folder } = deps.options;
+    const head = { ...emptyChatHead({ version, hostVersion }, deps.model()), models: null, folder };
     this.#frontend = new ChatFrontend(deps.clock, head, deps.conversations.requests);
     this.#attachments = new PageAttachments(deps.client, (attachments) => this.#frontend.setHead({ attachments }));
     this.#commands = new PageCommands({

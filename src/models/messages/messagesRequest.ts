@@ -93,7 +93,6 @@ async function* answer(
       more = { blocks: [], added: CONTINUE };
       continue;
     }
-    if (isEmpty && blocks.length > 0) throw new EndpointError('the model thought, but did not answer', { status: 500 });
     const items = [...(more.added === undefined ? [] : [addedText(more.added)]), ...blocks];
     const isWhole = !accumulator.isTruncated && !isEmpty;
     yield* calls;

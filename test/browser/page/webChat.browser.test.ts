@@ -84,9 +84,12 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   // Under a path of another host, as code-server forwards ports.
   const proxy = await startPathProxy();
   atTestEnd(() => proxy.close());
-  const second = await openPage(`${proxy.address(world.port, 'localhost')}#${TOKEN}`, 1200);
-  await second.getByRole('button', { name: 'Conversations' }).click();
-  await second.locator('.conversation-open', { hasText: 'Make tea' }).click();
+  // The link of the editor names the conversation that it shows.
+  const shown = await page.evaluate(() => sessionStorage.getItem('earshot.conversation'));
+  const address = proxy.address(world.port, 'localhost');
+  const second = await openPage(`${address}#${TOKEN}&${shown}`, 1200);
+  expect(second.url()).toBe(address);
+  await second.locator('.title-bar-folder').getByText('tea-shop').waitFor();
   await second.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('Which tea?').first().waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);

@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
 import { prefixBreak } from '../../../src/core/prompt/prefixCheck.ts';
-import { MessagePrinter, printBody } from '../../../src/models/chat/chatRequest.ts';
+import { printBody } from '../../../src/models/chat/chatRequest.ts';
 import { shippedProfile } from '../../../src/models/profile.ts';
+import { PrefixPrinter } from '../../../src/models/wire/prefixPrinter.ts';
 import { createScriptedModel } from '../../support/models/scriptedModel.ts';
 import { beginPrefixWalk, call, type PrefixWalk } from '../../support/walk/prefixWalks.ts';
 
@@ -28,7 +29,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   }),
   fc.record({ type: fc.constantFrom('skill', 'day', 'restart', 'compact', 'schema') }),
 );
-const step = fc.record({ action, reads: fc.array(fc.constantFrom('a.ts', 'pkg/a.ts', 'pkg/deep/a.ts'), { maxLength: 2 }) });
+const step = fc.record({
+  action,
+  reads: fc.array(fc.constantFrom('a.ts', 'pkg/a.ts', 'pkg/deep/a.ts'), { maxLength: 2 }),
+});
 
 /** Endpoints whose messages are never merged. */
 const ENDPOINTS = [
@@ -61,7 +65,9 @@ async function play(steps: readonly { readonly action: Action; readonly reads: r
     number += 1;
     const schema = one.type === 'schema' ? { type: 'object' } : undefined;
     await change(walk, one, tools, number);
-    walk.model.script(...reads.map((path, index) => call(`c${number}_${index}`, 'read_file', { path })), { text: '{}' });
+    walk.model.script(...reads.map((path, index) => call(`c${number}_${index}`, 'read_file', { path })), {
+      text: '{}',
+    });
     const message = one.type === 'compact' ? '/compact' : `Message ${number}.`;
     await walk.headless.earshot.send(walk.id, message, schema && { schema });
     await walk.headless.earshot.settled(walk.id);
@@ -99,7 +105,7 @@ async function change(walk: PrefixWalk, one: Action, tools: Map<string, { dispos
 function bodyOf([baseUrl, model]: (typeof ENDPOINTS)[number], request: ModelRequest) {
   const facts = { profile: shippedProfile(baseUrl, model), without: [] };
   const options = { baseUrl, model, apiKey: async () => 'k' };
-  const text = printBody(options, request, facts, new Map(), new MessagePrinter()).toString();
+  const text = printBody(options, request, facts, new Map(), new PrefixPrinter()).toString();
   const withoutCache = (key: string, value: unknown) => (key === 'cache_control' ? undefined : value);
   const { messages, tools } = JSON.parse(text) as { messages: unknown[]; tools?: unknown[] };
   return { messages, tools: tools ?? [], print: (part: unknown) => JSON.stringify(plain(part), withoutCache) };
@@ -107,7 +113,8 @@ function bodyOf([baseUrl, model]: (typeof ENDPOINTS)[number], request: ModelRequ
 
 /** A text as a single part equals the same text as a string. */
 function plain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content)) return value;
+  if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content))
+    return value;
   const [part, ...others] = value.content as { type?: string; text?: string }[];
   return others.length === 0 && part?.type === 'text' ? { ...value, content: part.text } : value;
 }
