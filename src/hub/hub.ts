@@ -39,7 +39,7 @@ export interface HubDeps {
   readonly sqlite: typeof sqliteModule;
   readonly version: string;
   readonly identity?: HubIdentity | undefined;
-  /** Joins this hub with those of other machines. */
+  /** Joins this hub with those of other machines (`hub/nats/natsLink.ts`). */
   readonly join?: ((side: HubSide) => HubLink) | undefined;
   /** Called when the health of the link has changed. */
   readonly linkChanged?: ((health: LinkHealth | undefined) => void) | undefined;

@@ -2,7 +2,7 @@
 import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { isOverflow } from '../overflow.ts';
 import { createEndpointMemory, type EndpointFacts, type Lesson, lessonsIn } from '../endpointMemory.ts';
-import { type EndpointOptions } from '../wire/client.ts';
+import { type EndpointOptions } from '../wire/endpoint.ts';
 import { providerOf } from '../api.ts';
 import { dialectOf } from './dialects.ts';
 

@@ -2,7 +2,8 @@
 import { type ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
-import { type EndpointOptions, post } from '../wire/client.ts';
+import { post } from '../wire/client.ts';
+import { type EndpointOptions } from '../wire/endpoint.ts';
 import { type ImageBytes, readImages } from '../wire/images.ts';
 import { PrefixPrinter, printBody as printElements } from '../wire/prefixPrinter.ts';
 import { type ChatForm, chatForm, shapeMessages, systemMessage, toWireTools } from './chatPrint.ts';

@@ -6,7 +6,7 @@ import { COMMANDS } from '../ids.ts';
 import { MARK_KINDS, type Mark, marksOf } from './reviewMarks.ts';
 
 const COLOURS = { added: 'added', changed: 'modified', removed: 'deleted', removedAtEnd: 'deleted' } as const;
-const BORDERS = { added: '0 0 0 3px', changed: '0 0 0 3px', removed: '2px 0 0 0', removedAtEnd: '0 0 2px 0' } as const;
+const BORDERS = { added: '0 0 0 2px', changed: '0 0 0 2px', removed: '2px 0 0 0', removedAtEnd: '0 0 2px 0' } as const;
 
 export class ReviewDecorations implements Disposable {
   readonly #types = MARK_KINDS.map((kind) => ({

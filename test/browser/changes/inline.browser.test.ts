@@ -36,7 +36,7 @@ async function marked(): Promise<Record<string, readonly string[]>> {
     }));
     const marks = [...element.querySelectorAll<HTMLElement>('.view-overlays .cdr')].map((mark) => {
       const { borderLeftWidth, borderTopWidth } = getComputedStyle(mark);
-      const side = borderLeftWidth === '3px' ? 'left' : borderTopWidth === '2px' ? 'top' : '';
+      const side = borderLeftWidth === '2px' ? 'left' : borderTopWidth === '2px' ? 'top' : '';
       return { top: mark.getBoundingClientRect().top, side };
     });
     const near = (top: number) => texts.find((line) => Math.abs(line.top - top) < 4)?.text ?? '';

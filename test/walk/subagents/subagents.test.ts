@@ -169,6 +169,7 @@ test('stopping the parent stops its subagents; after a turn that ends normally t
   );
   await family.go();
   expect(family.headless.handles.hasRunning(family.id)).toBe(true);
+  await family.agents['slow']?.request(0);
   family.agents['slow']?.release();
   const woken = await family.event((event) => event.type === 'chat_request' && event.source === 'system');
   expect(JSON.stringify(woken)).toContain('| Working.');

@@ -4,7 +4,7 @@ import { type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { type ModelPart, type ModelRequest } from '../../../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../../../src/models/endpointMemory.ts';
 import { createModel } from '../../../../src/models/model.ts';
-import { type EndpointOptions } from '../../../../src/models/wire/client.ts';
+import { type EndpointOptions } from '../../../../src/models/wire/endpoint.ts';
 import { endAll } from '../../../support/endings.ts';
 import {
   findChangedPrefix,
