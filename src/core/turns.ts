@@ -171,7 +171,8 @@ export class Turns {
     const { turn } = live.log.state;
     const between = handedOver && turn.isOpen && !turn.hasUnanswered;
     const waiting = between ? [] : await recoverTurn(this.#turnDeps(live));
-    if (between || waiting.length > 0) this.#run(live, Promise.resolve(), (deps, control) => runTurn(deps, control, waiting));
+    if (between || waiting.length > 0)
+      this.#run(live, Promise.resolve(), (deps, control) => runTurn(deps, control, waiting));
     else await this.returnMessages(live);
     live.activator?.reconsider();
   }
@@ -230,7 +231,11 @@ export class Turns {
   }
 
   /** `started`: resolves once the request is on disk. */
-  #run(live: Live, started: Promise<void>, work: (deps: TurnDeps, control: TurnControl) => Promise<TurnEnd> = runTurn): void {
+  #run(
+    live: Live,
+    started: Promise<void>,
+    work: (deps: TurnDeps, control: TurnControl) => Promise<TurnEnd> = runTurn,
+  ): void {
     const control = new TurnControl();
     let failure: Failure | undefined;
     const turn = async () => {

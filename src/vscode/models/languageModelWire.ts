@@ -81,5 +81,9 @@ function asObject(text: string): object {
 }
 
 export function toChatTools({ tools, found = [] }: ModelRequest): vscode.LanguageModelChatTool[] {
-  return [...tools, ...found].map(({ name, description, parameters }) => ({ name, description, inputSchema: { ...parameters } }));
+  return [...tools, ...found].map(({ name, description, parameters }) => ({
+    name,
+    description,
+    inputSchema: { ...parameters },
+  }));
 }

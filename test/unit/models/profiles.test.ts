@@ -256,7 +256,13 @@ describe('a learnt profile', () => {
   test('of Responses and Messages is stored with the others, and files of earlier versions are read', async () => {
     const open = () => openEndpointMemory({ files: realFileSystem, folder, logger: recordingLogger([]) });
     const before = {
-      profile: { systemRole: 'system', midSystem: false, toolContent: 'text', userAfterTool: false, alternation: 'strict' },
+      profile: {
+        systemRole: 'system',
+        midSystem: false,
+        toolContent: 'text',
+        userAfterTool: false,
+        alternation: 'strict',
+      },
       without: ['stream_options', 'image_url'],
     };
     await writeFile(join(folder, 'endpoints.json'), JSON.stringify({ v: 1, endpoints: { 'http://a/v1 m': before } }));

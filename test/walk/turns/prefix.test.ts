@@ -1,7 +1,6 @@
 // The system prompt and the tools are frozen with the first request; what changes later is announced at the end.
 import { expect, test } from 'vitest';
 import { createFindTools } from '../../../src/mcp/tools/findTools.ts';
-import { type Tool } from '../../../src/core/ports/ports.ts';
 import { actingTool, additions, beginPrefixWalk, call } from '../../support/walk/prefixWalks.ts';
 
 const read = (id: string, path: string) => call(id, 'read_file', { path });
@@ -18,7 +17,9 @@ test('an edited root AGENTS.md leaves the prompt as it is; its change follows on
   const [last] = walk.model.requests[1]?.messages.slice(-1) ?? [];
   expect(last).toMatchObject({
     role: 'user',
-    queued: ['Instructions from AGENTS.md, changed (+1 −1):\n@@ -1,2 +1,2 @@\n Use tabs.\n-Speak softly.\n+Speak loudly.'],
+    queued: [
+      'Instructions from AGENTS.md, changed (+1 −1):\n@@ -1,2 +1,2 @@\n Use tabs.\n-Speak softly.\n+Speak loudly.',
+    ],
   });
   expect(additions(walk.model.requests[1])).toContain('instructions changed (in a message of its own');
   // Text of a file never has the authority of a notification.
@@ -102,7 +103,7 @@ test('a change announced with a result of a turn that is then stopped is not ann
   walk.register(
     actingTool('stop', () => {
       walk.set('mode', 'plan');
-      void walk.headless.earshot.stop(walk.id);
+      walk.headless.earshot.stop(walk.id).catch((error: unknown) => expect(error).toBeUndefined());
     }),
   );
   await walk.go('Stop.', call('a', 'stop'));
@@ -188,7 +189,7 @@ test('with many tools of servers a conversation begins without them for good, an
       .filter(({ name }) => name.startsWith('s__'))
       .map((description) => ({ server: 's', description })),
   );
-  walk.register(finder as Tool);
+  walk.register(finder);
   await walk.go('Find.', call('a', 'find_tools', { query: 't30' }), call('b', 's__t30'), { text: 'Found.' });
   const [first, second] = walk.model.requests;
   expect(first?.tools.some(({ name }) => name.startsWith('s__'))).toBe(false);

@@ -28,7 +28,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   }),
   fc.record({ type: fc.constantFrom('skill', 'day', 'restart', 'compact', 'schema') }),
 );
-const step = fc.record({ action, reads: fc.array(fc.constantFrom('a.ts', 'pkg/a.ts', 'pkg/deep/a.ts'), { maxLength: 2 }) });
+const step = fc.record({
+  action,
+  reads: fc.array(fc.constantFrom('a.ts', 'pkg/a.ts', 'pkg/deep/a.ts'), { maxLength: 2 }),
+});
 
 /** Endpoints whose messages are never merged. */
 const ENDPOINTS = [
@@ -61,7 +64,9 @@ async function play(steps: readonly { readonly action: Action; readonly reads: r
     number += 1;
     const schema = one.type === 'schema' ? { type: 'object' } : undefined;
     await change(walk, one, tools, number);
-    walk.model.script(...reads.map((path, index) => call(`c${number}_${index}`, 'read_file', { path })), { text: '{}' });
+    walk.model.script(...reads.map((path, index) => call(`c${number}_${index}`, 'read_file', { path })), {
+      text: '{}',
+    });
     const message = one.type === 'compact' ? '/compact' : `Message ${number}.`;
     await walk.headless.earshot.send(walk.id, message, schema && { schema });
     await walk.headless.earshot.settled(walk.id);
@@ -76,7 +81,8 @@ async function change(walk: PrefixWalk, one: Action, tools: Map<string, { dispos
     case 'instructions':
       return walk.put(`${one.folder}AGENTS.md`, one.text).catch(() => undefined);
     case 'mode':
-      return walk.set('mode', one.mode);
+      walk.set('mode', one.mode);
+      return;
     case 'tool': {
       const name = `${one.server ?? 'own'}__${one.name}`;
       tools.get(name)?.dispose();
@@ -86,7 +92,8 @@ async function change(walk: PrefixWalk, one: Action, tools: Map<string, { dispos
     case 'skill':
       return walk.put(`.claude/skills/s${number}/SKILL.md`, `---\nname: s${number}\ndescription: Does.\n---\nDo.\n`);
     case 'day':
-      return walk.clock.advance(24 * 60 * 60 * 1000);
+      walk.clock.advance(24 * 60 * 60 * 1000);
+      return;
     case 'restart':
       tools.clear();
       return walk.restart();
@@ -107,7 +114,8 @@ function bodyOf([baseUrl, model]: (typeof ENDPOINTS)[number], request: ModelRequ
 
 /** A text as a single part equals the same text as a string. */
 function plain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content)) return value;
+  if (typeof value !== 'object' || value === null || !('content' in value) || !Array.isArray(value.content))
+    return value;
   const [part, ...others] = value.content as { type?: string; text?: string }[];
   return others.length === 0 && part?.type === 'text' ? { ...value, content: part.text } : value;
 }

@@ -34,7 +34,14 @@ test('it names the surroundings and the conventions', () => {
   for (const said of ['Linux 6.12.0', '/bin/bash', '"main"', '2026-11-18', '/home/user/project']) {
     expect(whole).toContain(said);
   }
-  for (const said of ['Look before', 'small edits', 'checks that the project has', 'not verify', 'background', 'await']) {
+  for (const said of [
+    'Look before',
+    'small edits',
+    'checks that the project has',
+    'not verify',
+    'background',
+    'await',
+  ]) {
     expect(whole).toContain(said);
   }
   expect(whole).toContain('find_tools');
