@@ -1,4 +1,5 @@
 // Passes conversations between windows: takes ownership, and releases it to a window that chose *Continue here*.
+import { within } from '../base/async.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
@@ -35,7 +36,11 @@ export class Ownership {
       live.lock = lock;
       live.held.add(lock.onDidLose(() => this.release(live)));
     }
-    if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
+    if (log.state.turn.key === '') {
+      await log.append({ type: 'conversation_started', key: ports.ids.key() });
+      const choice = ports.firstChoice?.() ?? {};
+      if (Object.keys(choice).length > 0) await log.append({ type: 'choice_made', ...choice });
+    }
     live.subscriptions = this.#deps.join(live);
     turns.startActivator(live);
     await ports.handles?.reattach(log, lock?.handedOver === true);
@@ -117,13 +122,7 @@ export class Ownership {
 
   /** Waits for a limited time: work that hangs can no longer write, and the other window must not wait for it. */
   async #untilEnded(live: Live): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = this.#deps.ports.clock.after(ENDED_WITHIN, resolve);
-    try {
-      await Promise.race([Promise.all([live.turn?.ended, endBesideTurns(live)]), promise]);
-    } finally {
-      timer.dispose();
-    }
+    await within(this.#deps.ports.clock, ENDED_WITHIN, Promise.all([live.turn?.ended, endBesideTurns(live)]));
   }
 }
 

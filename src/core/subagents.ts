@@ -1,10 +1,11 @@
 // Starts subagents, follows them to their end, counts their usage for the parent conversation, and stops them with it.
-import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type EventOf, type LogEvent } from '../protocol/event.ts';
 import { type ConversationChange, type LiveConversation } from './conversation/liveConversation.ts';
+import { withChosen } from './conversation/choices.ts';
 import { shortTitle } from './conversation/projections/summary.ts';
-import { type CountedUsage } from './conversation/projections/usage.ts';
+import { type CountedUsage, missingUsage } from './conversation/projections/usage.ts';
 import { type Earshot } from './earshot.ts';
 import { type Ports } from './ports/ports.ts';
 import {
@@ -45,6 +46,8 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   readonly #processes = new Map<string, SubagentProcess>();
   /** The parents of subagents that have not ended, by conversation, even while nobody follows the subagent. */
   readonly #parents = new Map<string, string>();
+  /** Requests that run, or that the log of their root does not count yet. */
+  readonly #underWay = new Set<{ readonly root: string; readonly tokens: number }>();
   #host: SubagentsHost | undefined;
 
   constructor(deps: SubagentsDeps) {
@@ -60,6 +63,17 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   usageFor(conversation: string): CountedUsage | undefined {
     const root = this.#rootOf(conversation);
     return root === conversation ? undefined : this.#get(root)?.log.state.usage;
+  }
+
+  tokensUnderWay(conversation: string): number {
+    const root = this.#rootOf(conversation);
+    return [...this.#underWay].reduce((sum, one) => sum + (one.root === root ? one.tokens : 0), 0);
+  }
+
+  begin(conversation: string, tokens: number): Disposable {
+    const request = { root: this.#rootOf(conversation), tokens };
+    this.#underWay.add(request);
+    return toDisposable(() => this.#underWay.delete(request));
   }
 
   whyNot({ parent, tools, model }: SubagentRequest): string | undefined {
@@ -146,8 +160,11 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
       ...(given !== undefined && { tools: [...given] }),
       ...(model !== undefined && { model }),
     };
+    const { model: ofParent, ...chosen } = this.#get(parent)?.log.state.choice.current ?? {};
+    const choice = { ...chosen, ...(model === undefined && ofParent !== undefined && { model: ofParent }) };
     const drafts: EventDraft[] = [
       { type: 'conversation_started', key: this.#deps.ids.key(), subagent: origin },
+      ...(Object.keys(choice).length === 0 ? [] : [{ type: 'choice_made' as const, ...choice }]),
       { type: 'title_set', title: shortTitle(`${name}: ${task}`) },
     ];
     return drafts.map((draft, index) => ({
@@ -208,6 +225,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
       if (event.type === 'model_call' && live !== undefined) this.#count(live, event);
       if (event.type === 'turn_ended' && event.outcome === 'stopped' && live?.owned === true)
         this.#stopFor(conversation);
+      if (event.type === 'choice_made') this.#passOn(conversation, event);
     }
     if (live !== undefined) process?.update(live);
   }
@@ -225,6 +243,16 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     }
   }
 
+  /** Mode and approvals hold for the subagents of a conversation, too. */
+  #passOn(parent: string, { mode, approvals }: EventOf<'choice_made'>): void {
+    const chosen = withChosen({}, { mode, approvals });
+    if (Object.keys(chosen).length === 0) return;
+    for (const [child, of] of this.#parents) {
+      if (of !== parent || this.#get(child)?.owned !== true) continue;
+      void this.#host?.earshot.choices.choose(child, chosen).catch((error: unknown) => this.#report(error));
+    }
+  }
+
   #stopFor(parent: string): void {
     for (const process of this.#processes.values()) {
       if (process.parent === parent && !process.hasEnded) process.stop(PARENT_STOPPED);
@@ -239,7 +267,11 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     const parent = subagent === undefined ? undefined : this.#get(subagent.parent);
     if (usage === undefined || !owned || parent?.owned !== true) return;
     const counted = { model, usage, outcome, purpose: 'subagent', subagent: log.id } as const;
-    void parent.log.append({ type: 'model_call', ...counted }).catch((error: unknown) => this.#report(error));
+    // A parent that is a subagent itself records it for its own parent once it is on disk.
+    const isNested = parent.log.state.summary.subagent !== undefined;
+    const passed = isNested ? this.begin(log.id, usage.input_tokens + usage.output_tokens) : undefined;
+    const appended = parent.log.append({ type: 'model_call', ...counted });
+    void appended.catch((error: unknown) => this.#report(error)).finally(() => passed?.dispose());
   }
 
   /** Records the usage of the time when the parent's log could not be written. */
@@ -248,11 +280,8 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     if (to?.owned !== true) return;
     const known = to.state.usage.usedBySubagent(log.id);
     for (const [model, used] of log.state.usage.byModel) {
-      const counted = known.get(model) ?? { input: 0, output: 0, cached: 0 };
-      const input = used.input - counted.input;
-      const output = used.output - counted.output;
-      if (input <= 0 && output <= 0) continue;
-      const usage = { input_tokens: input, output_tokens: output, cached_tokens: used.cached - counted.cached };
+      const usage = missingUsage(used, known.get(model));
+      if (usage.input_tokens <= 0 && usage.output_tokens <= 0) continue;
       await to.append({
         type: 'model_call',
         model,

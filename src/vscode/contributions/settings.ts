@@ -4,12 +4,14 @@ import { type SettingName, settingSchemas } from '../../protocol/settings.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import {
   hookProperties,
+  PROVIDER,
   kindProperties,
   levelProperties,
   PROGRAM,
   producerProperties,
   toolProperties,
 } from './settingProperties.ts';
+import { SECTIONS, sectionOf } from './settingSections.ts';
 
 interface SettingContribution {
   readonly scope: 'machine' | 'window' | 'resource';
@@ -27,13 +29,20 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   model: {
     scope: 'window',
     markdownDescription:
-      'Model that answers: a name that the endpoint in `#earshot.baseUrl#` knows, or `vscode:vendor/id` for a model of VS Code. Empty: the built-in **Guide**, which works offline and uses no AI. A workspace can choose only a model of `#earshot.models#` in your user settings.',
+      'Model of new conversations: `<id>/<model>` for a provider of `#earshot.providers#`, a name that the endpoint in `#earshot.baseUrl#` knows, or `vscode:vendor/id` for a model of VS Code. Empty: the built-in **Guide**, which works offline and uses no AI. *Earshot: Choose Model* chooses for the conversation that is shown, and for new ones. A workspace can choose only a model of `#earshot.models#` in your user settings.',
+  },
+  providers: {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Providers of models, by an id of your choice: `{"work": {"name": "Work", "api": "responses", "baseUrl": "https://models.example/v1", "headers": {"x-team": "tea"}, "models": ["gpt-6-sol"]}}`. `api` is `chat`, `responses` or `messages`; without it Earshot chooses by the host. `headers` are sent only to this provider. `models` are offered if it does not list its own. *Earshot: Choose Model* adds well-known providers, *Earshot: Set API Key* stores their keys; a key is also read from the environment variable `EARSHOT_API_KEY_<ID>`. Only read from user settings.',
+    schema: { type: 'object', additionalProperties: PROVIDER },
   },
   baseUrl: {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Address of an OpenAI-compatible endpoint, for example `http://127.0.0.1:11434/v1`. *Earshot: Choose Model* sets it. Set the API key with *Earshot: Set API Key* or in the environment variable `EARSHOT_API_KEY` (for OpenAI also `OPENAI_API_KEY`); it is never read from the settings.',
+      'Address of an endpoint without an entry in `#earshot.providers#`, for example `http://127.0.0.1:11434/v1`. Set the API key with *Earshot: Set API Key* or in the environment variable `EARSHOT_API_KEY` (for OpenAI also `OPENAI_API_KEY`); it is never read from the settings.',
     schema: { type: 'string' },
   },
   models: {
@@ -67,11 +76,11 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   currency: {
     scope: 'window',
     markdownDescription:
-      'Currency of the prices in `#earshot.models#`, as an ISO 4217 code such as `EUR`. Only used to display costs.',
+      'Currency of the prices in `#earshot.models#`, as an ISO 4217 code such as `EUR`. Earshot knows prices of many models in US dollars; with another currency only your own prices count.',
   },
   mode: {
     scope: 'window',
-    markdownDescription: 'Which tools the agent may use.',
+    markdownDescription: 'Which tools the agent may use in conversations in which you have not chosen a mode.',
     enumDescriptions: ['All tools.', 'Only tools that read: the model investigates and proposes.'],
   },
   idleTimeout: {
@@ -83,7 +92,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Which tool calls run without approval. Files outside the workspace and protected files (`.git`, `.vscode`, `.env`, keys, files listed in `.earshotignore`) need approval in every mode, and so does a command line whose effects Earshot cannot determine. Earshot cannot see aliases, shell functions or what programs do internally. Except in the first and the last mode, your *Always* rules allow more: [manage them](command:earshot.showRules).',
+      'Which tool calls run without approval, in conversations in which you have not chosen it below the composer. Files outside the workspace and protected files (`.git`, `.vscode`, `.env`, keys, files listed in `.earshotignore`) need approval in every mode, and so does a command line whose effects Earshot cannot determine. Earshot cannot see aliases, shell functions or what programs do internally. Except in the first and the last mode, your *Always* rules allow more: [manage them](command:earshot.showRules).',
     enumDescriptions: [
       'Every tool call needs approval.',
       'Changes and commands need approval; reading does not.',
@@ -148,9 +157,9 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'resource',
     markdownDescription: 'Format of notifications for the model.',
     enumDescriptions: [
-      'The format that suits the model best; currently the same as xml.',
-      "An XML block in the tool result or before the user's message.",
-      'The same block as a developer message.',
+      'A system or developer message for models that are verified to read it inside a conversation; otherwise the same as xml.',
+      'An XML block at the end of the tool result, or before your message.',
+      'A list in which text of others is quoted, as a system or developer message where the model is verified to read it, otherwise at the same place as xml.',
       'A Markdown list grouped by level.',
       'A synthetic tool call and its result; models may learn to call it.',
     ],
@@ -312,58 +321,18 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
 
 const NAMES = Object.keys(CONTRIBUTIONS) as readonly SettingName[];
 
-type FirstPart<Name> = Name extends `${infer First}.${string}` ? First : Name;
-
-const SECTIONS = [
-  'Model',
-  'Chat',
-  'Approvals and Limits',
-  'Notifications',
-  'Commands and Hooks',
-  'MCP Servers',
-  'Program Plugins and Web Chat',
-  'Agents and Hub',
-] as const;
-
-/** The section of each setting by the first part of its name. A setting without a section does not compile. */
-const SECTION_OF: Readonly<Record<FirstPart<SettingName>, (typeof SECTIONS)[number]>> = {
-  model: 'Model',
-  baseUrl: 'Model',
-  models: 'Model',
-  currency: 'Model',
-  idleTimeout: 'Model',
-  sendKey: 'Chat',
-  attention: 'Chat',
-  mode: 'Chat',
-  approvals: 'Approvals and Limits',
-  limits: 'Approvals and Limits',
-  notifications: 'Notifications',
-  tools: 'Notifications',
-  handles: 'Commands and Hooks',
-  hooks: 'Commands and Hooks',
-  mcp: 'MCP Servers',
-  plugins: 'Program Plugins and Web Chat',
-  webChat: 'Program Plugins and Web Chat',
-  agents: 'Agents and Hub',
-  hub: 'Agents and Hub',
-};
-
 /** `contributes.configuration`: the sections of the Settings editor. */
 export function contributedSettings(): readonly object[] {
   return SECTIONS.map((title, section) => ({
     title,
     order: section + 1,
     properties: Object.fromEntries(
-      NAMES.filter((name) => SECTION_OF[firstPart(name)] === title).map((name, index) => {
+      NAMES.filter((name) => sectionOf(name) === title).map((name, index) => {
         const { restricted: _restricted, schema, ...texts } = CONTRIBUTIONS[name];
         return [settingKey(name), { ...schemaOf(name), ...schema, order: index + 1, ...texts }];
       }),
     ),
   }));
-}
-
-function firstPart(name: SettingName): FirstPart<SettingName> {
-  return name.split('.', 1)[0] as FirstPart<SettingName>;
 }
 
 /** `capabilities.untrustedWorkspaces.restrictedConfigurations`. */

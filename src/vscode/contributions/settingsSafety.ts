@@ -7,6 +7,7 @@ import { SETTINGS_SECTION } from '../ids.ts';
 const EFFECTS: Readonly<Record<SettingName, string>> = {
   model: 'Sends conversations to another model, which may cost more.',
   baseUrl: 'Sends conversations and the API key to an endpoint.',
+  providers: 'Sends conversations, API keys and headers to endpoints.',
   models: 'Raises the cost of requests; hides it by wrong prices.',
   mode: 'Offers tools that change files and run commands.',
   currency: 'Shows costs in a wrong currency.',
@@ -75,7 +76,7 @@ export const EDITOR_SETTINGS: Readonly<Record<string, EditorSetting>> = {
   'terminal.integrated.env.*': terminal('Sets `PATH`, `BASH_ENV`, `LD_PRELOAD`, `NODE_OPTIONS` and the like.'),
   'tasks.tasks': {
     effect: 'Patterns that find the rounds of a background task in its output.',
-    guard: 'Anyone. Running a task needs your approval.',
+    guard: 'Anyone. Running a task needs your approval. Matching is ended after 200 ms.',
   },
   'tasks.*': {
     effect: 'The commands and inputs of tasks, which the editor runs.',
