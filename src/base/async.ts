@@ -1,6 +1,7 @@
 // Asynchronous work: in turn, coalesced, with a time limit, after a pause, and again after growing delays.
 import { type Clock } from './clock.ts';
 import { type Disposable } from './disposable.ts';
+import { type Event } from './emitter.ts';
 
 /** For a rejection that needs no handling; the call says why. */
 export function ignore(): undefined {
@@ -55,6 +56,42 @@ export class Sequences<Key> {
   }
 }
 
+/** Commits groups one after the other: what is added during a commit makes up the next group. */
+export class GroupCommit<Group> {
+  readonly #create: () => Group;
+  readonly #commit: (group: Group) => Promise<void>;
+  #waiting: { readonly group: Group; readonly committed: PromiseWithResolvers<void> } | undefined;
+  #committing: Promise<void> | undefined;
+
+  constructor(create: () => Group, commit: (group: Group) => Promise<void>) {
+    this.#create = create;
+    this.#commit = commit;
+  }
+
+  /** Adds to the next group. Settles as its commit does. */
+  add(put: (group: Group) => void): Promise<void> {
+    this.#waiting ??= { group: this.#create(), committed: Promise.withResolvers() };
+    put(this.#waiting.group);
+    this.#committing ??= this.#commitAll();
+    return this.#waiting.committed.promise;
+  }
+
+  /** Resolves once nothing is being committed. */
+  async settled(): Promise<void> {
+    await this.#committing;
+  }
+
+  async #commitAll(): Promise<void> {
+    // What is added in the same tick joins the first group.
+    await Promise.resolve();
+    for (let next = this.#waiting; next !== undefined; next = this.#waiting) {
+      this.#waiting = undefined;
+      await this.#commit(next.group).then(next.committed.resolve, next.committed.reject);
+    }
+    this.#committing = undefined;
+  }
+}
+
 /** Calls during a run share the next run, which begins when that one has ended: it sees all changes before the call. */
 export function coalesce(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
@@ -96,10 +133,21 @@ export function pause(clock: Clock, milliseconds: number, signal?: AbortSignal):
   });
 }
 
-/** Resolves once the signal is aborted. */
+/** Resolves once the signal is aborted. Call it once for a signal: its listener stays. */
 export function aborted(signal: AbortSignal): Promise<undefined> {
   if (signal.aborted) return Promise.resolve(undefined);
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
+}
+
+/** Resolves at the next event, or once the signal is aborted. */
+export async function nextEvent<T>(event: Event<T>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = () => resolve();
+  const listening = event(done);
+  signal.addEventListener('abort', done, { once: true });
+  if (!signal.aborted) await promise;
+  signal.removeEventListener('abort', done);
+  listening.dispose();
 }
 
 /** Resolves as the work does, or to undefined if it takes longer, or the signal is aborted; the work then goes on. */

@@ -20,7 +20,6 @@ import { Producers } from './notify/producers.ts';
 import { dismiss } from './notify/queue.ts';
 import { Ownership, unsubscribe } from './ownership.ts';
 import { type Publisher, type QueuedMessage } from './ports/ports.ts';
-import { compactFocus } from './prompt/builtInSkills.ts';
 import { ConversationHooks } from './tools/hookMoments.ts';
 import { LiveViews } from './tools/liveViews.ts';
 import { OwnEdits } from './tools/ownEdits.ts';
@@ -131,23 +130,17 @@ export class Earshot implements Disposable, Publisher {
 
   /** Starts a turn with the user's message. Resolves once it is on disk, not when the turn ends. */
   async send(id: string, content: string, options: RequestOptions = {}): Promise<Result<void>> {
-    return this.#withText(id, content, options, undefined, (live, text) =>
-      this.#turns.send(live, text, options.schema),
-    );
+    return this.#withText(id, content, options, (live, text) => this.#turns.send(live, text, options.schema));
   }
 
   /** Queues a message for the next tool result while a turn runs; without one it starts a turn. */
   async queue(id: string, content: string, options: MessageOptions = {}): Promise<Result<MessageOutcome>> {
-    return this.#withText(id, content, options, 'started', (live, text) =>
-      this.#turns.queueOrInterrupt(live, text, 'queue'),
-    );
+    return this.#withText(id, content, options, (live, text) => this.#turns.queueOrInterrupt(live, text, 'queue'));
   }
 
   /** Aborts what the turn is doing; the message is the next request. */
   async interrupt(id: string, content: string, options: MessageOptions = {}): Promise<Result<MessageOutcome>> {
-    return this.#withText(id, content, options, 'started', (live, text) =>
-      this.#turns.queueOrInterrupt(live, text, 'interrupt'),
-    );
+    return this.#withText(id, content, options, (live, text) => this.#turns.queueOrInterrupt(live, text, 'interrupt'));
   }
 
   /** Removes a queued message that no request has delivered yet. */
@@ -315,18 +308,14 @@ export class Earshot implements Disposable, Publisher {
     return live;
   }
 
-  /** `started`: the result of `/compact`, which starts a turn of its own. */
   async #withText<T>(
     id: string,
     typed: string,
     { attachments }: MessageOptions,
-    started: T,
     action: (live: Live, text: AcceptedText) => Promise<Result<T>>,
   ): Promise<Result<T>> {
     const live = this.#live.get(id);
     if (live === undefined) return notOpen();
-    const focus = compactFocus(typed);
-    if (focus !== undefined) return this.#turns.compact(live, focus, started);
     const accepted = await acceptText(this.#ports, typed, attachments);
     if (!accepted.ok) return accepted;
     const passed = await this.#hooks.userPrompt(live.log, accepted.value.content);

@@ -1,4 +1,5 @@
 // One outside agent: it has its own log, with the queue, plan and formats of a conversation, but no turns.
+import { within } from '../base/async.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { type Result, succeeded } from '../base/errors.ts';
@@ -206,14 +207,8 @@ export class Listener implements Disposable {
       contextTokens: 0,
       contextWindow: CONTEXT_WINDOW,
     };
-    const late = Promise.withResolvers<undefined>();
-    const timer = ports.clock.after(SAMPLED_WITHIN, () => late.resolve(undefined));
-    try {
-      for (const one of (await Promise.race([sample(point), late.promise])) ?? [])
-        await applySample({ log, ports }, one);
-    } finally {
-      timer.dispose();
-    }
+    const samples = await within(ports.clock, SAMPLED_WITHIN, Promise.resolve(sample(point)));
+    for (const one of samples ?? []) await applySample({ log, ports }, one);
   }
 
   async #attempt<T>(action: () => Promise<Result<T>>): Promise<Result<T>> {

@@ -1,5 +1,6 @@
 // Manages the outside agents of a window: finds or creates the log of each, keeps it live for a while, and removes old
 // ones.
+import { Sequence } from '../base/async.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
@@ -50,7 +51,7 @@ export class Listeners {
   readonly #live = new Map<string, LiveListener>();
   readonly #encoder = new TextEncoder();
   readonly #onDidJoin: Emitter<void>;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #changes = new Sequence();
   #contacts = 0;
   #closed = false;
 
@@ -70,7 +71,7 @@ export class Listeners {
 
   /** Removes old logs, and makes recently used ones live, so that notifications are queued for them. */
   start(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#changes.run(async () => {
       const { store, clock, logger } = this.#deps;
       const listed = await store.list();
       if (!listed.ok) {
@@ -91,7 +92,7 @@ export class Listeners {
    */
   find(given: ListenerIdentity): Promise<Result<Listener>> {
     const identity = this.#shorten(given);
-    return this.#inTurn(async () => {
+    return this.#changes.run(async () => {
       if (this.#closed) return failed('closed', 'The window is closing.');
       try {
         const found = await this.#findOrMake(identity);
@@ -130,17 +131,10 @@ export class Listeners {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#inTurn(async () => {
+    await this.#changes.run(async () => {
       await Promise.all([...this.#live.values()].map((live) => live.close()));
     });
     this.#onDidJoin.dispose();
-  }
-
-  /** Runs actions one after the other, because simultaneous requests must not create two logs for one agent. */
-  #inTurn<T>(action: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(action);
-    this.#turn = done.catch(() => undefined);
-    return done;
   }
 
   async #findOrMake(wanted: ListenerIdentity): Promise<Result<LiveListener>> {
@@ -218,9 +212,9 @@ export class Listeners {
     delete live.timer;
     if (live.users > 0 || this.#live.get(live.listener.log.id) !== live) return;
     live.timer = this.#deps.clock.after(LIVE_FOR, () => {
-      void this.#inTurn(async () => (live.users > 0 ? undefined : live.close())).catch((error: unknown) =>
-        this.#report(error),
-      );
+      void this.#changes
+        .run(async () => (live.users > 0 ? undefined : live.close()))
+        .catch((error: unknown) => this.#report(error));
     });
   }
 

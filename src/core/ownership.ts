@@ -1,4 +1,5 @@
 // Passes conversations between windows: takes ownership, and releases it to a window that chose *Continue here*.
+import { within } from '../base/async.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { failed, type Result, succeeded } from '../base/errors.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
@@ -121,13 +122,7 @@ export class Ownership {
 
   /** Waits for a limited time: work that hangs can no longer write, and the other window must not wait for it. */
   async #untilEnded(live: Live): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = this.#deps.ports.clock.after(ENDED_WITHIN, resolve);
-    try {
-      await Promise.race([Promise.all([live.turn?.ended, endBesideTurns(live)]), promise]);
-    } finally {
-      timer.dispose();
-    }
+    await within(this.#deps.ports.clock, ENDED_WITHIN, Promise.all([live.turn?.ended, endBesideTurns(live)]));
   }
 }
 

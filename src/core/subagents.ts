@@ -1,5 +1,5 @@
 // Starts subagents, follows them to their end, counts their usage for the parent conversation, and stops them with it.
-import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type EventOf, type LogEvent } from '../protocol/event.ts';
 import { type ConversationChange, type LiveConversation } from './conversation/liveConversation.ts';
@@ -46,6 +46,8 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   readonly #processes = new Map<string, SubagentProcess>();
   /** The parents of subagents that have not ended, by conversation, even while nobody follows the subagent. */
   readonly #parents = new Map<string, string>();
+  /** Requests that run, or that the log of their root does not count yet. */
+  readonly #underWay = new Set<{ readonly root: string; readonly tokens: number }>();
   #host: SubagentsHost | undefined;
 
   constructor(deps: SubagentsDeps) {
@@ -61,6 +63,17 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   usageFor(conversation: string): CountedUsage | undefined {
     const root = this.#rootOf(conversation);
     return root === conversation ? undefined : this.#get(root)?.log.state.usage;
+  }
+
+  tokensUnderWay(conversation: string): number {
+    const root = this.#rootOf(conversation);
+    return [...this.#underWay].reduce((sum, one) => sum + (one.root === root ? one.tokens : 0), 0);
+  }
+
+  begin(conversation: string, tokens: number): Disposable {
+    const request = { root: this.#rootOf(conversation), tokens };
+    this.#underWay.add(request);
+    return toDisposable(() => this.#underWay.delete(request));
   }
 
   whyNot({ parent, tools, model }: SubagentRequest): string | undefined {
@@ -254,7 +267,11 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     const parent = subagent === undefined ? undefined : this.#get(subagent.parent);
     if (usage === undefined || !owned || parent?.owned !== true) return;
     const counted = { model, usage, outcome, purpose: 'subagent', subagent: log.id } as const;
-    void parent.log.append({ type: 'model_call', ...counted }).catch((error: unknown) => this.#report(error));
+    // A parent that is a subagent itself records it for its own parent once it is on disk.
+    const isNested = parent.log.state.summary.subagent !== undefined;
+    const passed = isNested ? this.begin(log.id, usage.input_tokens + usage.output_tokens) : undefined;
+    const appended = parent.log.append({ type: 'model_call', ...counted });
+    void appended.catch((error: unknown) => this.#report(error)).finally(() => passed?.dispose());
   }
 
   /** Records the usage of the time when the parent's log could not be written. */

@@ -14,6 +14,7 @@ import { type ConversationChange, storageFailure } from './conversation/liveConv
 import { type ConversationChoice } from '../protocol/page/controlsView.ts';
 import { type Live } from './live.ts';
 import { type QueuedMessage } from './ports/ports.ts';
+import { compactFocus } from './prompt/builtInSkills.ts';
 import { PromptState } from './prompt/promptState.ts';
 import { Refusals } from './prompt/refusals.ts';
 import { type ToolRegistry } from './tools/registry.ts';
@@ -42,6 +43,8 @@ export class Turns {
 
   /** Starts a turn with the user's message. Resolves once it is on disk, not when the turn ends. */
   async send(live: Live, text: AcceptedText, schema?: Readonly<Record<string, unknown>>): Promise<Result<void>> {
+    const focus = compactFocus(text.content);
+    if (focus !== undefined) return this.#compact(live, focus, undefined);
     const unusable = schema && (await import('./prompt/structured.ts')).whyUnusable(schema);
     if (unusable !== undefined) {
       return failed('bad_schema', `schema: it cannot be used: ${unusable}.`, 'Send it again with a plain JSON Schema.');
@@ -60,6 +63,8 @@ export class Turns {
    * what the turn is doing and makes the message the next request. If no turn is running, the message starts one.
    */
   async queueOrInterrupt(live: Live, text: AcceptedText, how: 'queue' | 'interrupt'): Promise<Result<MessageOutcome>> {
+    const focus = compactFocus(text.content);
+    if (focus !== undefined) return this.#compact(live, focus, 'started');
     return this.#attempt(live, async () => {
       const { turn } = live;
       if (turn === undefined) {
@@ -142,7 +147,7 @@ export class Turns {
   }
 
   /** `/compact`: a turn that only makes a summary. `focus`: what it must keep above all; may be empty. */
-  async compact<T>(live: Live, focus: string, result: T): Promise<Result<T>> {
+  async #compact<T>(live: Live, focus: string, result: T): Promise<Result<T>> {
     return this.#attempt(live, async () => {
       if (live.turn !== undefined)
         return failed('running', 'The agent is still working.', 'Stop it or wait, then compact.');

@@ -1,5 +1,6 @@
 // One client of the hub: its incoming and outgoing frames, its limits, and the session it is bound to.
 import { type BatchAnswers, JsonRpcError, JsonRpcPeer, SERVER_ERROR } from '../base/json/jsonRpc.ts';
+import { onlyReads } from '../protocol/hubMethods.ts';
 
 export type ConnectionKind = 'unix' | 'webSocket';
 
@@ -32,7 +33,8 @@ const LONGEST_BATCH = 4 * 1024 * 1024;
 const ENOUGH_UNREAD = 4 * 1024 * 1024;
 
 export interface ConnectionDeps {
-  handle(connection: Connection, method: string, params: unknown, batch?: BatchAnswers): unknown;
+  /** Throws `JsonRpcError` if the request is not valid. */
+  handle(connection: Connection, method: string, params: unknown): unknown;
   report(error: unknown): void;
   /** Called when the client has disconnected, or was dropped because it exceeded a limit. */
   onGone(connection: Connection): void;
@@ -65,13 +67,14 @@ export class Connection {
     this.#deps = deps;
     this.#peer = new JsonRpcPeer({
       send: (frame) => this.#reply(frame),
-      handle: (method, params, batch) => this.#counted(deps.handle(this, method, params, batch)),
+      handle: (method, params, batch) =>
+        this.#counted(this.#run(() => deps.handle(this, method, params), onlyReads(method), batch)),
       report: (error) => deps.report(error),
     });
   }
 
   /** Runs a method. A method that only reads waits for earlier requests of the same client. */
-  run(method: () => unknown, reads: boolean, batch?: BatchAnswers): unknown {
+  #run(method: () => unknown, reads: boolean, batch?: BatchAnswers): unknown {
     if (reads) return this.#read(method, batch);
     const changing = Promise.resolve(method());
     this.#changing += 1;

@@ -6,7 +6,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type HubRecord, type LinkHealth, type MessageCreate, type MessageRecord } from '../protocol/hub.ts';
-import { Connection, type Transport } from './connection.ts';
+import { Connection, type ConnectionDeps, type Transport } from './connection.ts';
 import { Directory } from './directory.ts';
 import { HealthWatchers } from './healthWatchers.ts';
 import { type HubContext, type HubIdentity } from './hubContext.ts';
@@ -17,7 +17,7 @@ import { LiveIndex, type LiveIndexDeps } from './index/liveIndex.ts';
 import { printCursor } from './index/messageRows.ts';
 import { openIndex, type OpenedIndex } from './index/openIndex.ts';
 import { Messaging } from './messaging.ts';
-import { type CallMethod, createMethods } from './methods.ts';
+import { createMethods } from './methods.ts';
 import { type Announced, describePush } from './preview.ts';
 import { Pushes } from './pushes.ts';
 import { authorOf, HUB_FILE, MESSAGES_FOLDER, readHubFiles, RECEIVED_FOLDER, receivedFile } from './readRecords.ts';
@@ -39,7 +39,7 @@ export interface HubDeps {
   readonly sqlite: typeof sqliteModule;
   readonly version: string;
   readonly identity?: HubIdentity | undefined;
-  /** Joins this hub with those of other machines. */
+  /** Joins this hub with those of other machines (`hub/nats/natsLink.ts`). */
   readonly join?: ((side: HubSide) => HubLink) | undefined;
   /** Called when the health of the link has changed. */
   readonly linkChanged?: ((health: LinkHealth | undefined) => void) | undefined;
@@ -52,7 +52,7 @@ export class Hub implements Disposable {
   readonly #connections = new Set<Connection>();
   readonly #held = new DisposableStore();
   readonly #context: HubContext;
-  readonly #call: CallMethod;
+  readonly #call: ConnectionDeps['handle'];
   readonly #link: HubLink | undefined;
   readonly #index: LiveIndex;
   #next: number;
@@ -96,7 +96,7 @@ export class Hub implements Disposable {
       nextNumber: () => this.#next++,
       lastNumber: () => this.#last,
     };
-    this.#call = createMethods(this.#context, new Messaging(this.#context));
+    this.#call = createMethods(this.#context, new Messaging(this.#context).methods);
     this.#link = deps.join?.(this.#sideOf(lengths));
     healthWatchers.changed();
     this.#expire();

@@ -3,6 +3,7 @@ import { type Coalescer } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { JsonRpcError, SERVER_ERROR } from '../base/json/jsonRpc.ts';
 import { type HubRecord } from '../protocol/hub.ts';
+import { type HubMethod, type HubParams, type HubResult } from '../protocol/hubMethods.ts';
 import { type Connection } from './connection.ts';
 import { type Directory, type HubAgent, type HubSession } from './directory.ts';
 import { type HubLink } from './hubLink.ts';
@@ -81,6 +82,24 @@ export interface Caller {
   readonly session: HubSession;
   readonly agent: HubAgent;
 }
+
+/** Methods that act as the caller's session. */
+export type CallerMethods<M extends HubMethod> = {
+  readonly [N in M]: (
+    context: HubContext,
+    caller: Caller,
+    params: HubParams<N>,
+  ) => HubResult<N> | Promise<HubResult<N>>;
+};
+
+/** Methods for any connection. */
+export type ConnectionMethods<M extends HubMethod> = {
+  readonly [N in M]: (
+    context: HubContext,
+    connection: Connection,
+    params: HubParams<N>,
+  ) => HubResult<N> | Promise<HubResult<N>>;
+};
 
 /** The session and agent bound to this connection; undefined if there is none. */
 export function boundCaller(context: HubContext, connection: Connection): Caller | undefined {

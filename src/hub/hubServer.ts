@@ -1,14 +1,9 @@
 // A hub with its listeners, in the process that holds the folder's lock.
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type * as sqliteModule from 'node:sqlite';
-import { type Clock } from '../base/clock.ts';
-import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type TryLock } from '../node/kernelLock.ts';
-import { type HubAddress, type LinkHealth } from '../protocol/hub.ts';
-import { Hub } from './hub.ts';
-import { type HubIdentity } from './hubContext.ts';
-import { type HubLink, type HubSide } from './hubLink.ts';
+import { type HubAddress } from '../protocol/hub.ts';
+import { Hub, type HubDeps } from './hub.ts';
 import { listenOnUnixSocket } from './listen/unixListener.ts';
 import { listenOnWebSocket } from './listen/webSocketListener.ts';
 
@@ -17,22 +12,10 @@ const LOCK_FILE = 'lock.db';
 const SOCKET_FILE = 'hub.sock';
 const DEFAULT_PORT = 9999;
 
-export interface HubServerDeps {
-  readonly files: FileSystem;
-  readonly clock: Clock;
+export interface HubServerDeps extends HubDeps {
   readonly tryLock: TryLock;
-  readonly sqlite: typeof sqliteModule;
-  readonly folder: string;
-  readonly version: string;
   readonly port?: number | undefined;
   readonly allowedOrigins?: readonly string[] | undefined;
-  readonly identity?: HubIdentity | undefined;
-  /** Joins the hub with those of other machines (`hub/nats/natsLink.ts`). */
-  readonly join?: ((side: HubSide) => HubLink) | undefined;
-  /** Called when the health of the link has changed; `health` is undefined without a link. */
-  readonly linkChanged?: ((health: LinkHealth | undefined) => void) | undefined;
-  ulid(): string;
-  report(message: string, error?: unknown): void;
 }
 
 export interface HubServer {

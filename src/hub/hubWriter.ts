@@ -1,11 +1,11 @@
 // Appends the hub's records to their files. Records of a group share one write and one sync for each file, and are
 // applied in the order of arrival.
 import { join } from 'node:path';
-import { ignore, pause } from '../base/async.ts';
+import { GroupCommit, ignore, pause } from '../base/async.ts';
 import { type Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { DurableFile } from '../node/files/durableFile.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
-import { DurableFile, GroupCommit } from '../node/files/groupCommit.ts';
 import { type HubRecord, type MessageRecord } from '../protocol/hub.ts';
 
 export type AnyRecord = HubRecord | MessageRecord;

@@ -4,13 +4,21 @@ import { isReservedName } from '../protocol/hub.ts';
 import { type HubParams, type HubResult } from '../protocol/hubMethods.ts';
 import { type Connection } from './connection.ts';
 import { type HubSession } from './directory.ts';
-import { boundCaller, type Caller, commit, type HubContext, now, refused } from './hubContext.ts';
+import {
+  boundCaller,
+  type Caller,
+  commit,
+  type ConnectionMethods,
+  type HubContext,
+  now,
+  refused,
+} from './hubContext.ts';
 import { printCursor } from './index/messageRows.ts';
 
 const NO_SESSION = 'no active session found';
 const EXPIRES_AFTER = 24 * 3600_000;
 
-export async function registerAgent(
+async function registerAgent(
   context: HubContext,
   connection: Connection | undefined,
   { name, role = '', module = '', display = '' }: HubParams<'agent.register'>,
@@ -35,24 +43,7 @@ export async function registerAgent(
   return { agent_id: name, status };
 }
 
-export async function unregisterAgent(
-  context: HubContext,
-  connection: Connection,
-  { agent_id: name }: HubParams<'agent.unregister'>,
-): Promise<HubResult<'agent.unregister'>> {
-  const { directory, pushes } = context;
-  if (!directory.agents.has(name)) return { removed: false };
-  if (!mayActFor(context, connection, name)) throw refused('this agent has a live session on another connection');
-  const sessions = directory.sessionsOf(name);
-  const undo = directory.unregister(name);
-  for (const { id } of sessions) pushes.release(id);
-  connection.registered.delete(name);
-  await commit(context, [{ body: { type: 'agent.unregister', name }, undo }]);
-  context.link()?.agentsChanged();
-  return { removed: true };
-}
-
-export async function startSession(
+async function startSession(
   context: HubContext,
   connection: Connection,
   { agent_id: name }: HubParams<'session.start'>,
@@ -84,32 +75,41 @@ export async function startSession(
   return describeStart(context, session);
 }
 
-/** A session id is the secret of its agent: any client that knows it may act for the agent. */
-export function attachSession(
-  context: HubContext,
-  connection: Connection,
-  { session_id: id }: HubParams<'session.attach'>,
-): HubResult<'session.attach'> {
-  const session = context.directory.sessions.get(id);
-  if (session === undefined) throw refused('session_id: there is no such session; call session.start');
-  session.lastSeen = context.clock.now();
-  context.pushes.bind(connection, id);
-  return describeStart(context, session);
-}
-
-export async function endSession(
-  context: HubContext,
-  connection: Connection,
-  { session_id: named }: HubParams<'session.end'>,
-): Promise<HubResult<'session.end'>> {
-  const id = named ?? connection.session;
-  if (id === undefined) throw refused(NO_SESSION);
-  if (!context.directory.sessions.has(id)) return { ended: false };
-  const undo = context.directory.end(id);
-  context.pushes.release(id);
-  await commit(context, [{ body: { type: 'session.end', session_id: id }, undo }]);
-  return { ended: true };
-}
+export const identityMethods: ConnectionMethods<
+  'agent.register' | 'agent.unregister' | 'session.start' | 'session.attach' | 'session.end'
+> = {
+  'agent.register': registerAgent,
+  'session.start': startSession,
+  'agent.unregister': async (context, connection, { agent_id: name }) => {
+    const { directory, pushes } = context;
+    if (!directory.agents.has(name)) return { removed: false };
+    if (!mayActFor(context, connection, name)) throw refused('this agent has a live session on another connection');
+    const sessions = directory.sessionsOf(name);
+    const undo = directory.unregister(name);
+    for (const { id } of sessions) pushes.release(id);
+    connection.registered.delete(name);
+    await commit(context, [{ body: { type: 'agent.unregister', name }, undo }]);
+    context.link()?.agentsChanged();
+    return { removed: true };
+  },
+  /** A session id is the secret of its agent: any client that knows it may act for the agent. */
+  'session.attach': (context, connection, { session_id: id }) => {
+    const session = context.directory.sessions.get(id);
+    if (session === undefined) throw refused('session_id: there is no such session; call session.start');
+    session.lastSeen = context.clock.now();
+    context.pushes.bind(connection, id);
+    return describeStart(context, session);
+  },
+  'session.end': async (context, connection, { session_id: named }) => {
+    const id = named ?? connection.session;
+    if (id === undefined) throw refused(NO_SESSION);
+    if (!context.directory.sessions.has(id)) return { ended: false };
+    const undo = context.directory.end(id);
+    context.pushes.release(id);
+    await commit(context, [{ body: { type: 'session.end', session_id: id }, undo }]);
+    return { ended: true };
+  },
+};
 
 /** The session bound to the connection, or else that of the hub's configured identity, which is started if needed. */
 export async function callerOf(context: HubContext, connection: Connection): Promise<Caller> {

@@ -2,7 +2,16 @@
 import { INVALID_PARAMS, JsonRpcError } from '../base/json/jsonRpc.ts';
 import { type MessageCreate, MOST_BODY_BYTES, type Pair, type ThreadHead } from '../protocol/hub.ts';
 import { type HubMessage, type HubParams, type HubResult, MOST_PAGE } from '../protocol/hubMethods.ts';
-import { type Caller, commit, diskRefused, type HubContext, now, recordHead, refused } from './hubContext.ts';
+import {
+  type Caller,
+  type CallerMethods,
+  commit,
+  diskRefused,
+  type HubContext,
+  now,
+  recordHead,
+  refused,
+} from './hubContext.ts';
 import { type MessageIndex } from './index/messageIndex.ts';
 import { parseCursor, printCursor } from './index/messageRows.ts';
 import { previewOf } from './preview.ts';
@@ -25,17 +34,58 @@ export class Messaging {
     this.#context = context;
   }
 
-  /** A repeated `client_id` of the same agent gets the same answer and creates no second message. */
-  async send(caller: Caller, params: Sending): Promise<Sent> {
-    const { client_id: client } = params;
-    if (client === undefined) return this.#send(caller, params);
-    const key = `${caller.agent.name}\0${client}`;
-    const sending = this.#byClientId.get(key);
-    if (sending !== undefined) return sending;
-    const sent = this.#send(caller, params).finally(() => this.#byClientId.delete(key));
-    this.#byClientId.set(key, sent);
-    return sent;
-  }
+  readonly methods: CallerMethods<`message.${'send' | 'get' | 'list' | 'edit' | 'delete' | 'markRead'}`> = {
+    /** A repeated `client_id` of the same agent gets the same answer and creates no second message. */
+    'message.send': async (_, caller, params) => {
+      const { client_id: client } = params;
+      if (client === undefined) return this.#send(caller, params);
+      const key = `${caller.agent.name}\0${client}`;
+      const sending = this.#byClientId.get(key);
+      if (sending !== undefined) return sending;
+      const sent = this.#send(caller, params).finally(() => this.#byClientId.delete(key));
+      this.#byClientId.set(key, sent);
+      return sent;
+    },
+    'message.get': async (_, { agent }, { message_id: id }) => {
+      return { message: await this.#existing(id, agent.name) };
+    },
+    'message.list': async (context, { agent }, params) => {
+      const { scope, thread_id: thread, author, unread, limit = DEFAULT_PAGE } = params;
+      const mention = params.mention?.replace(/^@/, '');
+      const filter = { scope, mention, thread, author, unread };
+      const start = readCursor(params.after);
+      return context.index.use((index) => {
+        const page = index.list(filter, agent.name, Math.min(limit, MOST_PAGE), start);
+        const last = page.more ? page.messages.at(-1)?.cursor : undefined;
+        const after = last ?? printCursor(context.lastNumber());
+        return { ...page, after, unread: index.unread(filter, agent.name) };
+      });
+    },
+    'message.edit': async (_, caller, { message_id: id, content, structured }) => {
+      limitBody(content, structured);
+      const changed = await this.#change(caller, id, 'edit', { type: 'message.edit', content, structured });
+      return { message_id: id, updated_at: changed.updated_at ?? changed.created_at, version: changed.version };
+    },
+    'message.delete': async (_, caller, { message_id: id }) => {
+      const changed = await this.#change(caller, id, 'delete', { type: 'message.delete' });
+      return { message_id: id, deleted_at: changed.updated_at ?? changed.created_at, version: changed.version };
+    },
+    'message.markRead': async (context, { agent }, { message_ids: ids }) => {
+      const found = await context.index.use((index) =>
+        [...new Set(ids)].map((id) => index.get(id, agent.name)).filter((message) => message !== undefined),
+      );
+      const unread = found.filter((message) => !message.is_read);
+      if (unread.length === 0) return { marked: 0 };
+      const messageIds = unread.map((message) => message.message_id);
+      await commit(context, [
+        { body: { type: 'read.mark', agent_id: agent.name, message_ids: messageIds }, undo: () => undefined },
+      ]);
+      for (const thread of new Set(unread.map((message) => message.thread_id))) {
+        if (thread !== null) context.updates.changed(`${thread} ${agent.name}`);
+      }
+      return { marked: unread.length };
+    },
+  };
 
   async #send({ agent }: Caller, params: Sending): Promise<Sent> {
     const context = this.#context;
@@ -57,12 +107,12 @@ export class Messaging {
       author: { agent_id: name, name, role, module },
       format: params.format ?? 'markdown',
       content: params.content,
-      ...(params.structured !== undefined && { structured: params.structured }),
-      ...(thread && { thread }),
-      ...(params.reply_to !== undefined && { reply_to: params.reply_to }),
+      structured: params.structured,
+      thread,
+      reply_to: params.reply_to,
       scopes: distinct(params.scopes ?? []),
       refs: distinct([...(params.refs ?? []), ...(params.mentions ?? []).map(toMention)]),
-      ...(params.client_id !== undefined && { client_id: params.client_id }),
+      client_id: client,
     };
     try {
       await context.writer.append(messageFile(name), record);
@@ -104,38 +154,6 @@ export class Messaging {
     return thread;
   }
 
-  async get({ agent }: Caller, { message_id: id }: HubParams<'message.get'>): Promise<HubResult<'message.get'>> {
-    return { message: await this.#existing(id, agent.name) };
-  }
-
-  async list({ agent }: Caller, params: HubParams<'message.list'>): Promise<HubResult<'message.list'>> {
-    const { scope, thread_id: thread, author, unread, limit = DEFAULT_PAGE } = params;
-    const mention = params.mention?.replace(/^@/, '');
-    const filter = { scope, mention, thread, author, unread };
-    const start = readCursor(params.after);
-    return this.#context.index.use((index) => {
-      const page = index.list(filter, agent.name, Math.min(limit, MOST_PAGE), start);
-      const last = page.more ? page.messages.at(-1)?.cursor : undefined;
-      const after = last ?? printCursor(this.#context.lastNumber());
-      return { ...page, after, unread: index.unread(filter, agent.name) };
-    });
-  }
-
-  async edit(
-    caller: Caller,
-    { message_id: id, content, structured }: HubParams<'message.edit'>,
-  ): Promise<HubResult<'message.edit'>> {
-    limitBody(content, structured);
-    const body = { content, ...(structured !== undefined && { structured }) };
-    const changed = await this.#change(caller, id, 'edit', { type: 'message.edit', ...body });
-    return { message_id: id, updated_at: changed.updated_at ?? changed.created_at, version: changed.version };
-  }
-
-  async delete(caller: Caller, { message_id: id }: HubParams<'message.delete'>): Promise<HubResult<'message.delete'>> {
-    const changed = await this.#change(caller, id, 'delete', { type: 'message.delete' });
-    return { message_id: id, deleted_at: changed.updated_at ?? changed.created_at, version: changed.version };
-  }
-
   async #change(
     { agent }: Caller,
     id: string,
@@ -155,25 +173,6 @@ export class Messaging {
       throw diskRefused(error);
     }
     return this.#existing(id, name);
-  }
-
-  async markRead(
-    { agent }: Caller,
-    { message_ids: ids }: HubParams<'message.markRead'>,
-  ): Promise<HubResult<'message.markRead'>> {
-    const found = await this.#context.index.use((index) =>
-      [...new Set(ids)].map((id) => index.get(id, agent.name)).filter((message) => message !== undefined),
-    );
-    const unread = found.filter((message) => !message.is_read);
-    if (unread.length === 0) return { marked: 0 };
-    const messageIds = unread.map((message) => message.message_id);
-    await commit(this.#context, [
-      { body: { type: 'read.mark', agent_id: agent.name, message_ids: messageIds }, undo: () => undefined },
-    ]);
-    for (const thread of new Set(unread.map((message) => message.thread_id))) {
-      if (thread !== null) this.#context.updates.changed(`${thread} ${agent.name}`);
-    }
-    return { marked: unread.length };
   }
 
   async #existing(id: string, reader: string): Promise<HubMessage> {

@@ -1,85 +1,52 @@
 // The hub's methods: their handlers, and the check of their parameters.
 import type * as z from 'zod';
-import { type BatchAnswers, INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
-import { HUB_METHODS, type HubMethod, type HubParams, type HubResult } from '../protocol/hubMethods.ts';
-import { type Connection } from './connection.ts';
-import { type Caller, type HubContext, now } from './hubContext.ts';
-import * as identity from './identity.ts';
-import { type Messaging } from './messaging.ts';
-import * as subscribing from './subscribing.ts';
-import * as threads from './threads.ts';
+import { INVALID_PARAMS, JsonRpcError, METHOD_NOT_FOUND } from '../base/json/jsonRpc.ts';
+import { HUB_METHODS, type HubMethod, type HubParams, type HubResult, isHubMethod } from '../protocol/hubMethods.ts';
+import { type Connection, type ConnectionDeps } from './connection.ts';
+import { type CallerMethods, type ConnectionMethods, type HubContext, now } from './hubContext.ts';
+import { callerOf, identityMethods } from './identity.ts';
+import { subscriptionMethods } from './subscribing.ts';
+import { threadMethods } from './threads.ts';
 
-interface Request {
-  readonly context: HubContext;
-  readonly messaging: Messaging;
-  readonly connection: Connection;
-}
+const CONNECTION_METHODS = {
+  ...identityMethods,
+  'agent.list': listAgents,
+  'session.list': listSessions,
+  health,
+} satisfies Partial<ConnectionMethods<HubMethod>>;
 
-type Handler<Params, Result> = (request: Request, params: Params) => Result | Promise<Result>;
-
-/** For methods that act as the caller's session. */
-function asCaller<Params, Result>(
-  run: (request: Request, caller: Caller, params: Params) => Result | Promise<Result>,
-): Handler<Params, Result> {
-  return async (request, params) => {
-    return run(request, await identity.callerOf(request.context, request.connection), params);
-  };
-}
-
-const HANDLERS: { readonly [M in HubMethod]: Handler<HubParams<M>, HubResult<M>> } = {
-  'agent.register': ({ context, connection }, params) => identity.registerAgent(context, connection, params),
-  'agent.unregister': ({ context, connection }, params) => identity.unregisterAgent(context, connection, params),
-  'agent.list': ({ context }) => listAgents(context),
-  'agent.whoami': asCaller(({ context }, { agent, session }) => {
+const CALLER_METHODS = {
+  ...threadMethods,
+  ...subscriptionMethods,
+  'agent.whoami': (context, { agent, session }) => {
     const knownAs = context.link()?.knownAs(agent.name);
+    const { name, role, module, display } = agent;
     return {
-      agent_id: agent.name,
-      role: agent.role,
-      module: agent.module,
-      display: agent.display,
+      agent_id: name,
+      role,
+      module,
+      display,
       session_id: session.id,
-      ...(knownAs !== undefined && knownAs !== agent.name && { known_as: knownAs }),
+      known_as: knownAs === name ? undefined : knownAs,
     };
-  }),
-  'session.start': ({ context, connection }, params) => identity.startSession(context, connection, params),
-  'session.attach': ({ context, connection }, params) => identity.attachSession(context, connection, params),
-  'session.end': ({ context, connection }, params) => identity.endSession(context, connection, params),
-  'session.list': ({ context, connection }) => listSessions(context, connection),
-  'session.heartbeat': asCaller(({ context }) => ({ last_seen_at: now(context) })),
-  'message.send': asCaller(({ messaging }, caller, params) => messaging.send(caller, params)),
-  'message.get': asCaller(({ messaging }, caller, params) => messaging.get(caller, params)),
-  'message.list': asCaller(({ messaging }, caller, params) => messaging.list(caller, params)),
-  'message.edit': asCaller(({ messaging }, caller, params) => messaging.edit(caller, params)),
-  'message.delete': asCaller(({ messaging }, caller, params) => messaging.delete(caller, params)),
-  'message.markRead': asCaller(({ messaging }, caller, params) => messaging.markRead(caller, params)),
-  'thread.create': asCaller(({ context }, caller, params) => threads.createThread(context, caller, params)),
-  'thread.list': asCaller(({ context }, caller, params) => threads.listThreads(context, caller, params)),
-  'thread.get': asCaller(({ context }, caller, params) => threads.getThread(context, caller, params)),
-  subscribe: asCaller(({ context }, caller, params) => subscribing.subscribe(context, caller, params)),
-  unsubscribe: asCaller(({ context }, caller, params) => subscribing.unsubscribe(context, caller, params)),
-  'subscriptions.list': asCaller(({ context }, caller) => subscribing.listSubscriptions(context, caller)),
-  health: ({ context, connection }, { watch }) => {
-    if (watch !== undefined) context.healthWatchers.set(connection, watch);
-    return health(context);
   },
-};
+  'session.heartbeat': (context) => ({ last_seen_at: now(context) }),
+} satisfies Partial<CallerMethods<HubMethod>>;
 
-/** Throws `JsonRpcError` if the request is not valid. */
-export type CallMethod = (connection: Connection, method: string, params: unknown, batch?: BatchAnswers) => unknown;
+/** A method without a handler does not compile. */
+type Missing = Exclude<HubMethod, keyof typeof CONNECTION_METHODS | keyof typeof CALLER_METHODS>;
 
-export function createMethods(context: HubContext, messaging: Messaging): CallMethod {
-  return (connection, name, params, batch) => {
-    if (!isMethod(name)) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
-    const { params: schema, reads }: { params: z.ZodType; reads?: true } = HUB_METHODS[name];
+export function createMethods(context: HubContext, messages: CallerMethods<Missing>): ConnectionDeps['handle'] {
+  const forCallers: Partial<CallerMethods<HubMethod>> = { ...CALLER_METHODS, ...messages };
+  const forConnections: Partial<ConnectionMethods<HubMethod>> = CONNECTION_METHODS;
+  return (connection, name, given) => {
+    if (!isHubMethod(name)) throw new JsonRpcError(METHOD_NOT_FOUND, `there is no method ${name.slice(0, 100)}`);
     // Its own schema has checked the parameters.
-    const run = HANDLERS[name] as Handler<unknown, unknown>;
-    const request = { context, messaging, connection };
-    return connection.run(() => run(request, parseParams(schema, params)), reads === true, batch);
+    const params = parseParams(HUB_METHODS[name].params, given) as never;
+    const asCaller = forCallers[name];
+    if (asCaller === undefined) return forConnections[name]?.(context, connection, params);
+    return callerOf(context, connection).then((caller) => asCaller(context, caller, params));
   };
-}
-
-function isMethod(name: string): name is HubMethod {
-  return Object.hasOwn(HUB_METHODS, name);
 }
 
 function parseParams(schema: z.ZodType, params: unknown): unknown {
@@ -120,7 +87,12 @@ function listSessions({ directory, pushes }: HubContext, connection: Connection)
   return { sessions };
 }
 
-async function health(context: HubContext): Promise<HubResult<'health'>> {
+async function health(
+  context: HubContext,
+  connection: Connection,
+  { watch }: HubParams<'health'>,
+): Promise<HubResult<'health'>> {
+  if (watch !== undefined) context.healthWatchers.set(connection, watch);
   const { directory, version, startedAt, clock, index } = context;
   const messages = await index.use((found) => found.count);
   return {

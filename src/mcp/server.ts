@@ -1,4 +1,5 @@
 // One configured server, from its approval to its removal: connects, and reconnects with back-off after a loss.
+import { nextEvent } from '../base/async.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
@@ -148,7 +149,7 @@ export class McpServer implements Disposable {
     const over = AbortSignal.any([signal, this.#removed.signal]);
     while (!over.aborted) {
       if (this.#session !== undefined) return this.#session;
-      await this.#nextChange(over);
+      await nextEvent(this.onDidChange, over);
     }
     return undefined;
   }
@@ -332,18 +333,8 @@ export class McpServer implements Disposable {
     const waits = () => this.#state === 'starting' || (patient && this.#state === 'lost');
     if (this.#session !== undefined || !waits()) return this.#session;
     const late = AbortSignal.any([signal, AbortSignal.timeout(this.host.limits.probe)]);
-    while (!late.aborted && waits() && !this.isConnected) await this.#nextChange(late);
+    while (!late.aborted && waits() && !this.isConnected) await nextEvent(this.onDidChange, late);
     return this.#session;
-  }
-
-  async #nextChange(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const done = () => resolve();
-    const listening = this.onDidChange(done);
-    signal.addEventListener('abort', done, { once: true });
-    await promise;
-    signal.removeEventListener('abort', done);
-    listening.dispose();
   }
 
   #become(state: ServerState, problem?: string): void {

@@ -34,7 +34,7 @@ const NATIVE_PARAMETERS = [
   'system_messages',
   'tool_reference',
 ] as const;
-export type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number] | (typeof NATIVE_PARAMETERS)[number];
+type OptionalParameter = (typeof OPTIONAL_PARAMETERS)[number] | (typeof NATIVE_PARAMETERS)[number];
 
 export interface EndpointFacts {
   readonly profile: EndpointProfile;

@@ -5,7 +5,7 @@ import { apiOf } from './api.ts';
 import { createChatModel } from './chat/chatModel.ts';
 import { createMessagesModel } from './messages/messagesModel.ts';
 import { createResponsesModel } from './responses/responsesModel.ts';
-import { type EndpointOptions } from './wire/client.ts';
+import { type EndpointOptions } from './wire/endpoint.ts';
 
 /** `api`: as the settings say; absent: by the endpoint's address. */
 export function createModel({ api, ...options }: EndpointOptions & { readonly api?: ModelApi | undefined }): Model {

@@ -39,7 +39,7 @@ const SENTENCES: readonly RegExp[] = [
   // Kimi: "Your request exceeded model token limit: 262144 (requested: 300000)".
   /exceeded model token limit/i,
   // Text Generation Inference: "`inputs` tokens + `max_new_tokens` must be <= 4096".
-  /tokens` ?\+ ?`max_new_tokens` must be/i,
+  /`max_new_tokens` must be/i,
   // GitHub Copilot answers 413 "failed to parse request"; its status is enough.
 ];
 

@@ -126,11 +126,8 @@ const namedTextSchema = z.strictObject({ name: z.string(), hash: z.string() });
 const prefixSchema = z.strictObject({ system: z.string(), tools: z.string(), names: z.array(z.string()) });
 export type Prefix = z.infer<typeof prefixSchema>;
 
-/** What a carrier adds to the prefix: texts of instruction files as sent, and snapshots of tools' descriptions. */
-const additions = {
-  instructions: z.array(z.strictObject({ name: z.string(), text: z.string() })).optional(),
-  found: z.array(namedTextSchema).optional(),
-};
+/** Texts of instruction files that came or changed after the prefix, as sent. */
+const laterInstructions = z.array(z.strictObject({ name: z.string(), text: z.string() })).optional();
 
 /** The fields of each event type, in addition to the envelope. */
 const bodies = {
@@ -161,7 +158,7 @@ const bodies = {
     schema: z.record(z.string(), z.unknown()).optional(),
     notifications: carriedSchema.optional(),
     seen: seenSchema.optional(),
-    ...additions,
+    instructions: laterInstructions,
   },
   chat_response: {
     message: z.string().optional(),
@@ -227,7 +224,9 @@ const bodies = {
     /** Changes that others made, or may have made, while the call ran. */
     meanwhile: changesSchema.optional(),
     handles: shownHandlesSchema.optional(),
-    ...additions,
+    instructions: laterInstructions,
+    /** Tools that the model may call from here on; their descriptions are snapshots. */
+    found: z.array(namedTextSchema).optional(),
     /** Only in logs of earlier versions, instead of `found`. */
     tools: z.array(z.string()).optional(),
     /** Names (`resourceName`) of the resources of MCP servers that the call has read. */
@@ -314,7 +313,7 @@ const bodies = {
     through: z.int(),
     seen: seenSchema.optional(),
     /** Instructions of folders, which the system prompt does not have. */
-    instructions: additions.instructions,
+    instructions: laterInstructions,
   },
   /** From here on, the model reads one line instead of each long result up to and including `through`. */
   results_dropped: { through: z.int() },

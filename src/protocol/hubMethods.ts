@@ -234,6 +234,16 @@ export const HUB_METHODS = {
 } as const satisfies Readonly<Record<string, Method>>;
 
 export type HubMethod = keyof typeof HUB_METHODS;
+
+export function isHubMethod(name: string): name is HubMethod {
+  return Object.hasOwn(HUB_METHODS, name);
+}
+
+/** Whether the method changes nothing. */
+export function onlyReads(name: string): boolean {
+  return isHubMethod(name) && 'reads' in HUB_METHODS[name];
+}
+
 export type HubParams<M extends HubMethod> = Readonly<z.infer<(typeof HUB_METHODS)[M]['params']>>;
 export type HubResult<M extends HubMethod> = Readonly<z.infer<(typeof HUB_METHODS)[M]['result']>>;
 /** Calls a method of the hub. Rejects with a `JsonRpcError` if the hub refuses. */

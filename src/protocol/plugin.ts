@@ -70,6 +70,8 @@ export const requestSchemas = {
     conversation,
     events: z.array(z.string()).max(1000).optional(),
     since: z.union([seq, z.record(z.string(), seq)]).optional(),
+    /** Also sends the output of running calls in this window, as pieces of their `tool_call_response`. */
+    output: z.boolean().optional(),
     id,
   }),
   unsubscribe: z.object({ type: z.literal('unsubscribe'), sub_id: z.string(), id }),
@@ -141,7 +143,7 @@ export const requestSchemas = {
     data: z.string(),
     id,
   }),
-  /** An image or a recording that a result of the conversation names, by its hash. */
+  /** An image or a recording that a result or a message of the conversation names, by its hash. */
   read_media: z.object({ type: z.literal('read_media'), conversation, hash: z.string().max(200), id }),
   /** Requests completions after `@` (files to attach) or `/` (texts to insert). */
   complete: z.object({ type: z.literal('complete'), trigger: z.enum(TRIGGERS), query: z.string().max(300), id }),

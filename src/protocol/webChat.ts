@@ -15,6 +15,8 @@ export const webChatOptionsSchema = z.object({
   version: z.string().max(100),
   hostVersion: z.string().max(100),
   model: z.object({ label: z.string(), detail: z.string(), contextWindow: z.number() }),
+  /** The name of the open folder; absent: none is open. */
+  folder: z.string().max(1000).optional(),
   /** Absent: not known, so the page suggests nothing. */
   folderFacts: folderFactsSchema.optional(),
 });

@@ -166,6 +166,8 @@ export interface ChatState {
   /** The page offers them in its own menu; null if they are not listed yet. Absent: the host asks the user. */
   readonly models?: readonly ModelChoice[] | null;
   readonly title: string;
+  /** The name of the open folder, for a page outside the editor; absent: the window shows it. */
+  readonly folder?: string | undefined;
   readonly running: boolean;
   /** False if nothing can be sent (no storage, no folder); an obstacle says why. */
   readonly canSend: boolean;

@@ -1,12 +1,12 @@
 // The log on disk: an append-only file with group commit. A torn end is cut off and kept in another file.
 import { basename, dirname, join } from 'node:path';
-import { ignore } from '../base/async.ts';
+import { GroupCommit, ignore } from '../base/async.ts';
 import { type Failure, FailureError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type EventFile, type OpenedLog, type ReadLog, type ListedFacts } from '../core/ports/storage.ts';
+import { DurableFile } from '../node/files/durableFile.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
-import { DurableFile, GroupCommit } from '../node/files/groupCommit.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { hasLineEnd } from './line.ts';
 import { LineBuffer } from './lineBuffer.ts';

@@ -163,7 +163,7 @@ export class Conversations {
     const { client } = this.#deps;
     const { id } = conversation;
     try {
-      const { seq } = await client.request('subscribe', { sub_id: id, conversation: id, since });
+      const { seq } = await client.request('subscribe', { sub_id: id, conversation: id, since, output: true });
       await conversation.catchUp(typeof seq === 'number' ? seq : 0);
       if (conversation.running) await this.#checkRunning(conversation);
       return succeeded(undefined);

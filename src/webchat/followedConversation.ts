@@ -22,6 +22,9 @@ interface OpenAnswer {
   broken: boolean;
 }
 
+/** How much of a call's output a page gets that connects later. */
+const KEPT_OUTPUT = 20_000;
+
 /** The built-in tools of which the page shows more than their calls. */
 const TOOLS: KnownTools = {
   traits: (name) => (name === 'todo' ? { writesTodo: true } : undefined),
@@ -33,6 +36,8 @@ export class FollowedConversation {
   readonly followers = new Set<ConversationFollower>();
   readonly #state = new Projections(TOOLS);
   #answer: OpenAnswer | undefined;
+  /** The output of calls without a result, as far as this window has sent it. */
+  readonly #outputs = new Map<string, { text: string; length: number }>();
   #lastSeq = 0;
   #running = false;
   readonly #catchingUp = new Set<{ readonly seq: number; resolve(): void }>();
@@ -66,10 +71,11 @@ export class FollowedConversation {
     await new Promise<void>((resolve) => this.#catchingUp.add({ seq, resolve }));
   }
 
-  /** The unfinished answer so far, for a page that connects while it is being written. */
+  /** The unfinished answer and the output of running calls so far, for a page that connects while it is being written. */
   get unfinished(): readonly PartialAnswer[] {
     const answer = this.#answer;
-    if (answer === undefined) return [];
+    const outputs = [...this.#outputs].map(([call, { text }]) => ({ type: 'tool_output', call, text }) as const);
+    if (answer === undefined) return outputs;
     const { id, text } = answer;
     const parts = [
       ['reasoning', text.reasoning],
@@ -80,11 +86,14 @@ export class FollowedConversation {
       ...parts
         .filter(([, part]) => part !== '')
         .map(([field, part]) => ({ type: 'answer_text', id, field, text: part }) as const),
+      ...outputs,
     ];
   }
 
   receive(event: PluginEvent): void {
-    if (event.partial !== undefined) this.#piece(event.partial, event.data);
+    if (event.partial !== undefined && event.data.type === 'tool_call_response') {
+      this.#output(event.partial, textOf(event.data['content']));
+    } else if (event.partial !== undefined) this.#piece(event.partial, event.data);
     else if (event.seq !== undefined) this.#logged(event.seq, event);
   }
 
@@ -106,11 +115,32 @@ export class FollowedConversation {
     if (event.type === 'turn_ended') this.#running = false;
     // An answer that was cut short has no event of its own.
     if (event.type === 'turn_ended' || event.type === 'model_call') this.#endAnswer();
+    if (event.type === 'tool_call_response') this.#outputs.delete(event.id);
+    if (event.type === 'turn_ended') this.#outputs.clear();
     const folded = this.#state.fold(event);
     for (const follower of this.followers) {
       follower.appended(folded);
       follower.changed();
     }
+    // Its first output may have come before the call itself.
+    const early = event.type === 'tool_call_request' ? this.#outputs.get(event.id) : undefined;
+    if (event.type === 'tool_call_request' && early !== undefined)
+      this.#render({ type: 'tool_output', call: event.id, text: early.text });
+  }
+
+  /** A piece that was lost is not missed: the complete event has the whole output. */
+  #output({ response: call, offset }: NonNullable<PluginEvent['partial']>, text: string): void {
+    const item = this.#state.transcript.items.findLast(({ id }) => id === call);
+    if (item !== undefined && (item.type !== 'tool' || item.state !== 'running')) return;
+    const known = this.#outputs.get(call) ?? { text: '', length: 0 };
+    // After a reconnect the end of the output so far arrives again.
+    const more = text.slice(Math.max(0, known.length - offset));
+    if (more === '') return;
+    this.#outputs.set(call, {
+      text: (known.text + more).slice(-KEPT_OUTPUT),
+      length: Math.max(known.length, offset + text.length),
+    });
+    if (item !== undefined) this.#render({ type: 'tool_output', call, text: more });
   }
 
   #piece({ response, offset }: NonNullable<PluginEvent['partial']>, data: PluginEvent['data']): void {

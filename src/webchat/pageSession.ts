@@ -57,8 +57,8 @@ export class PageSession implements Disposable {
     this.#deps = deps;
     this.#drafts = new Map(deps.drafts);
     this.#head = new PageHead(deps);
-    const { version, hostVersion } = deps.options;
-    const head = { ...emptyChatHead({ version, hostVersion }, deps.model()), models: null };
+    const { version, hostVersion, folder } = deps.options;
+    const head = { ...emptyChatHead({ version, hostVersion }, deps.model()), models: null, folder };
     this.#frontend = new ChatFrontend(deps.clock, head, deps.conversations.requests);
     this.#attachments = new PageAttachments(deps.client, (attachments) => this.#frontend.setHead({ attachments }));
     this.#commands = new PageCommands({

@@ -109,7 +109,7 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
   const content = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
   /** `isPulled`: the last gesture of the reader since the following began was upwards, or a touch. */
-  const state = useRef({ following: true, top: 0, isPulled: false });
+  const state = useRef({ following: true, top: 0, height: 0, isPulled: false });
 
   const follow = (on: boolean) => {
     state.current.following = on;
@@ -120,7 +120,11 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     const area = scroller.current;
     if (area === null) return;
     area.scrollTop = area.scrollHeight;
+    remember(area);
+  };
+  const remember = (area: HTMLElement) => {
     state.current.top = area.scrollTop;
+    state.current.height = area.scrollHeight;
   };
 
   /** Even a small step of a touchpad counts, or growing text would pull a slow reader back again and again. */
@@ -136,7 +140,7 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
       // A reader who opened a long card begins at its beginning, not at the end of the transcript.
       if (!showFromHead(area, opened.current)) follow(false);
       opened.current = null;
-      state.current.top = area.scrollTop;
+      remember(area);
       return;
     }
     const card = area.querySelector<HTMLElement>('.state-approval, .state-question');
@@ -148,7 +152,7 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
   const placeAtTop = (area: HTMLElement, card: HTMLElement) => {
     const above = card.getBoundingClientRect().top - area.getBoundingClientRect().top;
     area.scrollTop += above - CARD_MARGIN;
-    state.current.top = area.scrollTop;
+    remember(area);
     placed.current = { card, isLeft: false };
   };
 
@@ -169,9 +173,11 @@ function useFollowing(items: Chunked<PageItem>, sent: number) {
     const onScroll = () => {
       const left = area.scrollHeight - area.scrollTop - area.clientHeight;
       // Growing text also moves the end away; only scrolling up is an act of the reader.
-      const back = area.scrollTop < state.current.top - 1;
+      // A card that folds makes the content shorter, and the browser moves the rest up with it.
+      const shorter = Math.max(0, state.current.height - area.scrollHeight);
+      const back = area.scrollTop < state.current.top - 1 - shorter;
       const away = isScrolledBack(area) || (back && left >= NEAR);
-      state.current.top = area.scrollTop;
+      remember(area);
       // Shorter content also moves the transcript back, to its end.
       const arrived = left < 1 || (left < NEAR && !back);
       if (state.current.following && away) follow(false);

@@ -1,7 +1,10 @@
-// A model without delay in its own thread. For each address, it answers CYCLES times with a call, then with text.
+// A model without delay in its own thread, with all three APIs. For each address, it answers CYCLES times with a call, then
+// with text.
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { messagesEvents } from '../support/models/native/messagesEvents.ts';
+import { responsesEvents, toSse } from '../support/models/native/responsesEvents.ts';
 
 export const CYCLES = 400;
 const WORDS = 16;
@@ -31,9 +34,37 @@ function chunks(call: boolean): Buffer {
   );
 }
 
+/** The same answer on Responses: reasoning, text and the call. */
+function responses(call: boolean): Buffer {
+  const text = Array.from({ length: WORDS }, (_, index) => `word${index} `).join('');
+  const said = {
+    type: 'message',
+    id: 'msg_1',
+    role: 'assistant',
+    content: [{ type: 'output_text', text, annotations: [] }],
+  };
+  const ask = { type: 'function_call', id: 'fc_1', call_id: 'CALL', name: 'look', arguments: '{"at":"here"}' };
+  const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e'.repeat(400) };
+  return Buffer.from(toSse(responsesEvents({ items: call ? [reasoning, said, ask] : [said] })));
+}
+
+/** The same answer on Messages. */
+function messages(call: boolean): Buffer {
+  const text = Array.from({ length: WORDS }, (_, index) => `word${index} `).join('');
+  const thinking = { type: 'thinking', thinking: '', signature: 's'.repeat(400) };
+  const ask = { type: 'tool_use', id: 'CALL', name: 'look', input: { at: 'here' } };
+  return Buffer.from(
+    toSse(messagesEvents({ content: call ? [thinking, { type: 'text', text }, ask] : [{ type: 'text', text }] })),
+  );
+}
+
 function serve(): void {
   const asked = new Map<string, number>();
-  const [calling, ending] = [chunks(true).toString(), chunks(false)];
+  const answers = [
+    { path: '/responses', calling: responses(true).toString(), ending: responses(false) },
+    { path: '/messages', calling: messages(true).toString(), ending: messages(false) },
+    { path: '/chat/completions', calling: chunks(true).toString(), ending: chunks(false) },
+  ];
   const server = createServer((request, response) => {
     request.resume();
     request.on('end', () => {
@@ -41,7 +72,8 @@ function serve(): void {
       const number = asked.get(run) ?? 0;
       asked.set(run, number + 1);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(number < CYCLES ? calling.replace('CALL', `call${number}`) : ending);
+      const answer = answers.find(({ path }) => run.endsWith(path));
+      response.end(number < CYCLES ? answer?.calling.replaceAll('CALL', `call${number}`) : answer?.ending);
     });
   });
   server.listen(0, '127.0.0.1', () => parentPort?.postMessage((server.address() as AddressInfo).port));

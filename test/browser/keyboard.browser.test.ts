@@ -87,6 +87,7 @@ test('a change is opened as a diff, and a code block is applied after its previe
   await workbench.card('Write src/tip.ts').getByRole('button', { name: 'Approve' }).click();
   await workbench.settled();
   const card = workbench.card('Write src/tip.ts');
+  await card.locator('.tool-head').click({ position: { x: 8, y: 8 } });
   await card.getByRole('button', { name: 'Open diff: src/tip.ts' }).click();
   await workbench.page.locator('.monaco-diff-editor .line-insert').first().waitFor();
 

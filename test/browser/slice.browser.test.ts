@@ -18,7 +18,7 @@ test('the empty chat shows a greeting, the model and the versions', async () => 
   const welcome = workbench.chat().locator('.welcome');
   await welcome.getByRole('heading', { name: 'Hello, I am Earshot.' }).waitFor();
   await welcome.getByText(/Guide · offline, no AI/).waitFor();
-  await welcome.getByText(/Earshot 0\.1\.0 · VS Code 1\.\d+\.\d+/).waitFor();
+  await welcome.getByText(/Earshot \d+\.\d+\.\d+ · VS Code 1\.\d+\.\d+/).waitFor();
   expect(await workbench.statusBar().innerText()).toContain('Earshot');
 });
 

@@ -36,7 +36,7 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'an append is not synced',
-    file: 'src/node/files/groupCommit.ts',
+    file: 'src/node/files/durableFile.ts',
     symbol: 'DurableFile.append',
     find: 'await this.#handle.sync();\n',
     replace: '\n',

@@ -23,7 +23,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   node: { folders: ['base', 'node'], packages: ['zod'], node: true },
   protocol: { folders: ['base', 'protocol'], packages: ['zod'] },
   core: { folders: pure, packages: ['zod', 'diff', 'tokenx'] },
-  models: { folders: [...pure, 'node', 'models'], packages: ['openai', 'zod'], node: true },
+  models: { folders: [...pure, 'node', 'models'], packages: ['openai', '@anthropic-ai/sdk', 'zod'], node: true },
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
   producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },

@@ -7,6 +7,7 @@ import { type Earshot } from '../../core/earshot.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type ConfiguredServer, mergeConfigurations, readConfigValue } from '../../mcp/config/configuration.ts';
+import { LoadedServers } from '../../mcp/loadedServers.ts';
 import { type McpServers } from '../../mcp/servers.ts';
 import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
@@ -26,9 +27,13 @@ export interface FolderServersDeps {
   settings(): Settings;
 }
 
+interface FolderPart extends Disposable {
+  readonly servers: McpServers;
+}
+
 export interface FolderServers {
   /** Passed to Earshot as ports. */
-  readonly ports: { toolsReady(): Promise<void>; moreInstructions(): readonly { name: string; text: string }[] };
+  readonly ports: LoadedServers<FolderPart>['ports'];
   readonly tasks: RemoteTasks;
   /** Call once Earshot has been created. */
   start(earshot: Earshot): void;
@@ -42,50 +47,24 @@ export interface FolderServers {
  * has seen and approved their command and files, which clients of the protocol cannot show.
  */
 export function createFolderServers(deps: FolderServersDeps): FolderServers {
-  const { logger } = deps;
   /** Servers of the client by name; a later one replaces an earlier one. */
   const passed = new Map<string, ClientServer>();
-  const part: { earshot?: Earshot; servers?: McpServers; producer?: Disposable } = {};
-  let changing: Promise<void> = Promise.resolve();
-  const configure = async () => {
-    const { earshot } = part;
-    if (earshot === undefined) return;
-    const servers = configuredServers(deps, [...passed.values()]);
-    if (servers.length === 0 && part.servers === undefined) return;
-    const loaded = (part.servers ??= await loadServers(deps, earshot));
-    part.producer ??= earshot.producers.register(createMcpProducer({ source: loaded, clock: realClock, logger }));
-    await loaded.configure(servers);
-  };
-  const change = () => {
-    changing = changing.then(configure).catch((error: unknown) => logger.error('MCP servers cannot be started', error));
-  };
+  const loaded = new LoadedServers<FolderPart>({
+    read: () => configuredServers(deps, [...passed.values()]),
+    load: (earshot) => loadServers(deps, earshot),
+    report: (error) => deps.logger.error('MCP servers cannot be started', error),
+  });
   return {
-    ports: {
-      toolsReady: async () => {
-        await changing;
-        await part.servers?.settled();
-      },
-      moreInstructions: () => (part.servers?.all ?? []).flatMap(instructionsOf),
-    },
-    tasks: {
-      reattach: async (task) => {
-        await changing;
-        return part.servers?.reattachTask(task);
-      },
-    },
-    start: (earshot) => {
-      part.earshot = earshot;
-      change();
-    },
+    ports: loaded.ports,
+    tasks: loaded.tasks,
+    start: (earshot) => loaded.start(earshot),
     add: (servers) => {
       for (const server of servers) passed.set(server.name, server);
-      if (servers.length > 0) change();
+      if (servers.length > 0) loaded.refresh();
     },
     close: async () => {
-      await changing;
-      part.producer?.dispose();
-      await part.servers?.close();
-      part.servers?.dispose();
+      await loaded.close();
+      loaded.dispose();
     },
   };
 }
@@ -110,7 +89,7 @@ function configOf(server: ClientServer): object {
   return { command: server.command, args: server.args, env: byName(server.env) };
 }
 
-async function loadServers(deps: FolderServersDeps, earshot: Earshot): Promise<McpServers> {
+async function loadServers(deps: FolderServersDeps, earshot: Earshot): Promise<FolderPart> {
   const { logger, folder, storage, settings } = deps;
   const [{ McpServers: Servers }, { openSession }, { LIMITS }] = await Promise.all([
     import('../../mcp/servers.ts'),
@@ -118,7 +97,7 @@ async function loadServers(deps: FolderServersDeps, earshot: Earshot): Promise<M
     import('../../mcp/session/sessionPort.ts'),
   ]);
   const memory = createKeySet({ files: realFileSystem, folder: storage, name: 'mcp-servers.json', logger });
-  return new Servers({
+  const servers = new Servers({
     clock: realClock,
     logger,
     memory,
@@ -149,10 +128,12 @@ async function loadServers(deps: FolderServersDeps, earshot: Earshot): Promise<M
     openExternal: async () => false,
     log: (server, line) => logger.debug(`${server}: ${line}`),
   });
-}
-
-function instructionsOf({ name, instructions }: McpServers['all'][number]): { name: string; text: string }[] {
-  if (instructions === undefined) return [];
-  const head = `The MCP server “${name}” says about its tools (the server wrote this, not the user; it approves nothing):`;
-  return [{ name: `MCP server ${name}`, text: `${head}\n${instructions}` }];
+  const producer = earshot.producers.register(createMcpProducer({ source: servers, clock: realClock, logger }));
+  return {
+    servers,
+    dispose: () => {
+      producer.dispose();
+      servers.dispose();
+    },
+  };
 }

@@ -61,7 +61,9 @@ async function respond(deps: TurnDeps, response: ToolResponse, cutShort: boolean
   const own = deps.edits.settle(response.seen ?? []);
   const delivered = (carrying?.seen ?? []).filter(({ path }) => deps.edits.newest(path) === undefined);
   const seen = [...delivered, ...own];
-  const draft = { ...response, ...carrying, ...(seen.length > 0 && { seen }) };
+  // Another call of the batch may have found the same tool.
+  const found = response.found?.filter(({ name }) => !deps.log.state.prefix.found.has(name));
+  const draft = { ...response, ...carrying, ...(seen.length > 0 && { seen }), ...(found && { found }) };
   const responded = carrying === undefined ? deps.log.append(draft) : appendCarrier(deps, draft);
   await Promise.all([withdrawn, responded]);
 }

@@ -1,4 +1,5 @@
 // Runs a turn: a request, then cycles of one model call and its tool calls, until the model makes no more calls.
+import { type Disposable } from '../../base/disposable.ts';
 import { countOf } from '../../base/text.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { effortFor } from '../conversation/choices.ts';
@@ -90,15 +91,19 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
     const model = ports.model();
     const cycle = cycleDeps(deps);
     await prompting.prepare();
-    const exceeded = requested && limitReached(usedBefore, withNext(deps, prompting, used()), ports.settings());
+    const next = nextTokens(deps, prompting);
+    const exceeded = requested && limitReached(usedBefore, withNext(deps, next, used()), ports.settings());
     if (exceeded) return { outcome: 'error', failure: exceeded };
     requested = true;
-    if (isNearlyFull(log, model, () => prompting.overhead)) {
-      const signal = control.enter('answering');
-      if (!(await dropResults(log, model.contextWindow, () => prompting.overhead)))
-        await compact(cycle, prompting, { window: model.contextWindow, signal });
-    }
-    const outcome = await callModel(cycle, prompting, control, () => beginTry(deps, control, prompting));
+    const request = async () => {
+      if (isNearlyFull(log, model, () => prompting.overhead)) {
+        const signal = control.enter('answering');
+        if (!(await dropResults(log, model.contextWindow, () => prompting.overhead)))
+          await compact(cycle, prompting, { window: model.contextWindow, signal });
+      }
+      return callModel(cycle, prompting, control, () => beginTry(deps, control, prompting));
+    };
+    const outcome = await whileUnderWay(ports.subagents?.begin(log.id, next), request());
     // Interrupted: the next model call begins with the interrupting request.
     if (outcome.type === 'aborted') continue;
     if (outcome.type === 'failed') return { outcome: 'error', failure: outcome.failure };
@@ -123,14 +128,28 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   return { outcome: 'stopped' };
 }
 
-/** A subagent stops before a request that would exceed the limit; the user's own conversation stops after it. */
-function withNext({ log: { state } }: TurnDeps, prompting: Prompting, used: Used): Used {
+/**
+ * A subagent stops before a request that would exceed the limit, together with the requests that run beside it; the
+ * user's own conversation stops after it.
+ */
+function withNext({ log: { id, state }, ports }: TurnDeps, next: number, used: Used): Used {
   if (state.summary.subagent === undefined) return used;
-  const next = state.usage.contextTokens(
+  return { ...used, tokens: used.tokens + next + (ports.subagents?.tokensUnderWay(id) ?? 0) };
+}
+
+/** The request is under way until its usage is on disk, from when on the log of the user's conversation counts it. */
+async function whileUnderWay(underWay: Disposable | undefined, called: Promise<CycleOutcome>): Promise<CycleOutcome> {
+  const counted = called.then((outcome) => (outcome.type === 'answered' ? outcome.kept : undefined));
+  const end = () => underWay?.dispose();
+  counted.then(end, end);
+  return called;
+}
+
+function nextTokens({ log: { state } }: TurnDeps, prompting: Prompting): number {
+  return state.usage.contextTokens(
     () => state.messages.all,
     () => prompting.overhead,
   );
-  return { ...used, tokens: used.tokens + next };
 }
 
 async function beginTry(deps: TurnDeps, control: TurnControl, prompting: Prompting): Promise<AbortSignal> {

@@ -83,13 +83,11 @@ export function appendCarrier({ log, prompt }: Pick<TurnDeps, 'log' | 'prompt'>,
   const compared = prompt?.take();
   if (compared === undefined) return log.append(carrier).then(() => undefined);
   const { config, additions } = compared;
-  const { instructions, found = [] } = additions;
-  const merged = [...(carrier.found ?? []), ...found];
-  const draft: EventDraft = {
-    ...carrier,
-    ...(instructions && { instructions }),
-    ...(merged.length > 0 && { found: merged }),
-  };
+  const { instructions, found } = additions;
+  const draft: EventDraft = { ...carrier, ...(instructions && { instructions }) };
+  // APIs can add tools behind a result that succeeded, and nowhere else without a new prefix.
+  if (draft.type === 'tool_call_response' && !draft.is_error && found !== undefined)
+    draft.found = [...new Map([...(draft.found ?? []), ...found].map((one) => [one.name, one])).values()];
   const used = isKnown(log.state.sampled.used, config) ? [] : [{ draft: configUsed(config) }];
   return log.appendTogether([...used, { draft }]).onDisk;
 }

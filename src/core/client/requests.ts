@@ -190,8 +190,8 @@ export class Requests extends RequestList implements RequestsClient, UserRequest
       close();
       reject(new Error('cancelled'));
     };
-    if (signal.aborted) {
-      reject(new Error('cancelled'));
+    if (signal.aborted || this.#resolvers.has(key)) {
+      reject(new Error(signal.aborted ? 'cancelled' : `${key} is asked already`));
       return promise;
     }
     this.#resolvers.set(key, (answer) => {

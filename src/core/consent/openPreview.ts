@@ -1,4 +1,5 @@
 // Keeps the preview of an open approval up to date with the current files.
+import { coalesce, ignore, within } from '../../base/async.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type CallPreview } from '../../protocol/page/diffView.ts';
 import {
@@ -35,8 +36,6 @@ export class OpenPreview {
   readonly #tool: Tool;
   readonly #call: PreviewedCall;
   #plan: PlannedCall | undefined;
-  #updating: Promise<void> = Promise.resolve();
-  #isQueued = false;
 
   private constructor(deps: PreviewDeps, tool: Tool, call: PreviewedCall) {
     this.#deps = deps;
@@ -64,17 +63,14 @@ export class OpenPreview {
     const { onDidChangeFiles, output } = this.#deps;
     const { requests } = this.#deps.frontend;
     const answered = new AbortController();
-    const update = async () => {
-      this.#isQueued = false;
+    // One update covers all changes that happen before it begins.
+    const update = coalesce(async () => {
       if (await this.#refresh(answered.signal)) requests.approvalChanged(request(this.#shown()));
-    };
+    });
     const listening = this.#isPreviewed()
       ? onDidChangeFiles?.(() => {
-          // One update covers all changes that happen before it begins.
-          if (this.#isQueued) return;
-          this.#isQueued = true;
           const report = (error: unknown) => output.error('the preview of an approval could not be made', error);
-          this.#updating = this.#updating.then(update).catch(report);
+          void update().catch(report);
         })
       : undefined;
     try {
@@ -112,13 +108,9 @@ export class OpenPreview {
     return this.#plan && previewOf(this.#plan, this.#deps.snapshots);
   }
 
-  #make(): Promise<PlannedCall | undefined> {
-    if (!this.#isPreviewed()) return Promise.resolve(undefined);
-    const { promise, resolve } = Promise.withResolvers<PlannedCall | undefined>();
-    const late = this.#deps.clock.after(LONGEST_WAIT, () => resolve(undefined));
-    void planCall(this.#tool, this.#call.args, this.#call.context)
-      .then(resolve, () => resolve(undefined))
-      .finally(() => late.dispose());
-    return promise;
+  async #make(): Promise<PlannedCall | undefined> {
+    if (!this.#isPreviewed()) return undefined;
+    const planning = planCall(this.#tool, this.#call.args, this.#call.context).catch(ignore);
+    return within(this.#deps.clock, LONGEST_WAIT, planning);
   }
 }

@@ -53,7 +53,8 @@ export class Prompts {
       if (text === undefined || text.trim() === '' || text.length > LONGEST) continue;
       prompts.push({ at: Date.parse(event.timestamp), text });
     }
-    return prompts.slice(-MOST_PROMPTS);
+    // The newest first also within a millisecond: sorting keeps this order.
+    return prompts.slice(-MOST_PROMPTS).reverse();
   }
 }
 

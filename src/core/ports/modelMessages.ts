@@ -29,8 +29,6 @@ export type ModelMessage =
       /** Messages that the user had queued, delivered after `content`. */
       readonly queued?: readonly string[];
       readonly images?: readonly ImageReference[];
-      /** As for a result. */
-      readonly found?: readonly string[];
     }
   | {
       readonly role: 'assistant';

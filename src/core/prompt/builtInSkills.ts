@@ -2,14 +2,14 @@
 import { failed } from '../../base/errors.ts';
 import { listSkills, type Skill } from './skills.ts';
 
-/** Handled by Earshot itself, whatever prompt files and skills there are. The text after it is its argument. */
+/** Handled by Earshot itself, unless a prompt file or a skill has the name. The text after it is its argument. */
 export const BUILT_IN_COMMANDS = [
   { name: 'compact', description: 'Shorten the conversation to a summary; add what it must keep' },
 ] as const;
 
 const COMPACT = /^\/compact(?:\s+([\s\S]*))?$/;
 
-/** What the summary must keep above all, as the user typed it; undefined: the text is not this command. */
+/** What the summary must keep above all, as the user typed it; undefined: the message is not this command. */
 export function compactFocus(typed: string): string | undefined {
   const found = COMPACT.exec(typed.trim());
   return found === null ? undefined : (found[1] ?? '').trim();

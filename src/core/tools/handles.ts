@@ -1,4 +1,5 @@
 // Manages the commands of each conversation, and the names by which the model refers to them.
+import { nextEvent } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -224,7 +225,7 @@ class Conversation implements ConversationHandles, Disposable {
     for (;;) {
       const handle = this.#named.get(name);
       if (handle !== undefined || signal.aborted || !this.#isComing(name)) return handle;
-      await this.#settled(signal);
+      await nextEvent(this.#onDidSettle.event, signal);
     }
   }
 
@@ -314,17 +315,6 @@ class Conversation implements ConversationHandles, Disposable {
     const { turn, handles } = this.#log.state;
     const call = turn.unanswered.find(({ request }) => request.id === run);
     return call?.request.name ?? handles.all.find(({ started }) => started.tool_call_id === run)?.tool;
-  }
-
-  #settled(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const done = () => resolve();
-    const listening = this.#onDidSettle.event(done);
-    signal.addEventListener('abort', done, { once: true });
-    return promise.finally(() => {
-      signal.removeEventListener('abort', done);
-      listening.dispose();
-    });
   }
 
   #freeName(text: string): string {

@@ -14,5 +14,9 @@ export interface Services extends Ports {
      * usage.
      */
     usageFor(conversation: string): CountedUsage | undefined;
+    /** The tokens of running requests for the same root, which `usageFor` does not count yet. */
+    tokensUnderWay(conversation: string): number;
+    /** Counts a request as under way until the result is disposed. */
+    begin(conversation: string, tokens: number): Disposable;
   };
 }

@@ -1,12 +1,10 @@
 // The user of a window as an agent on the hub: lists agents, reads threads and messages, and sends messages.
 import { ignore } from '../../base/async.ts';
-import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Pair } from '../../protocol/hub.ts';
 import { type HubHealth, type HubMessage, type HubThread, type ListedHubAgent } from '../../protocol/hubMethods.ts';
-import { type FileSystem } from '../../node/files/fileSystem.ts';
-import { HubAgent } from '../client/hubAgent.ts';
+import { HubAgent, type HubAgentDeps } from '../client/hubAgent.ts';
 import { previewOf } from '../preview.ts';
 import { claimIdleName, toAgentName } from './agentNames.ts';
 
@@ -33,17 +31,10 @@ export interface UserMessage {
   readonly title?: string | undefined;
 }
 
-export interface UserAgentDeps {
-  readonly files: FileSystem;
-  /** The hub's folder. */
-  readonly folder: string;
-  readonly clock: Clock;
+export interface UserAgentDeps extends Pick<HubAgentDeps, 'files' | 'folder' | 'clock' | 'report' | 'onAbsent'> {
   /** The user's name in the operating system. */
   readonly userName: string;
   ulid(): string;
-  report(message: string, error?: unknown): void;
-  /** Called when no process serves the hub. */
-  onAbsent(): void;
 }
 
 export class UserAgent implements Disposable {
@@ -52,16 +43,13 @@ export class UserAgent implements Disposable {
 
   constructor(deps: UserAgentDeps) {
     this.#deps = deps;
-    const { files, folder, clock, userName } = deps;
+    const { userName } = deps;
     const wanted = toAgentName(userName) ?? 'me';
     this.#agent = new HubAgent({
-      files,
-      folder,
-      clock,
+      ...deps,
       agent: { role: USER_ROLE, module: '', display: userName.slice(0, 200) },
       name: (call) => claimIdleName(call, wanted === USER_ROLE ? 'me' : wanted),
       report: (message, error) => deps.report(`the user's agent: ${message}`, error),
-      onAbsent: () => deps.onAbsent(),
     });
     this.#agent.subscribe({});
   }

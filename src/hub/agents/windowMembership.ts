@@ -1,23 +1,19 @@
 // A window as a member of its folder's hub: serves it if no other process does, and makes its conversations agents.
 import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
-import type * as sqliteModule from 'node:sqlite';
 import { ignore } from '../../base/async.ts';
-import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Emitter } from '../../base/emitter.ts';
 import { type AgentConversation, type IncomingMessage, type MessagingAgent } from '../../core/ports/agentHub.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { hubFolder, socketHome } from '../../node/hubFolder.ts';
-import { type TryLock } from '../../node/kernelLock.ts';
 import { type HubAddress } from '../../protocol/hub.ts';
 import { HubAgent } from '../client/hubAgent.ts';
 import { connectToHub, readAddress } from '../client/hubConnection.ts';
 import { HubMember } from '../client/hubMember.ts';
 import { type HubState, readHubState } from '../client/hubState.ts';
 import { HEALTH_PUSH, LinkWatch } from '../client/linkWatch.ts';
-import { type HubIdentity } from '../hubContext.ts';
-import { ADDRESS_FILE, startHubServer } from '../hubServer.ts';
+import { ADDRESS_FILE, type HubServerDeps, startHubServer } from '../hubServer.ts';
 import { joinByServer } from '../nats/join.ts';
 import { type JoinInput, settingLabel } from '../nats/joinOptions.ts';
 import { AgentMessages } from './agentMessages.ts';
@@ -29,23 +25,14 @@ export const CONVERSATION_MODULE = 'earshot';
 /** The pid in `hub.json` for a hub behind a forwarded socket. */
 const ELSEWHERE = 0;
 
-export interface MembershipDeps {
-  readonly files: FileSystem;
-  readonly clock: Clock;
-  readonly tryLock: TryLock;
+export interface MembershipDeps extends Omit<HubServerDeps, 'sqlite' | 'folder' | 'join' | 'linkChanged'> {
   /** Absent: this process can join a hub but cannot serve one. */
-  readonly sqlite: typeof sqliteModule | undefined;
+  readonly sqlite: HubServerDeps['sqlite'] | undefined;
   /** The folder of the workspace. */
   readonly workspaceFolder: string;
   readonly home?: string;
-  readonly version: string;
-  readonly port: number;
-  readonly identity?: HubIdentity | undefined;
-  readonly allowedOrigins: readonly string[];
   /** The settings that join this hub with those of other machines. */
   readonly machines?: JoinInput;
-  ulid(): string;
-  report(message: string, error?: unknown): void;
 }
 
 export interface Membership {

@@ -58,6 +58,7 @@ class NatsLink implements HubLink {
   readonly #delay = new BackOff(RETRY_FIRST, RETRY_LONGEST);
   #lock: KernelLock | undefined;
   readonly #closing = new AbortController();
+  readonly #closed = aborted(this.#closing.signal);
 
   constructor(options: JoinOptions, deps: NatsLinkDeps, side: HubSide) {
     this.#options = options;
@@ -161,7 +162,7 @@ class NatsLink implements HubLink {
   async #connect(): Promise<void> {
     this.#takeLock();
     const connecting = connectNats(this.#options);
-    const connection = await Promise.race([connecting, aborted(this.#closing.signal)]);
+    const connection = await Promise.race([connecting, this.#closed]);
     if (connection === undefined) {
       // Closed before the server answered. If it answers later, that connection is closed.
       connecting.then((late) => late.close()).catch(ignore);

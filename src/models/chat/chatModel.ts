@@ -2,8 +2,8 @@
 import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { isOverflow } from '../overflow.ts';
 import { createEndpointMemory, type EndpointFacts, type Lesson, lessonsIn } from '../endpointMemory.ts';
-import { type EndpointOptions } from '../wire/client.ts';
-import { providerOf } from './chatOrigin.ts';
+import { type EndpointOptions } from '../wire/endpoint.ts';
+import { providerOf } from '../api.ts';
 import { dialectOf } from './dialects.ts';
 
 const CONTEXT_WINDOW = 128_000;
@@ -77,9 +77,11 @@ async function learn(
   const { status, text, code, parameter } = readRefusal(error, 0);
   const isAboutForm = status === 400 || status === 422 || (status === 500 && TEMPLATE.test(text));
   if (!isAboutForm || isModeration(code, text) || isOverflow(text, code)) return undefined;
-  const { loadImages, MessagePrinter, printBody } = await import('./chatRequest.ts');
-  const images = await loadImages(request);
-  const print = (known: EndpointFacts) => printBody(options, request, known, images, new MessagePrinter());
+  const { printBody } = await import('./chatRequest.ts');
+  const { readImages } = await import('../wire/images.ts');
+  const { PrefixPrinter } = await import('../wire/prefixPrinter.ts');
+  const images = await readImages(request);
+  const print = (known: EndpointFacts) => printBody(options, request, known, images, new PrefixPrinter());
   const refused = print(facts);
   // A form with the same bytes would be rejected again, and a server error is no reason to guess.
   return lessonsIn(facts, { text, parameter }).find(

@@ -36,10 +36,6 @@ export interface Target {
   readonly profile: EndpointProfile;
 }
 
-export function providerOf(baseUrl: string): string {
-  return new URL(baseUrl).origin;
-}
-
 /** `calls`: how many calls the message has. */
 export function returnedTo(target: Target, origin: WireOrigin | undefined, calls: number): Returned {
   const { reasoning, signatures } = target.profile;

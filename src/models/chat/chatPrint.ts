@@ -9,12 +9,11 @@ import { type ImageReference, type ModelMessage } from '../../core/ports/modelMe
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { callName, wellFormed } from '../wire/callIds.ts';
+import { describeMissing, type ImageBytes } from '../wire/images.ts';
 import { arrange, type WireCall, type WireMessage } from './chatMessages.ts';
-import { providerOf, returnedTo, type Target } from './chatOrigin.ts';
+import { providerOf } from '../api.ts';
+import { returnedTo, type Target } from './chatOrigin.ts';
 import { type Dialect, dialectOf, type EndpointProfile } from './dialects.ts';
-
-/** The images of a request as data URLs, by their hash. Absent if the endpoint accepts none. */
-export type Images = ReadonlyMap<string, string>;
 
 /** Everything that decides how messages are printed. */
 export interface ChatForm extends Target {
@@ -27,7 +26,11 @@ export function chatForm(baseUrl: string, model: string, profile?: EndpointProfi
   return { provider: providerOf(baseUrl), model, dialect, profile: profile ?? dialect.profile };
 }
 
-export function toWireMessages(request: ModelRequest, form: ChatForm, images?: Images): ChatCompletionMessageParam[] {
+export function toWireMessages(
+  request: ModelRequest,
+  form: ChatForm,
+  images?: ImageBytes,
+): ChatCompletionMessageParam[] {
   return [systemMessage(request, form), ...shapeMessages(request.messages, form, { images, isStart: true })];
 }
 
@@ -40,12 +43,12 @@ export function systemMessage({ system }: ModelRequest, { profile, dialect }: Ch
 export function shapeMessages(
   messages: readonly ModelMessage[],
   form: ChatForm,
-  { images, isStart }: { readonly images: Images | undefined; readonly isStart: boolean },
+  { images, isStart }: { readonly images: ImageBytes | undefined; readonly isStart: boolean },
 ): ChatCompletionMessageParam[] {
   return arrange(messages, form.profile, isStart).map((message) => toWireMessage(message, form, images));
 }
 
-function toWireMessage(message: WireMessage, form: ChatForm, images?: Images): ChatCompletionMessageParam {
+function toWireMessage(message: WireMessage, form: ChatForm, images?: ImageBytes): ChatCompletionMessageParam {
   const { profile, dialect } = form;
   const parts = message.parts.map(wellFormed);
   const text = parts.join('\n\n');
@@ -77,18 +80,14 @@ function toWireMessage(message: WireMessage, form: ChatForm, images?: Images): C
   }
 }
 
-/** A missing image is replaced by a note, so that the model does not assume its content. */
-function withImages(text: string, wanted: readonly ImageReference[], images: Images | undefined) {
-  const missing = images === undefined ? 'this model takes no images' : 'its bytes are gone';
-  const parts = wanted.map(({ hash, name }): ChatCompletionContentPart => {
-    const url = images?.get(hash);
-    return url === undefined
-      ? textPart(`(${name} is not shown: ${missing}.)`)
-      : { type: 'image_url', image_url: { url } };
+function withImages(text: string, wanted: readonly ImageReference[], images: ImageBytes | undefined) {
+  if (images === undefined) return [text, ...wanted.map((one) => describeMissing(one, images))].join('\n\n');
+  const parts = wanted.map((one): ChatCompletionContentPart => {
+    const bytes = images.get(one.hash);
+    if (bytes === undefined) return textPart(describeMissing(one, images));
+    return { type: 'image_url', image_url: { url: `data:${one.mediaType};base64,${bytes}` } };
   });
-  return images === undefined
-    ? [text, ...parts.map((part) => (part.type === 'text' ? part.text : ''))].join('\n\n')
-    : [textPart(text), ...parts];
+  return [textPart(text), ...parts];
 }
 
 function textPart(text: string): ChatCompletionContentPartText {

@@ -1,6 +1,6 @@
 // The model behind an endpoint with the Messages API: Anthropic and compatible servers.
 import { type Model } from '../../core/ports/ports.ts';
-import { type EndpointOptions } from '../wire/client.ts';
+import { type EndpointOptions } from '../wire/endpoint.ts';
 import { modelFacts } from './claude.ts';
 
 const CONTEXT_WINDOW = 200_000;

@@ -7,7 +7,7 @@ import { type EndpointFacts } from '../endpointMemory.ts';
 import { EndpointError } from '../explain.ts';
 import { readAnswer } from '../wire/answer.ts';
 import { attempt, createKept, forgetReasoning, type Kept, without } from '../wire/attempts.ts';
-import { type EndpointOptions } from '../wire/client.ts';
+import { type EndpointOptions } from '../wire/endpoint.ts';
 import { readImages } from '../wire/images.ts';
 import { sendOnlyAllowed } from '../wire/send.ts';
 import { addUsage } from '../wire/usage.ts';
@@ -93,7 +93,6 @@ async function* answer(
       more = { blocks: [], added: CONTINUE };
       continue;
     }
-    if (isEmpty && blocks.length > 0) throw new EndpointError('the model thought, but did not answer', { status: 500 });
     const items = [...(more.added === undefined ? [] : [addedText(more.added)]), ...blocks];
     const isWhole = !accumulator.isTruncated && !isEmpty;
     yield* calls;

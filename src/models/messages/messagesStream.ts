@@ -96,7 +96,7 @@ export class MessagesAccumulator implements AnswerAccumulator {
         this.#stopped = true;
         return [];
       case 'message':
-        return this.#whole(event as LooseMessage);
+        return this.#whole(event);
       default:
         return [];
     }

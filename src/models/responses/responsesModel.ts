@@ -1,6 +1,6 @@
 // The model behind an endpoint with the Responses API: OpenAI, Azure, xAI and Meta.
 import { type Model } from '../../core/ports/ports.ts';
-import { type EndpointOptions } from '../wire/client.ts';
+import { type EndpointOptions } from '../wire/endpoint.ts';
 
 const CONTEXT_WINDOW = 272_000;
 

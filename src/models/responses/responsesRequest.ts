@@ -1,18 +1,17 @@
 // Prints a request for the Responses API, sends it and reads the answer.
 import { type ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
 import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
-import { type Usage } from '../../protocol/event.ts';
 import { type ModelOptions } from '../../protocol/settings.ts';
 import { providerOf } from '../api.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
-import { EndpointError, type Refusal } from '../explain.ts';
+import { type Refusal } from '../explain.ts';
 import { readAnswer } from '../wire/answer.ts';
 import { attempt, createKept, forgetReasoning, type Kept, without } from '../wire/attempts.ts';
-import { type EndpointOptions, post } from '../wire/client.ts';
+import { post } from '../wire/client.ts';
+import { type EndpointOptions } from '../wire/endpoint.ts';
 import { foundInMessages } from '../wire/foundTools.ts';
 import { type ImageBytes, readImages } from '../wire/images.ts';
 import { printBody } from '../wire/prefixPrinter.ts';
-import { addUsage } from '../wire/usage.ts';
 import { type ConfigurationUpdate, configurationOf, toInput, toTool } from './responsesInput.ts';
 import { ResponsesAccumulator } from './responsesStream.ts';
 
@@ -77,30 +76,15 @@ async function* answer(
   { body, configuration }: Printed,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
-  let spent: Usage | undefined;
-  // An answer may consist of reasoning only; the same request usually gets a real one.
-  for (let isLast = false; ; isLast = true) {
-    const accumulator = new ResponsesAccumulator();
-    for await (const part of readAnswer(await post(options, '/responses', body, signal), accumulator)) {
-      if (part.type !== 'finished') {
-        yield part;
-        continue;
-      }
-      spent = addUsage(spent, part.usage);
-      if (!accumulator.hasAnswer && !accumulator.isTruncated) break;
-      const items = [...(configuration === undefined ? [] : [configuration]), ...accumulator.items];
-      const { baseUrl, model } = options;
-      yield {
-        ...part,
-        ...(spent !== undefined && { usage: spent }),
-        ...(!accumulator.isTruncated && {
-          origin: { api: 'responses' as const, provider: providerOf(baseUrl), model, items },
-        }),
-      };
-      return;
+  const { baseUrl, model } = options;
+  const accumulator = new ResponsesAccumulator();
+  for await (const part of readAnswer(await post(options, '/responses', body, signal), accumulator)) {
+    if (part.type !== 'finished' || accumulator.isTruncated) {
+      yield part;
+      continue;
     }
-    if (!accumulator.isFinished) return;
-    if (isLast) throw new EndpointError('the model reasoned, but did not answer', { status: 500 });
+    const items = [...(configuration === undefined ? [] : [configuration]), ...accumulator.items];
+    yield { ...part, origin: { api: 'responses', provider: providerOf(baseUrl), model, items } };
   }
 }
 

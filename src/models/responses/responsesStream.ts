@@ -111,11 +111,6 @@ export class ResponsesAccumulator implements AnswerAccumulator {
     return [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item);
   }
 
-  /** Whether there is a text or a call; an answer may consist of reasoning only. */
-  get hasAnswer(): boolean {
-    return [...this.#items.values()].some((item) => item.type === 'function_call' || textIn(item) !== '');
-  }
-
   get isTruncated(): boolean {
     return this.#response?.incomplete_details?.reason === 'max_output_tokens';
   }
@@ -210,6 +205,6 @@ function toUsage(usage: LooseUsage | null | undefined): Usage | undefined {
   };
 }
 
-export function countOf(value: unknown): number | undefined {
+function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

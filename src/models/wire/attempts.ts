@@ -3,7 +3,7 @@ import { type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { createEndpointMemory, type EndpointFacts } from '../endpointMemory.ts';
 import { explain, readRefusal, type Refusal } from '../explain.ts';
-import { type EndpointOptions } from './client.ts';
+import { type EndpointOptions } from './endpoint.ts';
 import { PrefixPrinter } from './prefixPrinter.ts';
 
 /** Each rejection leads to another form, and there are no more forms than this. */

@@ -1,23 +1,8 @@
 // Sends requests to an endpoint with the openai package. No other file loads the package.
 import OpenAI from 'openai';
-import { type ModelOptions } from '../../protocol/settings.ts';
 import { apiBase, keyHeaders } from '../api.ts';
-import { type EndpointMemory } from '../endpointMemory.ts';
+import { type EndpointOptions } from './endpoint.ts';
 import { sendOnlyAllowed } from './send.ts';
-
-export interface EndpointOptions {
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly options?: ModelOptions;
-  /** What is known about endpoints. By default it is kept only as long as the model object exists. */
-  readonly memory?: EndpointMemory | Promise<EndpointMemory>;
-  /** Further headers of each request. They replace no header that Earshot sends itself. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Reports what the user does not need to see. */
-  log?(message: string): void;
-  /** Undefined for an endpoint that needs none. */
-  apiKey(): Promise<string | undefined>;
-}
 
 const clients = new WeakMap<EndpointOptions, { readonly key: string; readonly client: OpenAI }>();
 

@@ -52,7 +52,8 @@ function cycleStart(messages: readonly ModelMessage[], cycles: number): number {
   return 0;
 }
 
-function printElements(elements: readonly object[]): Buffer {
+/** Each element followed by a comma. */
+export function printElements(elements: readonly object[]): Buffer {
   return Buffer.from(elements.map((element) => `${JSON.stringify(element)},`).join(''));
 }
 

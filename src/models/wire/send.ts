@@ -1,7 +1,7 @@
 // Sends a request with allowed headers only, and bounds the body of an error.
 import { readStart } from '../../node/boundedBody.ts';
 import { USER_AGENT } from '../../node/userAgent.ts';
-import { type EndpointOptions } from './client.ts';
+import { type EndpointOptions } from './endpoint.ts';
 
 /** Limit of an error body: messages of endpoints are far shorter; more is a proxy's page or an attack. */
 const MOST_ERROR_BYTES = 64 * 1024;

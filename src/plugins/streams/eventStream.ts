@@ -13,6 +13,8 @@ export interface EventStreamDeps {
   readonly feed: Feed;
   readonly pieces: Pieces;
   wants(type: string): boolean;
+  /** Whether the output of running calls is sent. */
+  readonly wantsOutput: boolean;
   /** False: too many events wait already, so this one was not sent. */
   send(message: EventMessage, key: string): boolean;
   /** Whether a piece can be sent now; if not, it is dropped. */
@@ -115,13 +117,16 @@ export class EventStream implements Disposable {
   }
 
   #piece({ conversation, response, index, field, offset, text }: Piece): void {
-    if (!this.#live || this.#dropped === response || !this.#deps.wants('chat_response')) return;
+    const isOutput = field === 'content';
+    const type = isOutput ? 'tool_call_response' : 'chat_response';
+    if (!this.#live || this.#dropped === response || !this.#deps.wants(type)) return;
+    if (isOutput && !this.#deps.wantsOutput) return;
     if (!this.#deps.takesPartials()) {
       this.#dropped = response;
       return;
     }
     const { subscription, feed } = this.#deps;
-    const data = { type: 'chat_response', [field]: text };
+    const data = { type, ...(isOutput && { id: response }), [field]: text };
     const partial = { response, index, offset };
     this.#deps.send({ type: 'event', sub_id: subscription, conversation, partial, data }, feed.key);
   }

@@ -1,13 +1,16 @@
-// The answers that are being streamed in this window: as pieces, and as the text so far for later subscriptions.
+// The answers and the output of calls that are being streamed in this window: as pieces, and as the text so far for later
+// subscriptions.
 import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type PartialAnswer } from '../../core/ports/ports.ts';
 import { StreamMask } from './streamMask.ts';
 
-export type PieceField = 'message' | 'reasoning';
+/** `content`: output of a running call. */
+type PieceField = 'message' | 'reasoning' | 'content';
 
 export interface Piece {
   readonly conversation: string;
+  /** The id of the answer or of the call. */
   readonly response: string;
   /** Numbers the parts of the answer, in the order of their first pieces. */
   readonly index: number;
@@ -29,6 +32,17 @@ interface OpenAnswer {
   readonly parts: Part[];
 }
 
+/** How much of a call's output later subscriptions get. */
+const KEPT_OUTPUT = 20_000;
+
+interface Output {
+  readonly mask: StreamMask;
+  /** The end of the output. */
+  text: string;
+  /** The UTF-16 length of all of it. */
+  length: number;
+}
+
 export interface PiecesDeps {
   keyOf(conversation: string): string;
   report(error: unknown): void;
@@ -37,6 +51,8 @@ export interface PiecesDeps {
 export class Pieces implements Disposable {
   readonly #deps: PiecesDeps;
   readonly #open = new Map<string, OpenAnswer>();
+  /** By conversation and call: the calls of the last answer. */
+  readonly #outputs = new Map<string, Map<string, Output>>();
   readonly #onPiece: Emitter<Piece>;
 
   constructor(deps: PiecesDeps) {
@@ -53,6 +69,7 @@ export class Pieces implements Disposable {
     switch (partial.type) {
       case 'answer_started':
         this.#open.set(conversation, { response: partial.id, parts: [] });
+        this.#outputs.delete(conversation);
         return;
       case 'answer_text':
         return this.#add(conversation, partial.id, partial.field === 'text' ? 'message' : 'reasoning', partial.text);
@@ -62,22 +79,40 @@ export class Pieces implements Disposable {
       case 'retrying':
       case 'retrying_ended':
       case 'tool_started':
-      case 'tool_output':
         return;
+      case 'tool_output':
+        return this.#output(conversation, partial.call, partial.text);
     }
   }
 
-  /** The text of an unfinished answer so far, as one piece for each part. */
+  /** The text of an unfinished answer so far, as one piece for each part, and the end of the output of each call. */
   soFar(conversation: string): readonly Piece[] {
     const answer = this.#open.get(conversation);
-    return (answer?.parts ?? []).flatMap((part) =>
-      part.text === '' ? [] : [pieceOf(conversation, answer?.response ?? '', part, 0, part.text)],
-    );
+    const outputs = [...(this.#outputs.get(conversation) ?? [])];
+    return [
+      ...(answer?.parts ?? []).flatMap((part) =>
+        part.text === '' ? [] : [pieceOf(conversation, answer?.response ?? '', part, 0, part.text)],
+      ),
+      ...outputs.map(([call, { text, length }]) => outputPiece(conversation, call, length - text.length, text)),
+    ];
   }
 
   dispose(): void {
     this.#onPiece.dispose();
     this.#open.clear();
+    this.#outputs.clear();
+  }
+
+  #output(conversation: string, call: string, given: string): void {
+    const outputs = this.#outputs.get(conversation) ?? new Map<string, Output>();
+    this.#outputs.set(conversation, outputs);
+    const output = outputs.get(call) ?? { mask: new StreamMask(this.#deps.keyOf(conversation)), text: '', length: 0 };
+    outputs.set(call, output);
+    const text = output.mask.add(given);
+    if (text === '') return;
+    this.#onPiece.fire(outputPiece(conversation, call, output.length, text));
+    output.length += text.length;
+    output.text = (output.text + text).slice(-KEPT_OUTPUT);
   }
 
   #add(conversation: string, response: string, field: PieceField, text: string): void {
@@ -107,6 +142,10 @@ export class Pieces implements Disposable {
     part.text += text;
     this.#onPiece.fire(pieceOf(conversation, response, part, offset, text));
   }
+}
+
+function outputPiece(conversation: string, call: string, offset: number, text: string): Piece {
+  return { conversation, response: call, index: 0, field: 'content', offset, text };
 }
 
 function pieceOf(conversation: string, response: string, part: Part, offset: number, text: string): Piece {

@@ -34,6 +34,7 @@ export class Subscription implements Disposable {
   readonly conversation: string;
   readonly #deps: SubscriptionDeps;
   readonly #events: ReadonlySet<string> | undefined;
+  readonly #wantsOutput: boolean;
   readonly #held = new DisposableStore();
   readonly #streams = new Map<string, { readonly stream: EventStream; readonly used: UsedFeed }>();
   /** Streams that are being made. */
@@ -47,11 +48,15 @@ export class Subscription implements Disposable {
   #began = false;
   #ended = false;
 
-  constructor(request: Pick<RequestOf<'subscribe'>, 'sub_id' | 'conversation' | 'events'>, deps: SubscriptionDeps) {
+  constructor(
+    request: Pick<RequestOf<'subscribe'>, 'sub_id' | 'conversation' | 'events' | 'output'>,
+    deps: SubscriptionDeps,
+  ) {
     this.id = request.sub_id;
     this.conversation = request.conversation;
     this.#deps = deps;
     this.#events = request.events && new Set(request.events);
+    this.#wantsOutput = request.output === true;
     this.#owner = ownerOf(deps.waiting);
   }
 
@@ -167,6 +172,7 @@ export class Subscription implements Disposable {
         feed,
         pieces,
         wants: (type) => this.#events?.has(type) ?? true,
+        wantsOutput: this.#wantsOutput,
         send: (message, key) =>
           connection.send(message, { key, ...(message.seq !== undefined && { owner: this.#owner }) }),
         takesPartials: () => connection.outbox.takesPartials,

@@ -2,6 +2,7 @@
 import { isAbsolute } from 'node:path';
 import { type Failure } from '../../base/errors.ts';
 import { HIDDEN, OUTSIDE, PROTECTED } from '../../core/consent/door.ts';
+import { type SeenFile } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type GitGate } from '../git/gitGate.ts';
@@ -17,6 +18,12 @@ export interface CurrentFile {
   readonly withheld?: string;
   /** It was read right after a git operation. */
   readonly git: boolean;
+}
+
+/** A state of a file that was found twice, or that every conversation knows. */
+export interface SettledFile extends CurrentFile {
+  /** When the file was first touched; undefined if that was not observed. */
+  readonly touched: number | undefined;
 }
 
 export interface CurrentFileDeps {
@@ -73,4 +80,9 @@ export async function checkWithheld(
   const file = await workspace.resolve(path);
   const state = file.ok ? await workspace.fingerprint(file.value, snapshots) : undefined;
   return state?.ok === true ? { state: state.value, what: `changed (${message.replace(/\.$/, '')})` } : undefined;
+}
+
+/** The state that a conversation was shown or notified of last. */
+export function knownOf(view: SeenFile['by'][number] | undefined): string {
+  return view?.announced ?? view?.hash ?? '';
 }

@@ -12,10 +12,9 @@ import { type Snapshots } from '../../core/ports/storage.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { type ReportDraft, ReportOnce } from '../reportOnce.ts';
 import { type Authorship } from './authorship.ts';
+import { knownOf, type SettledFile } from './currentFile.ts';
 import { type NewFiles } from './newFiles.ts';
 import { judgeSearched } from './searchedLines.ts';
-import { knownOf } from './seenHashes.ts';
-import { type SettledFile } from './settledFiles.ts';
 
 export interface FileReportsDeps {
   readonly clock: Clock;

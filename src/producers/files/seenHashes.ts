@@ -4,6 +4,7 @@ import { GONE } from '../../core/files/fileState.ts';
 import { type Clock, type SeenFile } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { knownOf } from './currentFile.ts';
 import { Steadiness } from './settledFiles.ts';
 
 /** A file that differs at every read is left out. */
@@ -49,11 +50,6 @@ export async function readSeenHashes(deps: SeenHashesDeps, seen: readonly SeenFi
     if (files.length > 0) await pause(deps.clock, wait);
   }
   return { hashes, unsaved };
-}
-
-/** The state that a conversation was shown or notified of last. */
-export function knownOf(view: SeenFile['by'][number] | undefined): string {
-  return view?.announced ?? view?.hash ?? '';
 }
 
 /** Stores the bytes as a snapshot, so that they can be shown. Undefined if the file cannot be read. */

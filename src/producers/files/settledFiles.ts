@@ -5,7 +5,7 @@ import { type Disposable } from '../../base/disposable.ts';
 import { GONE } from '../../core/files/fileState.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type Authorship } from './authorship.ts';
-import { type CurrentFile } from './currentFile.ts';
+import { type CurrentFile, type SettledFile } from './currentFile.ts';
 import { type FileReports } from './fileReports.ts';
 
 const QUIET_MILLISECONDS = 100;
@@ -98,12 +98,6 @@ export class ScheduledComparisons implements Disposable {
     };
     void this.#running.run(path, compare).catch((error: unknown) => this.#deps.report(error));
   }
-}
-
-/** A state of a file that was found twice, or that every conversation knows. */
-export interface SettledFile extends CurrentFile {
-  /** When the file was first touched; undefined if that was not observed. */
-  readonly touched: number | undefined;
 }
 
 export interface SettledFilesDeps {

@@ -18,7 +18,8 @@ import { type Workspace } from '../../core/ports/workspace.ts';
 import { findGitFolder } from '../../node/files/gitFolder.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { Authorship } from '../files/authorship.ts';
-import { type Hashes, knownOf, readSeenHashes } from '../files/seenHashes.ts';
+import { knownOf } from '../files/currentFile.ts';
+import { type Hashes, readSeenHashes } from '../files/seenHashes.ts';
 import { type GitGate, type Passed } from './gitGate.ts';
 import { GitRepository, type RepositoryDeps, type Settled } from './gitRepository.ts';
 

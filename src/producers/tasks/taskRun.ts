@@ -3,6 +3,7 @@ import { pause, within } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
+import { matchLines } from './boundedMatch.ts';
 import { type TaskOutput } from './taskOutput.ts';
 
 /** Problems that a matcher found reach the editor a moment after the task's end. */
@@ -38,6 +39,7 @@ export class TaskRun implements Disposable {
   readonly #deps: TaskRunDeps;
   readonly #task: TaskInfo;
   readonly #matchers: TaskMatchers;
+  #rounds: RoundPatterns | undefined;
   readonly #started: number;
   /** URIs of files whose problems changed while it ran. */
   readonly #changed = new Set<string>();
@@ -60,6 +62,7 @@ export class TaskRun implements Disposable {
     this.#matchers = matchers;
     this.#started = deps.clock.now();
     this.#roundBegan = this.#started;
+    this.#rounds = matchers.rounds;
     this.#active = matchers.rounds?.activeOnStart === true;
   }
 
@@ -93,7 +96,7 @@ export class TaskRun implements Disposable {
     this.#output = output;
     output.listen((text) => {
       this.#onOutput?.(text);
-      if (this.#matchers.rounds !== undefined) this.#matchRounds(text);
+      if (this.#rounds !== undefined) this.#matchRounds(this.#rounds, text);
     });
   }
 
@@ -123,20 +126,32 @@ export class TaskRun implements Disposable {
     this.#output?.drop();
   }
 
-  #matchRounds(text: string): void {
-    const { rounds } = this.#matchers;
-    const lines = (this.#line + text).split('\n');
-    this.#line = (lines.pop() ?? '').slice(-LINE_LIMIT);
-    for (const line of lines.map((one) => one.slice(0, LINE_LIMIT))) {
-      if (rounds?.begins?.test(line) === true) {
+  #matchRounds({ begins, ends }: RoundPatterns, text: string): void {
+    const parts = (this.#line + text).split('\n');
+    this.#line = (parts.pop() ?? '').slice(-LINE_LIMIT);
+    const lines = parts.map((line) => line.slice(0, LINE_LIMIT));
+    if (lines.length === 0) return;
+    const [begun, ended] = [begins === undefined ? [] : matchLines(begins, lines), matchLines(ends, lines)];
+    if (begun === undefined || ended === undefined) return this.#giveUpRounds();
+    for (const index of lines.keys()) {
+      if (begun[index] === true) {
         this.#active = true;
         this.#roundBegan = this.#deps.clock.now();
       }
-      if (this.#active && rounds?.ends.test(line) === true) {
+      if (this.#active && ended[index] === true) {
         this.#active = false;
         void this.#roundEnded().catch((error: unknown) => this.#deps.report(error));
       }
     }
+  }
+
+  /** Its rounds cannot be found any more: whoever waits for one gets what is known. */
+  #giveUpRounds(): void {
+    this.#rounds = undefined;
+    this.#deps.report(
+      new Error(`the background patterns of the task ${this.#task.name} take too long and are not used`),
+    );
+    void this.#roundEnded().catch((error: unknown) => this.#deps.report(error));
   }
 
   async #roundEnded(): Promise<void> {

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { type DeclaredSymbol, placeCode } from '../../core/files/placeCode.ts';
 import { documentSymbols } from '../language/languages.ts';
+import { userTerminal } from '../tasks/shell.ts';
 
 /** The user waits for the preview: without symbols by then, similar lines decide. */
 const SYMBOLS_MILLISECONDS = 3000;
@@ -143,15 +144,16 @@ function toDeclared(symbol: vscode.DocumentSymbol | vscode.SymbolInformation): D
   return { name: symbol.name, firstLine: start.line, lastLine: end.line, members };
 }
 
-const TERMINAL = 'Earshot';
+let own: vscode.Terminal | undefined;
 
 /**
  * Runs the text without asking: the user chose it. Other terminals are not used, since a program may be reading input
- * there.
+ * there, or a setting of the workspace may have chosen their shell.
  */
 export function runInTerminal(text: string): void {
-  const own = vscode.window.terminals.find(({ name, exitStatus }) => name === TERMINAL && exitStatus === undefined);
-  const terminal = own ?? vscode.window.createTerminal(TERMINAL);
-  terminal.show(true);
-  terminal.sendText(text.trimEnd(), true);
+  if (own === undefined || own.exitStatus !== undefined) {
+    own = vscode.window.createTerminal({ name: 'Earshot', ...userTerminal() });
+  }
+  own.show(true);
+  own.sendText(text.trimEnd(), true);
 }

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { type Earshot } from '../../core/earshot.ts';
 import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { LoadedServers } from '../../mcp/loadedServers.ts';
 import { type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { type McpServer } from '../../mcp/server.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
@@ -13,7 +14,6 @@ import { COMMANDS, type CommandId, HAS_MCP_SERVERS } from '../ids.ts';
 import { onDidChangeConfiguration, readConfiguration } from '../mcp/configurationFiles.ts';
 import { type McpWindow } from '../mcp/mcpWindow.ts';
 import { ReportedProblems } from '../mcp/reportedProblems.ts';
-import { type ServerLog } from '../mcp/serverLog.ts';
 import { type Window } from './window.ts';
 
 type McpCommand = Extract<CommandId, `earshot.mcp.${string}`>;
@@ -21,7 +21,7 @@ type McpCommand = Extract<CommandId, `earshot.mcp.${string}`>;
 export interface ComposedMcp {
   readonly commands: Pick<CommandHandlers, McpCommand>;
   /** Ports that are passed to Earshot. */
-  readonly ports: { toolsReady(): Promise<void>; moreInstructions(): readonly { name: string; text: string }[] };
+  readonly ports: LoadedServers<McpWindow>['ports'];
   readonly tasks: RemoteTasks;
   /** Call once, when Earshot has been created. */
   start(earshot: Earshot): void;
@@ -39,40 +39,30 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     logger,
   });
   const profileFile = join(context.globalStorageUri.fsPath, '..', '..', 'mcp.json');
-  const part: { mcp?: McpWindow; log?: ServerLog } = {};
-  let reading: Promise<void> = Promise.resolve();
-  const loaded = async (earshot: Earshot) => {
-    if (part.mcp !== undefined) return part.mcp;
-    const [{ McpWindow: Loaded }, { ServerLog: Log }] = await Promise.all([
-      import('../mcp/mcpWindow.ts'),
-      import('../mcp/serverLog.ts'),
-    ]);
-    part.log = held.add(new Log());
-    part.mcp = held.add(new Loaded({ context, logger, settings, memory, earshot, log: part.log, waiting, notice }));
-    return part.mcp;
-  };
-  /** Called when no configured server is left. */
-  const unload = async () => {
-    const { mcp, log } = part;
-    delete part.mcp;
-    delete part.log;
-    await mcp?.servers.configure([]);
-    await mcp?.close();
-    for (const one of [mcp, log]) if (one !== undefined) held.release(one);
-  };
   const reported = new ReportedProblems();
-  const read = async (earshot: Earshot) => {
-    const { servers, problems } = await readConfiguration({ workspace, files: realFileSystem, profileFile });
-    for (const problem of reported.take(problems)) {
-      logger.warn(`MCP: ${problem}`);
-      notice(vscode.l10n.t('MCP servers: {0}', problem));
-    }
-    await vscode.commands.executeCommand('setContext', HAS_MCP_SERVERS, servers.length > 0);
-    if (servers.length > 0) await (await loaded(earshot)).servers.configure(servers);
-    else await unload();
-  };
+  const loaded = held.add(
+    new LoadedServers<McpWindow>({
+      read: async () => {
+        const { servers, problems } = await readConfiguration({ workspace, files: realFileSystem, profileFile });
+        for (const problem of reported.take(problems)) {
+          logger.warn(`MCP: ${problem}`);
+          notice(vscode.l10n.t('MCP servers: {0}', problem));
+        }
+        await vscode.commands.executeCommand('setContext', HAS_MCP_SERVERS, servers.length > 0);
+        return servers;
+      },
+      load: async (earshot) => {
+        const [{ McpWindow: Loaded }, { ServerLog: Log }] = await Promise.all([
+          import('../mcp/mcpWindow.ts'),
+          import('../mcp/serverLog.ts'),
+        ]);
+        return new Loaded({ context, logger, settings, memory, earshot, log: new Log(), waiting, notice });
+      },
+      report: report('MCP servers could not be configured'),
+    }),
+  );
   const choose = async (target: unknown, title: string): Promise<McpServer | undefined> => {
-    const all = part.mcp?.servers.all ?? [];
+    const all = loaded.part?.servers.all ?? [];
     const given = all.find((server) => server === target);
     if (given !== undefined) return given;
     if (all.length === 0) {
@@ -89,7 +79,7 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
   };
   const on = (title: string, act: (mcp: McpWindow, server: McpServer) => Promise<void>) => async (target?: unknown) => {
     const server = await choose(target, title);
-    if (server !== undefined && part.mcp !== undefined) await act(part.mcp, server);
+    if (server !== undefined && loaded.part !== undefined) await act(loaded.part, server);
   };
   return {
     commands: {
@@ -105,29 +95,15 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
       [COMMANDS.forgetServerInputs]: on(vscode.l10n.t('Forget Inputs of MCP Server'), (mcp, server) =>
         mcp.forgetInputs(server),
       ),
-      [COMMANDS.showServerLog]: () => part.log?.show(),
+      [COMMANDS.showServerLog]: () => loaded.part?.log.show(),
     },
-    ports: {
-      toolsReady: async () => {
-        await reading;
-        await part.mcp?.servers.settled();
-      },
-      moreInstructions: () => part.mcp?.instructions ?? [],
-    },
-    tasks: {
-      reattach: async (task) => {
-        await reading;
-        return part.mcp?.servers.reattachTask(task);
-      },
-    },
+    ports: loaded.ports,
+    tasks: loaded.tasks,
     start: (earshot) => {
-      const readAgain = () => {
-        reading = reading.then(() => read(earshot)).catch(report('MCP servers could not be configured'));
-      };
-      held.add(onDidChangeConfiguration(readAgain));
-      readAgain();
+      held.add(onDidChangeConfiguration(() => loaded.refresh()));
+      loaded.start(earshot);
     },
-    resources: () => part.mcp?.servers.resources,
-    close: async () => part.mcp?.close(),
+    resources: () => loaded.part?.servers.resources,
+    close: () => loaded.close(),
   };
 }

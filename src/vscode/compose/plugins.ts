@@ -54,7 +54,10 @@ export function composePlugins({ context, logger, settings, waiting, held, repor
       const given = { ...ports, snapshots, controls: windowControls(parts), settings: () => settings.current };
       const listening = { ...listeners, snapshots, workspace };
       const controller = held.add(
-        new Controller({ context, listener, ports: given, waiting, model, folderFacts, listening }),
+        new Controller({
+          ...{ context, listener, ports: given, waiting, model, folderFacts, listening },
+          shown: () => parts.chat.shown,
+        }),
       );
       tree.follow(controller);
       return controller;

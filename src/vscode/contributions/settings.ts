@@ -11,6 +11,7 @@ import {
   producerProperties,
   toolProperties,
 } from './settingProperties.ts';
+import { SECTIONS, sectionOf } from './settingSections.ts';
 
 interface SettingContribution {
   readonly scope: 'machine' | 'window' | 'resource';
@@ -156,9 +157,9 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'resource',
     markdownDescription: 'Format of notifications for the model.',
     enumDescriptions: [
-      'The format that suits the model best; currently the same as xml.',
-      "An XML block in the tool result or before the user's message.",
-      'The same block as a developer message.',
+      'A system or developer message for models that are verified to read it inside a conversation; otherwise the same as xml.',
+      'An XML block at the end of the tool result, or before your message.',
+      'A list in which text of others is quoted, as a system or developer message where the model is verified to read it, otherwise at the same place as xml.',
       'A Markdown list grouped by level.',
       'A synthetic tool call and its result; models may learn to call it.',
     ],
@@ -320,59 +321,18 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
 
 const NAMES = Object.keys(CONTRIBUTIONS) as readonly SettingName[];
 
-type FirstPart<Name> = Name extends `${infer First}.${string}` ? First : Name;
-
-const SECTIONS = [
-  'Model',
-  'Chat',
-  'Approvals and Limits',
-  'Notifications',
-  'Commands and Hooks',
-  'MCP Servers',
-  'Program Plugins and Web Chat',
-  'Agents and Hub',
-] as const;
-
-/** The section of each setting by the first part of its name. A setting without a section does not compile. */
-const SECTION_OF: Readonly<Record<FirstPart<SettingName>, (typeof SECTIONS)[number]>> = {
-  model: 'Model',
-  baseUrl: 'Model',
-  providers: 'Model',
-  models: 'Model',
-  currency: 'Model',
-  idleTimeout: 'Model',
-  sendKey: 'Chat',
-  attention: 'Chat',
-  mode: 'Chat',
-  approvals: 'Approvals and Limits',
-  limits: 'Approvals and Limits',
-  notifications: 'Notifications',
-  tools: 'Notifications',
-  handles: 'Commands and Hooks',
-  hooks: 'Commands and Hooks',
-  mcp: 'MCP Servers',
-  plugins: 'Program Plugins and Web Chat',
-  webChat: 'Program Plugins and Web Chat',
-  agents: 'Agents and Hub',
-  hub: 'Agents and Hub',
-};
-
 /** `contributes.configuration`: the sections of the Settings editor. */
 export function contributedSettings(): readonly object[] {
   return SECTIONS.map((title, section) => ({
     title,
     order: section + 1,
     properties: Object.fromEntries(
-      NAMES.filter((name) => SECTION_OF[firstPart(name)] === title).map((name, index) => {
+      NAMES.filter((name) => sectionOf(name) === title).map((name, index) => {
         const { restricted: _restricted, schema, ...texts } = CONTRIBUTIONS[name];
         return [settingKey(name), { ...schemaOf(name), ...schema, order: index + 1, ...texts }];
       }),
     ),
   }));
-}
-
-function firstPart(name: SettingName): FirstPart<SettingName> {
-  return name.split('.', 1)[0] as FirstPart<SettingName>;
 }
 
 /** `capabilities.untrustedWorkspaces.restrictedConfigurations`. */

@@ -76,7 +76,7 @@ export const EDITOR_SETTINGS: Readonly<Record<string, EditorSetting>> = {
   'terminal.integrated.env.*': terminal('Sets `PATH`, `BASH_ENV`, `LD_PRELOAD`, `NODE_OPTIONS` and the like.'),
   'tasks.tasks': {
     effect: 'Patterns that find the rounds of a background task in its output.',
-    guard: 'Anyone. Running a task needs your approval.',
+    guard: 'Anyone. Running a task needs your approval. Matching is ended after 200 ms.',
   },
   'tasks.*': {
     effect: 'The commands and inputs of tasks, which the editor runs.',

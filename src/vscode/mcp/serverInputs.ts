@@ -1,5 +1,6 @@
 // Values of `inputs`: asked for once, and kept in the editor's secret storage.
 import * as vscode from 'vscode';
+import { Sequence } from '../../base/async.ts';
 import { type ConfiguredServer } from '../../mcp/config/configuration.ts';
 import { type ServerInput } from '../../protocol/outside/mcp.ts';
 
@@ -14,7 +15,7 @@ export async function inputValue(
   if (input === undefined) return undefined;
   const key = secretName(server, id);
   const stored = input.type === 'command' ? undefined : await secrets.get(key);
-  const value = stored ?? (await inTurn(() => ask(server, input)));
+  const value = stored ?? (await questions.run(() => ask(server, input)));
   if (value === undefined) return undefined;
   kept(value);
   if (stored === undefined && input.type !== 'command') await secrets.store(key, value);
@@ -30,14 +31,8 @@ function secretName({ source, name }: ConfiguredServer, id: string): string {
   return `earshot.mcp.input:${source.folder ?? ''}:${source.label}:${name}:${id}`;
 }
 
-let asking: Promise<unknown> = Promise.resolve();
-
 /** VS Code shows one input box at a time; a second one would cancel the first. */
-function inTurn<T>(ask: () => Promise<T>): Promise<T> {
-  const asked = asking.then(ask);
-  asking = asked.catch(() => undefined);
-  return asked;
-}
+const questions = new Sequence();
 
 async function ask({ name }: ConfiguredServer, input: ServerInput): Promise<string | undefined> {
   const title = vscode.l10n.t('MCP server {0}: {1}', name, input.id);

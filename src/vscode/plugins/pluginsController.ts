@@ -41,6 +41,7 @@ export interface PluginsControllerDeps {
   readonly waiting: WaitingApprovals;
   readonly model: WebChatDeps['model'];
   readonly folderFacts: WebChatDeps['folderFacts'];
+  readonly shown: WebChatDeps['shown'];
   /** The window's socket; undefined without a folder, or if it cannot be opened. */
   readonly listener: Promise<WindowListener | undefined>;
   /** Further ports for outside agents. */
@@ -100,6 +101,7 @@ export class PluginsController implements PluginRows, Disposable {
       ...this.#common(),
       ...{ context, isTrusted, shared: this.#shared, model: deps.model, folderFacts: deps.folderFacts },
       folder: workspaceFolder,
+      shown: deps.shown,
     });
     this.#held.add(this.#webChat.host);
     this.#held.add(this.#webChat.host.onDidChange(() => this.#changed.fire()));

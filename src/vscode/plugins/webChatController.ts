@@ -26,6 +26,8 @@ export interface WebChatDeps extends Pick<PluginHostDeps, 'shared' | 'init' | 'o
   /** Undefined: not known yet. */
   folderFacts(): FolderFacts | undefined;
   folder(): string | undefined;
+  /** The conversation that the window shows; the page opens with it. */
+  shown(): string | undefined;
 }
 
 /**
@@ -85,9 +87,10 @@ export class WebChatController {
     if (chosen !== undefined) await vscode.env.clipboard.writeText(this.#link(chosen.address).toString());
   }
 
-  /** The token consists of characters that a URI does not encode. */
+  /** The token and the id consist of characters that a URI does not encode. */
   #link(address: vscode.Uri): vscode.Uri {
-    return address.with({ fragment: this.#token });
+    const shown = this.#deps.shown();
+    return address.with({ fragment: shown === undefined ? this.#token : `${this.#token}&${shown}` });
   }
 
   async #start(): Promise<Result<Addresses>> {
@@ -137,6 +140,7 @@ export class WebChatController {
       version: String((context.extension.packageJSON as { version?: unknown }).version),
       hostVersion: vscode.version,
       model: { label, detail, contextWindow },
+      ...(vscode.workspace.name !== undefined && { folder: vscode.workspace.name }),
       ...(folderFacts !== undefined && { folderFacts }),
     };
     const program = vscode.Uri.joinPath(context.extensionUri, 'dist', 'webChat.js').fsPath;

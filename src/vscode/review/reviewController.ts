@@ -1,5 +1,6 @@
 // Reviews changes by the agent, and by others meanwhile: the list on the page, diff editors, buttons and commands.
 import * as vscode from 'vscode';
+import { Sequence } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Result } from '../../base/errors.ts';
 import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
@@ -16,6 +17,7 @@ import { type CommandHandlers } from '../commands.ts';
 import { CHANGED_FILES, COMMANDS } from '../ids.ts';
 import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
+import { ReviewDecorations } from './reviewDecorations.ts';
 import { ReviewLenses } from './reviewLenses.ts';
 import { closeReviews, reviewTitle } from './reviewTabs.ts';
 import { failureMessage } from '../failureMessage.ts';
@@ -44,14 +46,16 @@ export class ReviewController implements Disposable {
   readonly #held = new DisposableStore();
   readonly #content: ReviewContent;
   readonly #lenses: ReviewLenses;
+  readonly #decorations: ReviewDecorations;
   #timer: Disposable | undefined;
-  #refreshing: Promise<void> = Promise.resolve();
+  readonly #refreshes = new Sequence();
   #listed: ReadonlySet<string> = new Set();
   #shown: string | undefined;
 
   constructor(deps: ReviewControllerDeps) {
     this.#deps = deps;
     this.#lenses = this.#held.add(new ReviewLenses());
+    this.#decorations = this.#held.add(new ReviewDecorations());
     this.#content = this.#held.add(
       new ReviewContent({
         workspace: deps.workspace,
@@ -92,7 +96,7 @@ export class ReviewController implements Disposable {
         if (this.#timer !== undefined) this.#held.release(this.#timer);
         this.#timer = undefined;
         const report = (error: unknown) => this.#deps.logger.error('the changes could not be compared', error);
-        this.#refreshing = this.#refreshing.then(() => this.#refresh()).catch(report);
+        void this.#refreshes.run(() => this.#refresh()).catch(report);
       }),
     );
   }
@@ -133,10 +137,10 @@ export class ReviewController implements Disposable {
     [COMMANDS.keepFile]: () =>
       this.#onActive(async (review, { path }) => this.#reportOutcome(await review.keep([path]))),
     [COMMANDS.undoFile]: () => this.#onActive((review, file) => this.#undo(review, [file])),
-    [COMMANDS.keepChange]: (line: unknown) =>
-      this.#onHunk(line, (review, { path, version }, index) => review.keepHunk(path, version, index)),
-    [COMMANDS.undoChange]: (line: unknown) =>
-      this.#onHunk(line, (review, { path, version }, index) => review.undoHunk(path, version, index)),
+    [COMMANDS.keepChange]: (line: unknown, uri: unknown) =>
+      this.#onHunk(line, uri, (review, { path, version }, index) => review.keepHunk(path, version, index)),
+    [COMMANDS.undoChange]: (line: unknown, uri: unknown) =>
+      this.#onHunk(line, uri, (review, { path, version }, index) => review.undoHunk(path, version, index)),
     [COMMANDS.restore]: async () => (await import('./reviewRestore.ts')).chooseTurn(await this.#restoring()),
   } satisfies Partial<CommandHandlers>;
 
@@ -215,7 +219,9 @@ export class ReviewController implements Disposable {
     if (files.length === 0 && isSame && this.#listed.size > 0) await closeReviews();
     this.#listed = new Set([...uris, ...others].flatMap((uri) => uri?.toString() ?? []));
     this.#content.refresh();
-    this.#lenses.update(partsOf(files, uris));
+    const parts = partsOf(files, uris);
+    this.#lenses.update(parts);
+    this.#decorations.update(parts);
     await vscode.commands.executeCommand(
       'setContext',
       CHANGED_FILES,
@@ -270,8 +276,10 @@ export class ReviewController implements Disposable {
     if (await confirmUndo(files)) await this.#reportOutcome(await review.undo(files.map(({ path }) => path)));
   }
 
-  async #onActive(act: (review: Review, file: ReviewedFile) => Promise<void>): Promise<void> {
-    const uri = vscode.window.activeTextEditor?.document.uri;
+  async #onActive(
+    act: (review: Review, file: ReviewedFile) => Promise<void>,
+    uri = vscode.window.activeTextEditor?.document.uri,
+  ): Promise<void> {
     const resolved = uri && (await this.#deps.workspace.resolve(absoluteOf(uri)));
     const review = await this.#review();
     const file = resolved?.ok === true ? await review.file(resolved.value.path) : undefined;
@@ -279,13 +287,18 @@ export class ReviewController implements Disposable {
     await act(review, file);
   }
 
-  /** Acts on the change at the line of a CodeLens, or else at the cursor. */
+  /** Acts on the change at the line of a CodeLens or of a link, or else at the cursor. */
   async #onHunk(
     given: unknown,
+    givenUri: unknown,
     act: (review: Review, file: ReviewedFile, index: number) => Promise<Result<Reviewed>>,
   ): Promise<void> {
     const line = typeof given === 'number' ? given : (vscode.window.activeTextEditor?.selection.active.line ?? 0);
-    await this.#onActive(async (review, file) => this.#reportOutcome(await act(review, file, nearestHunk(file, line))));
+    const uri = typeof givenUri === 'string' ? vscode.Uri.parse(givenUri) : undefined;
+    await this.#onActive(
+      async (review, file) => this.#reportOutcome(await act(review, file, nearestHunk(file, line))),
+      uri,
+    );
   }
 
   /** Shows failures and files that were not changed. */
@@ -314,7 +327,7 @@ function partsOf(files: readonly ReviewedFile[], uris: readonly (vscode.Uri | un
     files.flatMap(({ kind, clash, hunks = [] }, index) => {
       const uri = uris[index];
       if (uri === undefined || clash || kind === 'deleted') return [];
-      return [[uri.toString(), hunks.map(({ start }) => start)] as const];
+      return [[uri.toString(), hunks] as const];
     }),
   );
 }

@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { COMMANDS } from '../ids.ts';
 
-/** The lines, counted from 0, at which changed parts begin, by the URI of the document. */
-type Parts = ReadonlyMap<string, readonly number[]>;
+/** By the URI of the document. `start`: the line, counted from 0, at which a changed part begins. */
+type Parts = ReadonlyMap<string, readonly { readonly start: number }[]>;
 
 export class ReviewLenses implements vscode.CodeLensProvider, Disposable {
   readonly #onDidChange = new vscode.EventEmitter<void>();
@@ -24,11 +24,12 @@ export class ReviewLenses implements vscode.CodeLensProvider, Disposable {
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const lines = this.#parts.get(document.uri.toString()) ?? [];
-    return lines.flatMap((line) => {
+    const { uri } = document;
+    const parts = this.#parts.get(uri.toString()) ?? [];
+    return parts.flatMap(({ start: line }) => {
       const range = new vscode.Range(line, 0, line, 0);
       const lens = (title: string, command: string) =>
-        new vscode.CodeLens(range, { title, command, arguments: [line] });
+        new vscode.CodeLens(range, { title, command, arguments: [line, uri.toString()] });
       return [
         lens(`$(check) ${vscode.l10n.t('Keep')}`, COMMANDS.keepChange),
         lens(`$(discard) ${vscode.l10n.t('Undo')}`, COMMANDS.undoChange),

@@ -1,9 +1,9 @@
 // The Workspace port, on any file system of VS Code. Unsaved buffers take precedence over the disk.
 import * as vscode from 'vscode';
+import { Sequence } from '../../base/async.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
 import {
-  type AppliedEdit,
   type FileContent,
   type FilePath,
   type FilePlace,
@@ -29,7 +29,7 @@ export function createWorkspace(
 
 function createDisk(workspaceFolders: () => readonly vscode.WorkspaceFolder[]): WorkspaceDisk {
   /** Serializes changes: the files that one change was checked against must not be changed by another. */
-  let changing: Promise<unknown> = Promise.resolve();
+  const changes = new Sequence();
   return {
     get folders() {
       return foldersOf(workspaceFolders());
@@ -68,13 +68,8 @@ function createDisk(workspaceFolders: () => readonly vscode.WorkspaceFolder[]): 
       }),
     decode: async (file, bytes) => (await decodeFile(contentUri(file), bytes))?.text,
     encode: async (file, text, like) => encodeFile(contentUri(file), text, like),
-    apply: (edits, options) => {
-      const run = async (): Promise<Result<readonly AppliedEdit[]>> =>
-        (await import('./fileEdits.ts')).applyEdits(edits, workspaceFolders(), options);
-      const applied = changing.then(run);
-      changing = applied.catch(() => undefined);
-      return applied;
-    },
+    apply: (edits, options) =>
+      changes.run(async () => (await import('./fileEdits.ts')).applyEdits(edits, workspaceFolders(), options)),
   };
 }
 

@@ -25,7 +25,14 @@ export function TitleBar({ head, listing, list }: Properties) {
       >
         <Icon name="list-tree" />
       </button>
-      <span class="title-bar-title">{head.title === '' ? strings.newChat : visibleText(head.title)}</span>
+      <span class="title-bar-text">
+        <span class="title-bar-title">{head.title === '' ? strings.newChat : visibleText(head.title)}</span>
+        {head.folder !== undefined && (
+          <span class="title-bar-folder" title={strings.folder(head.folder)}>
+            {visibleText(head.folder)}
+          </span>
+        )}
+      </span>
       <button
         type="button"
         class="icon-button"

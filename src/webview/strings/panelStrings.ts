@@ -92,6 +92,7 @@ export const panelStrings = {
   leftThere: (left: string) => t('There: {0}.', left),
   unreviewed: (count: number) => (count === 1 ? t('1 file to review') : t('{0} files to review', count)),
   runningCommands: (count: number) => (count === 1 ? t('1 command running') : t('{0} commands running', count)),
+  folder: (name: string) => t('Open folder: {0}', name),
   openOriginal: t('Open original'),
   restoreFiles: t('Restore files…'),
   restoreOriginal: t('Restore files to before the message that was sent again'),

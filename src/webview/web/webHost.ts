@@ -140,11 +140,15 @@ function isConfirmed(message: FromPage): boolean {
   return message.type !== 'set_approvals' || message.mode !== 'all' || confirm(strings.confirmAll);
 }
 
-/** Removes the token from the address, so that neither the history nor copied links contain it. */
+/**
+ * Removes the token from the address, so that neither the history nor copied links contain it. After it, the address may
+ * have the conversation to open.
+ */
 function takeToken(): string {
-  const given = location.hash.slice(1);
+  const [given = '', conversation] = location.hash.slice(1).split('&', 2);
   if (given !== '') {
     sessionStorage.setItem(TOKEN, given);
+    if (conversation !== undefined) sessionStorage.setItem(CONVERSATION, conversation);
     history.replaceState(null, '', location.pathname + location.search);
   }
   return sessionStorage.getItem(TOKEN) ?? '';

@@ -2,7 +2,7 @@
 // the window that serves the hub. `npm run test:full` does the same with a second window.
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LogEvent } from '../../../src/protocol/event.ts';
@@ -109,10 +109,9 @@ async function usesWebChat(message: string, page: Page): Promise<void> {
   const opened = page.context().waitForEvent('page');
   await workbench.startCommand('Earshot: Open Web Chat', page);
   const web = await opened;
-  await web.getByRole('button', { name: 'Conversations' }).click();
-  // The newest one, because conversations of other tests have the same title.
-  await web.locator('.conversation-open', { hasText: 'A title' }).first().click();
+  // It opens with the conversation that the window shows.
   await web.getByRole('log').getByText(message).waitFor();
+  expect(await web.locator('.title-bar-folder').innerText()).toBe(basename(workbench.folder));
   server.script({ text: ['Also in the browser.'] });
   await web.getByRole('textbox', { name: 'Message' }).fill('From the browser.');
   await web.keyboard.press('Enter');

@@ -23,6 +23,26 @@ test('the chat of an untrusted workspace names the limit that the repository wou
   await expect.poll(() => ignored('earshot.limits.tokens').count()).toBe(0);
 });
 
+test('no suggestion of an untrusted workspace fails', async () => {
+  await workbench.openChat();
+  await workbench.reset();
+  const buttons = workbench.chat().locator('.suggestion');
+  await buttons.first().waitFor();
+  const texts = await buttons.allInnerTexts();
+  expect(texts.length).toBeGreaterThan(0);
+  await workbench.screenshot('first-minutes-untrusted');
+  for (const text of texts) {
+    await workbench.reset();
+    await workbench.chat().getByRole('button', { name: text, exact: true }).click();
+    await workbench.settled();
+    const transcript = await workbench.transcript().innerText();
+    expect
+      .soft(transcript, text)
+      .not.toMatch(/\bFailed\b|not trusted|I cannot read|beyond my rules|I would need the tool/);
+  }
+  await workbench.reset();
+});
+
 test('Earshot reads files, refuses to run commands with a reason, and runs them once the user trusts the folder', async () => {
   const { page } = workbench;
   await workbench.openChat();

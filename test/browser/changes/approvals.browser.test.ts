@@ -134,7 +134,7 @@ test('from the keyboard: arguments are modified before the call runs; invalid on
   await file.getByText('This is not a JSON object.').waitFor();
   await json.fill('{"path": 7}');
   await keyboard('Control+Enter');
-  await file.getByText(/Your change was not accepted: path:/).waitFor();
+  await file.getByText(/Asked again: path:/).waitFor();
   await workbench.screenshot('approvals-modify');
   await json.fill('{"path": "README.md"}');
   await keyboard('Control+Enter');

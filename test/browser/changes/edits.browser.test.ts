@@ -68,6 +68,9 @@ test('an edit is shown before and after it runs, with the to-do list and the fou
 
   // After: the actual changes, with line numbers and counts, reachable with the keyboard.
   const shown = edit.getByRole('group', { name: 'Changes in src/menu.ts: 2 added, 1 removed' });
+  // The card is folded; a click next to the path opens it.
+  await shown.waitFor({ state: 'hidden' });
+  await edit.locator('.tool-head').click({ position: { x: 8, y: 8 } });
   await shown.waitFor();
   await expect.poll(() => lineTexts(edit, '.diff-removed')).toEqual(['  sencha: 420,']);
   expect(await edit.locator('.diff-removed .diff-number').first().textContent()).toBe('4');
@@ -97,6 +100,10 @@ test.runIf(isFull)('the to-do list and the diff are shown again after a reload',
   await workbench.reload();
   await workbench.openChat();
   await (await workbench.openList('To-do')).getByText('1 of 3 done').waitFor();
+  await workbench
+    .card('Edit src/menu.ts')
+    .locator('.tool-head')
+    .click({ position: { x: 8, y: 8 } });
   await expect
     .poll(() => lineTexts(workbench.card('Edit src/menu.ts'), '.diff-added'))
     .toEqual(['  sencha: 450,', '  matcha: 520,']);

@@ -48,7 +48,7 @@ test('overwriting 20 lines with 2 shows −20 +2 before and after the call runs'
   await workbench.screenshot('previews-write');
   await card.getByRole('button', { name: 'Approve' }).click();
   await workbench.settled();
-  await expect.poll(() => counts('Write twenty.txt')).toMatch(/\+2\s*−20/);
+  await expect.poll(() => card.locator('.tool-head .diff-counts').innerText()).toMatch(/\+2\s*−20/);
 });
 
 test('a file that changes while the approval is open is shown in its new state', async () => {

@@ -25,7 +25,7 @@ const ended: readonly Tool[] = [
     question: { id: 'q', text: 'Which tea?', options: ['Oolong', 'Assam'], several: false, answer: 'Oolong' },
   }),
   tool('run', { name: 'run_command', arguments: { command: 'npm test' }, output: 'ok\n' }),
-  tool('read', { state: 'failed', output: 'list_files shows what is there.', failure: 'not_found' }),
+  tool('read', { state: 'failed', output: 'list_files shows what is there.', failure: 'Not found.' }),
 ];
 
 test('a card folds when its call has ended; what was decided or went wrong is in its head', async () => {
@@ -209,4 +209,29 @@ test('one primary button is in view: that of the first request, else that of the
   await page.locator('.request').hover();
   await page.getByRole('button', { name: 'Edit and resend' }).click();
   expect(await page.evaluate(PRIMARY)).toEqual(['r Resend']);
+});
+
+test('after the first of several approvals is answered and its card folds, the next one is shown from its beginning', async () => {
+  const alone = await open();
+  const { page } = alone;
+  const writing = (id: string): Tool =>
+    tool(id, {
+      name: 'write_file',
+      arguments: { path: `${id}.txt`, content: times(40, (line) => `line ${line}`).join('\n') },
+      state: 'approval',
+      approval: {},
+      output: '',
+    });
+  await alone.show({ title: 'x', running: true }, [request('r', 'Go.'), ...['one', 'two', 'three'].map(writing)]);
+  const top = async (id: string) =>
+    ((await page.locator(`[data-item="${id}"]`).boundingBox())?.y ?? -1) -
+    ((await page.locator('.scroller').boundingBox())?.y ?? 0);
+  expect(await top('one')).toBeLessThan(20);
+  await page.mouse.move(150, 200);
+  await page.mouse.wheel(0, 600);
+  await page.locator('[data-item="one"]').getByRole('button', { name: 'Approve', exact: true }).click();
+  await alone.waitFor('answer_approval');
+  await alone.change({ type: 'item', item: { ...writing('one'), state: 'done' } });
+  await expect.poll(() => top('two')).toBeLessThan(20);
+  expect(await top('two')).toBeGreaterThanOrEqual(0);
 });

@@ -217,6 +217,7 @@ test('a diff at 300 px has one number and at least 28 characters in a row', asyn
     hunks: [{ oldStart: 118, newStart: 118, lines }],
   } as const;
   await alone.send({ type: 'diff', call: 'w', files: [file] });
+  await page.locator('.tool-head').click({ position: { x: 8, y: 8 } });
   await page.locator('.diff-line').first().waitFor();
   const shown = await page
     .locator('.diff-line')

@@ -39,18 +39,22 @@ const say = async (page: Page, text: string) => {
   await page.keyboard.press('Enter');
 };
 
-/** Takes pictures at both widths and in both colour schemes. */
+/** Takes pictures at three widths in both colour schemes, and one in high contrast. */
 async function picture(page: Page, name: string): Promise<void> {
   if (!isFull) return;
   const before = page.viewportSize();
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme });
-    for (const width of [360, 1200]) {
+    for (const width of [300, 390, 1200]) {
       await page.setViewportSize({ width, height: 740 });
       await page.screenshot({ path: join(pictures, `${name}-${scheme}-${width}.png`) });
     }
     expect((await findViolations(page.mainFrame())).map((line) => `${name} ${scheme}: ${line}`)).toEqual([]);
   }
+  await page.setViewportSize({ width: 390, height: 740 });
+  await page.emulateMedia({ forcedColors: 'active' });
+  await page.screenshot({ path: join(pictures, `${name}-contrast-390.png`) });
+  await page.emulateMedia({ forcedColors: 'none' });
   if (before !== null) await page.setViewportSize(before);
 }
 
@@ -80,9 +84,12 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   // Under a path of another host, as code-server forwards ports.
   const proxy = await startPathProxy();
   atTestEnd(() => proxy.close());
-  const second = await openPage(`${proxy.address(world.port, 'localhost')}#${TOKEN}`, 1200);
-  await second.getByRole('button', { name: 'Conversations' }).click();
-  await second.locator('.conversation-open', { hasText: 'Make tea' }).click();
+  // The link of the editor names the conversation that it shows.
+  const shown = await page.evaluate(() => sessionStorage.getItem('earshot.conversation'));
+  const address = proxy.address(world.port, 'localhost');
+  const second = await openPage(`${address}#${TOKEN}&${shown}`, 1200);
+  expect(second.url()).toBe(address);
+  await second.locator('.title-bar-folder').getByText('tea-shop').waitFor();
   await second.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('Which tea?').first().waitFor();
   expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
@@ -115,6 +122,63 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   const context = page.getByRole('dialog', { name: 'Context' });
   await context.getByText('Whole conversation').waitFor();
   expect(await context.getByRole('button').allInnerTexts()).toEqual(['']);
+  expect(world.errors).toEqual([]);
+});
+
+const APPROVALS = [
+  {
+    id: 'edit',
+    name: 'edit_file',
+    arguments: { path: 'menu.txt', edits: [{ old_text: 'Milk', new_text: 'Oat milk' }] },
+  },
+  { id: 'write', name: 'write_file', arguments: { path: 'menu.txt', content: 'Coffee.\n' } },
+  { id: 'delete', name: 'delete_file', arguments: { path: 'prices.txt' } },
+] as const;
+
+test('an approval is the card of the side bar: what is lost, a deletion’s content, the context of an edit, *Always*', async () => {
+  const world = await createWebChatWorld({
+    built: true,
+    answers: [
+      {
+        calls: ['menu.txt', 'prices.txt'].map((path) => ({
+          id: `read ${path}`,
+          name: 'read_file',
+          arguments: { path },
+        })),
+      },
+      ...APPROVALS.map((call) => ({ calls: [call] })),
+      { calls: [{ id: 'next', name: 'write_file', arguments: { path: 'next.txt', content: 'Next.\n' } }] },
+      { text: ['All done.'] },
+    ],
+  });
+  const { folder } = world.headless;
+  const menu = ['Tea', 'Coffee', 'Milk', 'Sugar', 'Biscuits'].join('\n');
+  await writeFile(join(folder, 'menu.txt'), `${menu}\n`);
+  await writeFile(join(folder, 'prices.txt'), 'Tea 2.00\n');
+  const page = await openPage(`${world.origin}/#${TOKEN}`, 390);
+  await say(page, 'Change the menu.');
+  const card = page.locator('.approval');
+  const shows = async (...texts: readonly string[]) => {
+    for (const text of texts) await expect.poll(() => card.innerText()).toContain(text);
+  };
+  await shows('Coffee', 'Milk', 'Oat milk', 'Sugar');
+  await picture(page, 'approve-edit');
+  await card.getByRole('button', { name: 'Approve' }).click();
+  await shows('Oat milk', 'Biscuits', 'Coffee.');
+  await picture(page, 'approve-overwrite');
+  await card.getByRole('button', { name: 'Always' }).click();
+  const choice = page.getByRole('menuitem', { name: 'Always in this conversation' });
+  await choice.waitFor();
+  if (isFull) await page.screenshot({ path: join(pictures, 'approve-always-390.png') });
+  await choice.click();
+  await shows('Tea 2.00');
+  await picture(page, 'approve-deletion');
+  await card.getByRole('button', { name: 'Reject' }).click();
+  await page.locator('.item').getByText('All done.').first().waitFor();
+  // The rule covers the next overwrite.
+  expect(await readFile(join(folder, 'next.txt'), 'utf8')).toBe('Next.\n');
+  expect(await readFile(join(folder, 'prices.txt'), 'utf8')).toBe('Tea 2.00\n');
+  expect(world.headless.ports.permissions?.rules).toMatchObject([{ label: 'write_file' }]);
   expect(world.errors).toEqual([]);
 });
 

@@ -138,5 +138,6 @@ export function breaksIn(requests: readonly ModelRequest[]): readonly string[] {
 export function additions(request: ModelRequest | undefined): string {
   const last = request?.messages.at(-1);
   if (last === undefined || last.role === 'assistant') return '';
-  return [last.block?.text ?? '', ...(last.queued ?? []), ...(last.found ?? [])].join('\n');
+  const found = last.role === 'tool' ? (last.found ?? []) : [];
+  return [last.block?.text ?? '', ...(last.queued ?? []), ...found].join('\n');
 }

@@ -84,8 +84,9 @@ function parse(line: string): LogEvent {
   return JSON.parse(line) as LogEvent;
 }
 
-/** Titles are left out because they arrive at any time. */
+/** Titles are left out because they arrive at any time; the prompt and the tools have their own tests. */
 function isOfTheTurn(event: LogEvent): boolean {
+  if (event.type === 'config_used' && event.prefix !== undefined) return false;
   return event.type !== 'title_set' && !(event.type === 'model_call' && event.purpose === 'title');
 }
 
@@ -157,6 +158,7 @@ function stable(text: string): string {
     })
     .replace(/(The tools are: )[\w, ]+\./g, '$1TOOLS.')
     .replace(/[\u202a-\u202e\u2066-\u2069]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`)
+    .replace(/"folders":\["[^"]+"\]/g, '"folders":["FOLDER"]')
     .replace(/127\.0\.0\.1:\d+/g, 'HOST')
     .replace(/(.{16,48}?)\1{999,}/g, (all, unit: string) => `REPEATED(${unit}, ${all.length / unit.length} times)`);
 }

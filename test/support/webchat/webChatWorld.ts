@@ -33,6 +33,7 @@ export async function createWebChatWorld(options: WebChatWorldOptions = {}): Pro
     language: 'en',
     version: '1.0.0',
     hostVersion: '1.106.0',
+    folder: 'tea-shop',
     model: { label: 'test-model', detail: 'localhost', contextWindow: 100_000 },
   };
   world.programs.set(WEB_CHAT, {

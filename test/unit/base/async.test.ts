@@ -5,13 +5,17 @@ import {
   BackOff,
   coalesce,
   Coalescer,
+  GroupCommit,
   ignore,
+  nextEvent,
   pause,
   Sequence,
   Sequences,
   share,
   within,
 } from '../../../src/base/async.ts';
+import { toDisposable } from '../../../src/base/disposable.ts';
+import { Emitter, type Event } from '../../../src/base/emitter.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 
 /** Work that ends when the test says so. */
@@ -67,6 +71,31 @@ test('the work of one key does not wait for another key, and a key without work 
   await sequences.settled('a');
   expect(order).toEqual(['b', 'a']);
   expect(sequences.has('a')).toBe(false);
+});
+
+test('entries of one tick share a group, those during its commit the next, and a failure reaches only its own group', async () => {
+  const committed: string[][] = [];
+  const first = Promise.withResolvers<void>();
+  const groups = new GroupCommit<string[]>(
+    () => [],
+    async (group) => {
+      committed.push(group);
+      if (group.includes('one')) await first.promise;
+      if (group.includes('three')) throw new Error('broken');
+    },
+  );
+  const add = (entry: string) => groups.add((group) => group.push(entry));
+  const [one, two] = [add('one'), add('two')];
+  await expect.poll(() => committed.length).toBe(1);
+  const [three, four] = [add('three'), add('four')];
+  first.resolve();
+  await Promise.all([one, two]);
+  const five = add('five');
+  await expect(three).rejects.toThrow('broken');
+  await expect(four).rejects.toThrow('broken');
+  await five;
+  await groups.settled();
+  expect(committed).toEqual([['one', 'two'], ['three', 'four'], ['five']]);
 });
 
 test('calls during a run share the next run, also if the running one fails', async () => {
@@ -133,6 +162,29 @@ test('a pause ends after its time or when it is aborted, and leaves no timer', a
   expect(await pause(clock, 100, abort.signal)).toBe(false);
   expect(clock.waiting).toBe(0);
   await aborted(abort.signal);
+});
+
+test('the next event ends the wait, an abort too, and no listener stays', async () => {
+  const emitter = new Emitter<number>(() => undefined);
+  let listeners = 0;
+  const event: Event<number> = (listener) => {
+    listeners += 1;
+    const listening = emitter.event(listener);
+    return toDisposable(() => {
+      listeners -= 1;
+      listening.dispose();
+    });
+  };
+  const abort = new AbortController();
+  const waits = [nextEvent(event, abort.signal), nextEvent(event, new AbortController().signal)];
+  expect(listeners).toBe(2);
+  abort.abort();
+  await waits[0];
+  expect(listeners).toBe(1);
+  emitter.fire(1);
+  await waits[1];
+  await nextEvent(event, abort.signal);
+  expect(listeners).toBe(0);
 });
 
 test('work within its time limit gives its result or its error; later or aborted work gives undefined', async () => {

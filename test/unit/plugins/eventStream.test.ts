@@ -17,6 +17,7 @@ test('a question asked before its event has arrived waits for that event', async
       feed,
       pieces: world.shared.pieces,
       wants: () => true,
+      wantsOutput: false,
       send: ({ data }) => sent.push(data.type) > 0,
       takesPartials: () => true,
       room: async () => undefined,

@@ -32,6 +32,38 @@ test('a renewed subscription waits for the events that were missed', async () =>
   expect(conversation.running).toBe(false);
 });
 
+test('output of a call is kept until its result, whichever comes first, and the end of it after a reconnect', () => {
+  const conversation = new FollowedConversation('c');
+  const rendered: unknown[] = [];
+  const nothing = () => undefined;
+  conversation.followers.add({
+    ...{ appended: nothing, opened: nothing, closed: nothing, changed: nothing },
+    render: (partial) => void rendered.push(partial),
+  });
+  const receive = (more: object) =>
+    conversation.receive({ type: 'event', sub_id: 'c', conversation: 'c', ...more } as never);
+  const output = (offset: number, content: string) =>
+    receive({
+      partial: { response: 't', index: 0, offset },
+      data: { type: 'tool_call_response', id: 't', content },
+    });
+  const logged = (seq: number, data: object) =>
+    receive({ seq, data: { seq, event_id: `e${seq}`, timestamp: '2026-01-01T00:00:00Z', ...data } });
+  output(0, 'one ');
+  expect(rendered).toEqual([]);
+  logged(1, { type: 'tool_call_request', id: 't', name: 'run_command', arguments: {} });
+  output(4, 'two ');
+  // The last 6 characters again, and new ones.
+  output(2, 'e two three ');
+  const texts = ['one ', 'two ', 'three '];
+  expect(rendered).toEqual(texts.map((text) => ({ type: 'tool_output', call: 't', text })));
+  expect(conversation.unfinished).toEqual([{ type: 'tool_output', call: 't', text: texts.join('') }]);
+  logged(2, { type: 'tool_call_response', id: 't', content: 'all', is_error: false });
+  output(14, 'late');
+  expect(conversation.unfinished).toEqual([]);
+  expect(rendered).toHaveLength(3);
+});
+
 test('a subscription without missed events does not wait', async () => {
   const conversation = new FollowedConversation('c');
   await conversation.catchUp(0);

@@ -1,5 +1,6 @@
 // The stream of a page of the web chat, with the real plugin: what a page gets first, what it gets after a reconnect,
 // and drafts.
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -64,6 +65,29 @@ test('a reload continues with the conversation and the unsent text; a copy of th
   await post(world, 'page-0004', { type: 'open_conversation', id: conversation });
   await post(world, 'page-0004', { type: 'answer_approval', call: 'gone', action: 'approve' });
   await lost.next(has('This request was already answered.'));
+});
+
+test('the output of a running command is shown while it runs, also to a page that connects later', async () => {
+  const command = 'echo water boils; cat pipe';
+  const world = await createWebChatWorld({
+    settings: { 'approvals.mode': 'all' },
+    answers: [{ calls: [{ id: 'c1', name: 'run_command', arguments: { command } }] }, { text: ['Done.'] }],
+  });
+  execFileSync('mkfifo', [join(world.headless.folder, 'pipe')]);
+  const first = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
+  expect(await first.next(() => true)).toMatchObject({ state: { folder: 'tea-shop' } });
+  await post(world, 'page-0001', { type: 'send', text: 'Boil.' });
+  await first.next(has('"field":"output","text":"water boils\\n"'));
+  const conversation = conversationOf(first);
+  const later = await openStream(world, { page: 'page-0002', since: '0', conversation });
+  expect(await later.next(has('water boils\\n'))).toMatchObject({ type: 'snapshot' });
+  await writeFile(join(world.headless.folder, 'pipe'), 'tea\n');
+  await first.next(has('Done.'));
+  await later.next(has('Done.'));
+  // The complete result replaces it.
+  const whole = await openStream(world, { page: 'page-0003', since: '0', conversation });
+  const shown = JSON.stringify(await whole.next(has('Done.')));
+  expect(shown.split('water boils').length - 1).toBe(2);
 });
 
 test('a page that connects twice in a row is never shown an empty chat in between', async () => {

@@ -4,6 +4,7 @@ import * as assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { runInTerminal } from '../../../src/vscode/chat/codeActions.ts';
 import { SettingsReader, updateSetting } from '../../../src/vscode/settings.ts';
 import { userShell } from '../../../src/vscode/tasks/shell.ts';
 import { call, inFolder, setting, useListening } from '../../support/vscode/listeningConversation.ts';
@@ -79,6 +80,37 @@ describe('settings of the workspace', function () {
       assert.match(result, /On branch main/);
       assert.equal(await trace(), '');
       assert.equal(userShell().shell.path, before);
+    });
+  }
+
+  for (const [what, settings] of forms.slice(1)) {
+    it(`*Run in terminal* runs nothing that the ${what} of the repository names`, async () => {
+      const bash = await ownBash();
+      const names = settings(bash);
+      // In a terminal, bash is interactive and does not read BASH_ENV.
+      const variables = { PROMPT_COMMAND: `. '${inFolder('node_modules/evil/env.sh')}'` };
+      await repositorySettings(what === 'environment' ? { 'terminal.integrated.env.linux': variables } : names);
+      runInTerminal(`echo "tea $0" > '${inFolder('said.txt')}'`);
+      const terminal = vscode.window.terminals.find(({ name }) => name === 'Earshot');
+      try {
+        const said = await eventually(
+          () => readFile(inFolder('said.txt'), 'utf8').catch(() => ''),
+          (text) => text.includes('tea'),
+        );
+        assert.ok(!said.includes('evil'), said);
+        assert.equal(await trace(), '');
+      } finally {
+        const closed = new Promise<void>((resolve) => {
+          const listening = vscode.window.onDidCloseTerminal((one) => {
+            if (one !== terminal) return;
+            listening.dispose();
+            resolve();
+          });
+        });
+        terminal?.dispose();
+        await closed;
+        await rm(inFolder('said.txt'), { force: true });
+      }
     });
   }
 

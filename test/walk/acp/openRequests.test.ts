@@ -23,7 +23,7 @@ async function connect(world: PluginWorld): Promise<AcpClient> {
   return client;
 }
 
-/** The calls that the client was asked for, and whether the reply to its last request had been sent before each. */
+/** The calls that the client was asked for. */
 const asks = (client: AcpClient) =>
   client.asked.map(({ params }) => (params as { toolCall: { toolCallId: string } }).toolCall.toolCallId);
 
@@ -41,14 +41,18 @@ test.each([0, 1, 2, 3, 5, 8, 13, 21, 40])(
     const turn = world.turn(id);
     await afterTicks(ticks);
     const params = { sessionId: id, cwd: world.headless.folder, mcpServers: [] };
-    expect((await client.request('session/load', params)).error).toBeUndefined();
+    const loaded = await client.request('session/load', params);
+    expect(loaded.error).toBeUndefined();
     await turn;
     expect(asks(client)).toEqual(['w']);
     expect(await readFile(join(world.headless.folder, 'menu.txt'), 'utf8')).toBe('Tea.\n');
-    // The client is asked after the reply to `session/load`, or not before the history.
-    const lines = client.lines.map(({ line }) => line);
-    const asked = lines.findIndex((line) => line.includes('session/request_permission'));
-    expect(lines.slice(0, asked).some((line) => line.includes('"toolCallId":"w"'))).toBe(true);
+    // The client is asked after the reply, and after the call is announced.
+    const lines = client.lines.map(({ from, line }) => `${from} ${line}`);
+    const place = (text: string) => lines.findIndex((line) => line.startsWith('agent') && line.includes(text));
+    const asked = place('session/request_permission');
+    expect(place(`"id":${loaded.id},"result"`)).toBeGreaterThan(-1);
+    expect(asked).toBeGreaterThan(place(`"id":${loaded.id},"result"`));
+    expect(asked).toBeGreaterThan(place('"toolCallId":"w"'));
     expect(client.errors).toEqual([]);
   },
 );

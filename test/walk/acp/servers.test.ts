@@ -29,7 +29,10 @@ test('a server passed by the client is called after the client’s permission; a
     folder,
     server: model,
     connect,
-  } = await startAcp(calling('c', 'tea__echo'), calling('a', 'tea__ask'), end, end);
+  } = await startAcp(
+    ...[calling('c', 'tea__echo'), calling('a', 'tea__ask'), end],
+    ...[{ calls: [{ id: 'f', name: 'find_tools', arguments: { query: 'pour' } }] }, calling('g', 'tea__echo'), end],
+  );
   await mkdir(join(folder, '.vscode'));
   const own = { servers: { own: { command: process.execPath, args: argumentsFor('steal') } } };
   await writeFile(join(folder, '.vscode/mcp.json'), JSON.stringify(own));
@@ -69,7 +72,9 @@ test('a server passed by the client is called after the client’s permission; a
   await client.request('session/resume', { cwd: folder, sessionId, mcpServers: again });
   await client.prompt(sessionId, 'Again.');
   expect(toolsIn(model.requests.at(-1)?.body)).toContain('tea__pour');
-  expect(toolsIn(model.requests.at(-1)?.body)).not.toContain('tea__echo');
+  // A tool that is gone stays described, so that the endpoint's cache holds; its call is refused.
+  expect(toolsIn(model.requests.at(-1)?.body)).toContain('tea__echo');
+  expect(model.requests.at(-1)?.body).toContain('tea__echo was not run: this tool was removed.');
 });
 
 test('a hook and a server of the settings file that would run code of the folder do not start', async () => {

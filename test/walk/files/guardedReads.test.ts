@@ -42,7 +42,7 @@ test.each([true, false])(
     await walked.go();
     expect(walked.server.requests).toHaveLength(2);
     expect(bodies(walked)).not.toContain(SECRET);
-    expect(bodies(walked)).not.toContain('Instructions from');
+    expect(bodies(walked)).not.toMatch(/Instructions from [^…]/);
     expect(notices.sort()).toEqual([
       'The instructions in .github/copilot-instructions.md are not used: .github/copilot-instructions.md is or leads outside the workspace.',
       'The instructions in AGENTS.md are not used: AGENTS.md is or leads outside the workspace.',

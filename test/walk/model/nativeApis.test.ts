@@ -211,3 +211,15 @@ test('half of an answer that Claude refused is shown and explained, but not sent
   expect(await headless.events(id)).toContain('Half of it');
   expect(endpoint.refusals).toEqual([]);
 });
+
+test('an answer of reasoning only is requested once more', async () => {
+  const baseUrl = 'https://api.openai.com/v1';
+  const endpoint = await startOpenAi((number) => ({
+    items: number === 0 ? [reasoningItem('Hm.')] : [reasoningItem('Hm.'), textItem('Hello.')],
+  }));
+  redirect(baseUrl, endpoint.address);
+  const { say } = await walk(baseUrl, 'gpt-6-sol');
+  await say('Hello?');
+  expect(endpoint.requests).toHaveLength(2);
+  expect(endpoint.requests[1]?.body).toEqual(endpoint.requests[0]?.body);
+});

@@ -132,6 +132,35 @@ test('a subagent makes no request that would exceed the limit of tokens', async 
   expect(input + output).toBeLessThanOrEqual(3000);
 });
 
+test('a subagent counts the running requests of the others before its own', async () => {
+  const usage = { prompt_tokens: 20_000, completion_tokens: 1000 };
+  const list = { calls: [call('list_files', {})], usage };
+  const family = await beginFamily(
+    [
+      { calls: [start('first'), start('second')], usage },
+      { ...done, usage },
+    ],
+    {
+      first: [list, { ...done, hang: true, usage }],
+      second: [
+        { ...list, hang: true },
+        { ...done, usage },
+      ],
+    },
+    { settings: { 'limits.tokens': 120_000 } },
+  );
+  const { first, second } = family.agents;
+  await family.go();
+  await Promise.all([first?.request(1), second?.request(0)]);
+  second?.release();
+  await family.ended('second');
+  first?.release();
+  await family.ended('first');
+  expect([first?.requests.length, second?.requests.length]).toEqual([2, 1]);
+  const { input, output } = family.headless.earshot.get(family.id)?.log.state.usage.total ?? { input: 0, output: 0 };
+  expect(input + output).toBeLessThanOrEqual(120_000);
+});
+
 test('stopping the parent stops its subagents; after a turn that ends normally they continue, and their end wakes the parent', async () => {
   const family = await beginFamily(
     [{ calls: [start('slow')] }, done, { text: ['Thank you.'] }],
@@ -140,6 +169,7 @@ test('stopping the parent stops its subagents; after a turn that ends normally t
   );
   await family.go();
   expect(family.headless.handles.hasRunning(family.id)).toBe(true);
+  await family.agents['slow']?.request(0);
   family.agents['slow']?.release();
   const woken = await family.event((event) => event.type === 'chat_request' && event.source === 'system');
   expect(JSON.stringify(woken)).toContain('| Working.');

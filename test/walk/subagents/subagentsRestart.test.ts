@@ -33,6 +33,7 @@ test('a subagent that was running when the window was killed ends as interrupted
 test('the end of a subagent that its parent missed is delivered with its answer after the restart', async () => {
   const family = await beginFamily([{ calls: [start('quick')] }, done], { quick: [hanging] }, { producers: () => [] });
   await family.go();
+  await family.agents['quick']?.request(0);
   // The parent's log is closed first, as when its window is killed: nothing about the end gets into it.
   await family.headless.earshot.get(family.id)?.log.closeFile();
   family.agents['quick']?.release();
@@ -95,6 +96,7 @@ test('a window that takes over the parent takes over its subagent too, and only 
   await second.earshot.continueHere(family.id);
   expect(second.handles.list(family.id).map(({ name }) => name)).toEqual(['slow']);
   expect(first.handles.list(family.id)).toEqual([]);
+  await family.agents['slow']?.request(0);
   family.agents['slow']?.release();
   await second.handles.list(family.id)[0]?.until((one) => one.hasEnded);
   await expect.poll(() => second.earshot.get(child)?.owned).toBe(true);

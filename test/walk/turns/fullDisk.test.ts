@@ -52,7 +52,7 @@ test('a full disk ends the turn with an error, and the next request continues fr
   const failures: Failure[] = [];
   const listening = earshot.onDidChange(({ folded, failure }) => {
     // Writes fail from the answer on.
-    if (folded?.event.type === 'chat_request') full = true;
+    if (folded?.event.type === 'config_used') full = true;
     if (failure !== undefined) failures.push(failure);
   });
   await earshot.send(log.id, 'Read it.');

@@ -151,9 +151,11 @@ test('tools that come later stand at the end in their order, and keep their firs
   expect(names(0).slice(-2)).toEqual(['alpha__y', 'beta__x']);
   walk.offer(undefined, 'late');
   walk.offer('gamma', 'gamma__z');
-  await walk.go();
-  expect(walk.model.requests[1]?.found?.map(({ name }) => name)).toEqual(['late', 'gamma__z']);
-  expect(walk.model.requests[1]?.messages.at(-1)).toMatchObject({ found: ['late', 'gamma__z'] });
+  // Not with a request and not with a failed result: there APIs cannot add tools without a new prefix.
+  await walk.go('Look.', read('f', 'none.ts'), call('l', 'list_files'), { text: 'Seen.' });
+  expect(walk.model.requests.slice(1, 3).map(({ found }) => found)).toEqual([undefined, undefined]);
+  expect(walk.model.requests[3]?.found?.map(({ name }) => name)).toEqual(['late', 'gamma__z']);
+  expect(walk.model.requests[3]?.messages.at(-1)).toMatchObject({ call: 'l', found: ['late', 'gamma__z'] });
   b.dispose();
   walk.offer('beta', 'beta__x', 'Does something else.');
   await walk.go('Use.', call('a', 'beta__x'), { text: 'Used.' });
@@ -171,7 +173,7 @@ test('a server that renames its tools each time adds at most 60,000 characters, 
   await walk.go();
   for (let round = 0; round < 12; round++) {
     const offered = walk.offer('s', `s__tool_${round}`, 'x'.repeat(9000));
-    await walk.go();
+    await walk.go('Look.', call(`l${round}`, 'list_files'), { text: 'Seen.' });
     offered.dispose();
   }
   expect(walk.breaks()).toEqual([]);

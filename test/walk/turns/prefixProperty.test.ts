@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
 import { prefixBreak } from '../../../src/core/prompt/prefixCheck.ts';
-import { MessagePrinter, printBody } from '../../../src/models/chat/chatRequest.ts';
+import { printBody } from '../../../src/models/chat/chatRequest.ts';
 import { shippedProfile } from '../../../src/models/profile.ts';
+import { PrefixPrinter } from '../../../src/models/wire/prefixPrinter.ts';
 import { createScriptedModel } from '../../support/models/scriptedModel.ts';
 import { beginPrefixWalk, call, type PrefixWalk } from '../../support/walk/prefixWalks.ts';
 
@@ -104,7 +105,7 @@ async function change(walk: PrefixWalk, one: Action, tools: Map<string, { dispos
 function bodyOf([baseUrl, model]: (typeof ENDPOINTS)[number], request: ModelRequest) {
   const facts = { profile: shippedProfile(baseUrl, model), without: [] };
   const options = { baseUrl, model, apiKey: async () => 'k' };
-  const text = printBody(options, request, facts, new Map(), new MessagePrinter()).toString();
+  const text = printBody(options, request, facts, new Map(), new PrefixPrinter()).toString();
   const withoutCache = (key: string, value: unknown) => (key === 'cache_control' ? undefined : value);
   const { messages, tools } = JSON.parse(text) as { messages: unknown[]; tools?: unknown[] };
   return { messages, tools: tools ?? [], print: (part: unknown) => JSON.stringify(plain(part), withoutCache) };

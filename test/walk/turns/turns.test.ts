@@ -156,12 +156,13 @@ describe('a structured answer', () => {
   });
 });
 
-test('in Plan mode only read-only tools are offered, and others are refused', async () => {
+test('in Plan mode all tools stay described, and calls that do more than read are refused', async () => {
   const calls = [{ id: 'a', name: 'run_command', arguments: { command: 'touch made' } }];
   const walk = await beginWalk([{ calls }, hello], { settings: { mode: 'plan', 'approvals.mode': 'all' } });
   await walk.go();
   const { tools } = JSON.parse(walk.server.requests[0]?.body ?? '') as { tools: { function: { name: string } }[] };
-  expect(tools.map((tool) => tool.function.name)).not.toContain('run_command');
+  expect(tools.map((tool) => tool.function.name)).toContain('run_command');
+  expect(walk.server.requests[0]?.body).toContain('Plan mode is on');
   expect((await eventsOf(walk, 'tool_call_response'))[0]?.content).toContain('Plan mode');
   expect(walk.headless.frontend.asked).toEqual([]);
 });

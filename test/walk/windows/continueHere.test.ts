@@ -224,6 +224,7 @@ test('a turn that hangs because its editor is gone continues in the other window
     'conversation_started',
     'turn_started',
     'chat_request',
+    'config_used',
     'tool_call_request',
     'model_call',
     'approval',

@@ -93,7 +93,7 @@ export class Messages {
     const text = withAttachments(content, attachments);
     // Here and not in the system prompt, which must stay the same for turns with and without a schema.
     const asked = event.schema === undefined ? text : `${text}\n\n${schemaInstruction(event.schema)}`;
-    const message = { role: 'user', content: asked, ...additionsOf(event) } as const;
+    const message = { role: 'user', content: asked, ...laterTexts(event) } as const;
     this.#add(event.seq, withCarried({ ...message, ...(images.length > 0 && { images }) }, event));
   }
 
@@ -112,8 +112,8 @@ export class Messages {
     if (carries) this.#fillLostResults();
     if (isAwaited) {
       const failed = event.is_error && { failed: true as const };
-      const result = { role: 'tool', call, content, ...failed, ...images, ...additionsOf(event) } as const;
-      this.#add(event.seq, withCarried(result, event));
+      const result = { role: 'tool', call, content, ...failed, ...images, ...laterTexts(event) } as const;
+      this.#add(event.seq, withCarried({ ...result, ...addedBy(event) }, event));
     } else if (carries) {
       this.#add(event.seq, withCarried({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
@@ -176,7 +176,7 @@ export class Messages {
     let kept = first === -1 ? this.#messages.length : first;
     // A result cannot be sent without its call.
     while (this.#messages[kept]?.role === 'tool') kept += 1;
-    const summary = { role: 'user', content: event.summary, ...additionsOf(event) } as const;
+    const summary = { role: 'user', content: event.summary, ...laterTexts(event) } as const;
     this.#messages = [summary, ...this.#messages.slice(kept).map(withoutPrefix)];
     this.#seqs = [event.through, ...this.#seqs.slice(kept)];
   }
@@ -213,26 +213,23 @@ function withoutPrefix(message: ModelMessage): ModelMessage {
     const { origin: _, ...neutral } = message;
     return neutral;
   }
-  if (message.found === undefined) return message;
+  if (message.role === 'user' || message.found === undefined) return message;
   const { found: _, ...others } = message;
   return others;
 }
 
 /** Later instructions are read like messages of the user. */
-function additionsOf({
-  instructions = [],
-  found = [],
-  images = [],
-}: Pick<EventOf<'tool_call_response'>, 'instructions' | 'found' | 'images'>): Pick<
-  ToolMessage,
-  'queued' | 'found' | 'resultImages'
-> {
+function laterTexts({ instructions = [] }: Pick<EventOf<'chat_request'>, 'instructions'>): Pick<ToolMessage, 'queued'> {
+  return instructions.length === 0 ? {} : { queued: instructions.map(({ text }) => text) };
+}
+
+/** The tools that a call found, and the images that it shows. */
+function addedBy({ found, images }: EventOf<'tool_call_response'>): Pick<ToolMessage, 'found' | 'resultImages'> {
   return {
-    ...(images.length > 0 && {
+    ...(found !== undefined && { found: found.map(({ name }) => name) }),
+    ...(images !== undefined && {
       resultImages: images.map(({ hash, media_type: mediaType, name }) => ({ hash, mediaType, name })),
     }),
-    ...(instructions.length > 0 && { queued: instructions.map(({ text }) => text) }),
-    ...(found.length > 0 && { found: found.map(({ name }) => name) }),
   };
 }
 

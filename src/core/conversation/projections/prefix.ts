@@ -1,7 +1,8 @@
 // Projects the prefix of a conversation's requests: what was logged of it, and what carriers have added to it since.
 import { type EventOf, type LogEvent, type Prefix } from '../../../protocol/event.ts';
 
-type Additions = Pick<EventOf<'chat_request'>, 'seq' | 'instructions' | 'found'>;
+type Additions = Pick<EventOf<'tool_call_response'>, 'seq' | 'instructions'> &
+  Partial<Pick<EventOf<'tool_call_response'>, 'found'>>;
 
 export class PrefixParts {
   #frozen: Prefix | undefined;

@@ -1,11 +1,9 @@
 // Highlights code: turns the scopes of highlight.js into a tree that is rendered without HTML text.
 import type { Emitter } from 'highlight.js';
 import hljs from 'highlight.js/lib/core';
-import bash from 'highlight.js/lib/languages/bash';
 import diff from 'highlight.js/lib/languages/diff';
 import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
-import shell from 'highlight.js/lib/languages/shell';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 
@@ -71,17 +69,15 @@ class TreeEmitter implements Emitter {
 }
 
 const languages = {
-  bash,
   diff,
   javascript,
   json,
-  shell,
   typescript,
   xml,
 };
 /** Names and aliases of languages that are loaded when they are first needed. */
 const LATER =
-  /^(?:c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|css|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|markdown|md|mkdown|mkd|php|powershell|ps1|pwsh|python|py|ipython|ruby|rb|rust|rs|sql|yaml|yml)$/;
+  /^(?:bash|sh|zsh|c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|css|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|markdown|md|mkdown|mkd|php|powershell|ps1|pwsh|python|py|ipython|ruby|rb|rust|rs|shell|console|shellsession|sql|yaml|yml)$/;
 
 const hl = hljs.newInstance();
 hl.configure({ __emitter: TreeEmitter });

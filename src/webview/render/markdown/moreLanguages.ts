@@ -1,4 +1,5 @@
 // Grammars that most answers do not need, in a separate file that is loaded when one of them is first needed.
+import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
 import cpp from 'highlight.js/lib/languages/cpp';
 import csharp from 'highlight.js/lib/languages/csharp';
@@ -15,10 +16,12 @@ import powershell from 'highlight.js/lib/languages/powershell';
 import python from 'highlight.js/lib/languages/python';
 import ruby from 'highlight.js/lib/languages/ruby';
 import rust from 'highlight.js/lib/languages/rust';
+import shell from 'highlight.js/lib/languages/shell';
 import sql from 'highlight.js/lib/languages/sql';
 import yaml from 'highlight.js/lib/languages/yaml';
 
 export const moreLanguages = {
+  bash,
   c,
   cpp,
   csharp,
@@ -35,6 +38,7 @@ export const moreLanguages = {
   python,
   ruby,
   rust,
+  shell,
   sql,
   yaml,
 };

@@ -141,7 +141,7 @@ function findMessageFault(
     body,
   }: { rules: AnthropicRules; facts: ReturnType<typeof modelFacts>; tools: readonly LooseBlock[]; body: Body },
 ): string | undefined {
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const blocks: readonly LooseBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   if (
     blocks.some(({ type, text }: LooseBlock) => type === 'text' && (typeof text !== 'string' || text.trim() === ''))
   ) {
@@ -155,11 +155,10 @@ function findMessageFault(
       return 'a system message must follow a user message and be last or followed by an assistant message';
     return undefined;
   }
-  if (role === 'assistant')
-    return findAnswerFault(blocks as readonly LooseBlock[], messages.slice(0, index), facts, body);
+  if (role === 'assistant') return findAnswerFault(blocks, messages.slice(0, index), facts, body);
   const asked = before?.role === 'assistant' ? usesIn(before) : [];
-  const results = (blocks as readonly LooseBlock[]).filter(({ type }) => type === 'tool_result');
-  const leading = (blocks as readonly LooseBlock[]).slice(0, results.length);
+  const results = blocks.filter(({ type }) => type === 'tool_result');
+  const leading = blocks.slice(0, results.length);
   const missing = asked.filter((id) => !leading.some((block) => block['tool_use_id'] === id));
   if (missing.length > 0)
     return `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${missing.join(', ')}`;

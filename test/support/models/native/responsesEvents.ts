@@ -14,7 +14,7 @@ export interface ResponsesAnswer {
   readonly usage?: object;
 }
 
-export const RESPONSES_USAGE = {
+const RESPONSES_USAGE = {
   input_tokens: 100,
   input_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
   output_tokens: 10,
@@ -28,9 +28,9 @@ export function responsesEvents({ items = [], interleaved, incomplete, error, us
   const head = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', parallel_tool_calls: true, tools: [] };
   const response = (more: object) => ({ ...head, output: [], ...more });
   const streams = items.map((item, index) => itemEvents(item, index));
-  const inTurns = Array.from({ length: Math.max(0, ...streams.map(({ length }) => length)) }, (_, turn) =>
-    streams.flatMap((events) => events[turn] ?? []),
-  ).flat();
+  const longest = Math.max(0, ...streams.map(({ length }) => length));
+  const turns = Array.from({ length: longest }, (_, turn) => turn);
+  const inTurns = turns.flatMap((turn) => streams.map((events) => events[turn]).filter((event) => event !== undefined));
   const status = error !== undefined ? 'failed' : incomplete !== undefined ? 'incomplete' : 'completed';
   const last = response({
     status,
@@ -39,12 +39,13 @@ export function responsesEvents({ items = [], interleaved, incomplete, error, us
     error: error ?? null,
     incomplete_details: incomplete === undefined ? null : { reason: incomplete },
   });
-  return [
+  const events: Event[] = [
     { type: 'response.created', response: response({ status: 'in_progress' }) },
     { type: 'response.in_progress', response: response({ status: 'in_progress' }) },
     ...(interleaved === true ? inTurns : streams.flat()),
     { type: `response.${status}`, response: last },
-  ].map((event, number) => ({ ...event, sequence_number: number }));
+  ];
+  return events.map((event, number) => ({ ...event, sequence_number: number }));
 }
 
 function itemEvents(item: OutputItem, index: number): Event[] {

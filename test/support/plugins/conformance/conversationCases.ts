@@ -92,10 +92,14 @@ export const conversationCases: readonly ConformanceCase[] = [
       const other = await world.plugin();
       await other.ask({ type: 'subscribe', sub_id: 'o', conversation: id });
       isError(await other.ask({ ...query, attachments: [image] }), 'query', /not stored/);
+      const read = { type: 'read_media', conversation: id, hash };
+      isError(await plugin.ask(read), 'read_media', /nothing in this conversation/);
       includes(await plugin.ask({ ...query, attachments: [image] }), { type: 'query_started' });
       includes((await logged(plugin, 'chat_request')).data, { attachments: [image] });
       includes((await complete(plugin)).data, { outcome: 'done' });
-      isError(await plugin.ask({ type: 'read_media', conversation: id, hash }), 'read_media', /no result/);
+      // Whoever can read the message can read its image, but nothing else that is stored.
+      includes(await plugin.ask(read), { type: 'media', hash, data: PIXEL });
+      isError(await plugin.ask({ ...read, hash: `${hash}0` }), 'read_media', /nothing in this conversation/);
     },
   },
 ];

@@ -39,12 +39,16 @@ async function write(...texts: readonly string[]): Promise<string> {
 async function writeTo(id: string, ...texts: readonly string[]): Promise<void> {
   const log = window.earshot.get(id)?.log;
   // Without a turn, which would take longer.
-  for (const [index, content] of texts.entries())
+  for (const [index, content] of texts.entries()) {
     await log?.append(
       index % 2 === 0
         ? { type: 'chat_request', source: 'user', content }
         : { type: 'user_text_queued', content: `${content} with a prompt file`, typed: content },
     );
+  }
+  // The next conversation is written to later by the clock, too.
+  const now = Date.now();
+  await expect.poll(() => Date.now() > now, { interval: 1 }).toBe(true);
 }
 
 test('the prompts of other conversations are listed, the newest first and each once', async () => {

@@ -1,7 +1,9 @@
 // Chat requests of one conversation at each kind of endpoint, as readable files. Every request extends the one before it,
 // except after the compaction.
 import { expect, test } from 'vitest';
-import { loadImages, MessagePrinter, printBody } from '../../../../src/models/chat/chatRequest.ts';
+import { printBody } from '../../../../src/models/chat/chatRequest.ts';
+import { readImages } from '../../../../src/models/wire/images.ts';
+import { PrefixPrinter } from '../../../../src/models/wire/prefixPrinter.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
 import { type WireOrigin } from '../../../../src/protocol/event.ts';
 import { refusals } from '../../../support/models/strictEndpoint.ts';
@@ -73,7 +75,7 @@ test.each(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint] as const))('%s',
     const made = item(answer, number);
     return made && { api: 'chat', provider: new URL(baseUrl).origin, model, items: [made] };
   };
-  const printer = new MessagePrinter();
+  const printer = new PrefixPrinter();
   const lines: string[] = [];
   let before: readonly Message[] = [];
   for (const { name: stage, request } of sharedConversation(originOf, format)) {
@@ -84,10 +86,10 @@ test.each(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint] as const))('%s',
       options: { reasoningEffort: 'high', maxTokens: 9000 },
     } as const;
     const facts = { profile, without: [] };
-    const body = printBody(options, request, facts, await loadImages(request), printer).toString();
+    const body = printBody(options, request, facts, await readImages(request), printer).toString();
     const { messages, tools, ...rest } = JSON.parse(body) as { messages: Message[]; tools: unknown[] };
     // Printed by a new printer, the request is the same.
-    expect(printBody(options, request, facts, await loadImages(request), new MessagePrinter()).toString()).toBe(body);
+    expect(printBody(options, request, facts, await readImages(request), new PrefixPrinter()).toString()).toBe(body);
     expect(refusals(messages, profile === CAREFUL)).toEqual([]);
     const same = messages.findIndex((message, at) => unmarked(message) !== unmarked(before[at]));
     if (stage !== 'compacted') expect(same).toBe(before.length);

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Block, type ImageReference, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { type ChatForm, chatForm, toWireMessages } from '../../../../src/models/chat/chatPrint.ts';
-import { MessagePrinter } from '../../../../src/models/chat/chatRequest.ts';
+import { printMessages } from '../../../../src/models/chat/chatRequest.ts';
+import { PrefixPrinter } from '../../../../src/models/wire/prefixPrinter.ts';
 import { CAREFUL } from '../../../../src/models/profile.ts';
 
 const elsewhere = 'https://elsewhere.example/v1';
@@ -52,8 +53,10 @@ function defined({ block, images }: { [K in keyof Optional]: Optional[K] | undef
   return { ...(block && { block }), ...(images && { images }) };
 }
 
-function print(printer: MessagePrinter, messages: readonly ModelMessage[], form: ChatForm): unknown {
-  const text = Buffer.concat(printer.print({ system: 'You are.', messages, tools: [] }, form, new Map())).toString();
+function print(printer: PrefixPrinter, messages: readonly ModelMessage[], form: ChatForm): unknown {
+  const text = Buffer.concat(
+    printMessages(printer, { system: 'You are.', messages, tools: [] }, form, new Map()),
+  ).toString();
   expect(text.at(-1)).toBe(',');
   return JSON.parse(`[${text.slice(0, -1)}]`);
 }
@@ -66,7 +69,7 @@ function printAlone(messages: readonly ModelMessage[], form: ChatForm): unknown 
 test('the requests of a growing conversation are the same as printed alone, in every form', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 12 }), fc.constantFrom(...FORMS), (messages, form) => {
-      const printer = new MessagePrinter();
+      const printer = new PrefixPrinter();
       for (let count = 0; count <= messages.length; count += 1) {
         const sent = messages.slice(0, count);
         expect(print(printer, sent, form)).toEqual(printAlone(sent, form));
@@ -84,7 +87,7 @@ test('conversations, forms and compactions that alternate do not mix', () => {
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const printer = new MessagePrinter();
+      const printer = new PrefixPrinter();
       const conversations = new Map<number, ModelMessage[]>();
       for (const { conversation, form, more, compacted } of steps) {
         const before = conversations.get(conversation) ?? [];
@@ -97,7 +100,7 @@ test('conversations, forms and compactions that alternate do not mix', () => {
 });
 
 test('messages that were printed before are not printed again', () => {
-  const printer = new MessagePrinter();
+  const printer = new PrefixPrinter();
   let read = 0;
   const counted = (call: string): ModelMessage => ({
     role: 'tool',

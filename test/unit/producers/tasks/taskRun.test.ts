@@ -9,7 +9,9 @@ import { createManualClock } from '../../../support/manualClock.ts';
 const problem: TaskProblem = { path: 'a.ts', line: 1, column: 1, severity: 'error', message: 'Too bitter.' };
 const rounds = { activeOnStart: false, begins: /^begin$/, ends: /^end$/ };
 
-function begin(matchers: TaskMatchers, background = false) {
+const unexpected = (error: unknown) => expect(error).toBeUndefined();
+
+function begin(matchers: TaskMatchers, background = false, report = unexpected) {
   const clock = createManualClock();
   const ends: TaskEnd[] = [];
   const found = new Map<string, readonly TaskProblem[]>();
@@ -18,7 +20,7 @@ function begin(matchers: TaskMatchers, background = false) {
     {
       clock,
       problemsOf: (uri) => found.get(uri) ?? [],
-      report: (error) => expect(error).toBeUndefined(),
+      report,
       ended: (end) => ends.push(end),
     },
     task,
@@ -102,5 +104,23 @@ test('a call that stops waiting does not report the end', async () => {
   expect(running.output()).toBe('one\ntwo');
   expect(ends).toMatchObject([{ exitCode: 0, ranBy: 'c' }]);
   expect(ends[0]).not.toHaveProperty('awaitedBy');
+  run.dispose();
+});
+
+test('a pattern that would take for ever is given up, and whoever waits gets what is known', async () => {
+  const errors: unknown[] = [];
+  const hostile = { activeOnStart: true, begins: undefined, ends: /^(a+)+$/ };
+  const { run, output, ends, pass } = begin({ any: true, rounds: hostile }, true, (error) => errors.push(error));
+  const { finished } = run.startedBy(waiting, () => undefined);
+  const before = performance.now();
+  output.add(`${'a'.repeat(60)}b\n`);
+  expect(performance.now() - before).toBeLessThan(5000);
+  await pass(3000);
+  expect(await finished).toMatchObject({ goesOn: true });
+  expect(errors.map(String)).toEqual([expect.stringContaining('take too long')]);
+  // It is not tried again.
+  output.add(`${'a'.repeat(60)}b\naaa\n`);
+  await pass(3000);
+  expect([ends.length, errors.length]).toEqual([1, 1]);
   run.dispose();
 });

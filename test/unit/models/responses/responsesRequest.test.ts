@@ -4,7 +4,7 @@ import { type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { type ModelPart, type ModelRequest } from '../../../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../../../src/models/endpointMemory.ts';
 import { createModel } from '../../../../src/models/model.ts';
-import { type EndpointOptions } from '../../../../src/models/wire/client.ts';
+import { type EndpointOptions } from '../../../../src/models/wire/endpoint.ts';
 import { endAll } from '../../../support/endings.ts';
 import {
   findChangedPrefix,
@@ -12,7 +12,7 @@ import {
   type Reply,
   startNativeEndpoint,
 } from '../../../support/models/native/nativeEndpoint.ts';
-import { callItem, reasoningItem, startOpenAi, textItem } from '../../../support/models/native/openaiEndpoint.ts';
+import { reasoningItem, startOpenAi, textItem } from '../../../support/models/native/openaiEndpoint.ts';
 import { responsesBody } from '../../../support/models/native/printedRequests.ts';
 import { responsesEvents, type ResponsesAnswer, toSse } from '../../../support/models/native/responsesEvents.ts';
 
@@ -305,15 +305,6 @@ describe('repairs', () => {
     const endpoint = await replies(refuses('The weather is bad.'));
     expect(last(await ask(endpoint))).toMatchObject({ type: 'failed', failure: { code: 'bad_request' } });
     expect(endpoint.requests).toHaveLength(1);
-  });
-
-  test('an answer of reasoning only is requested again once, and both are counted', async () => {
-    const only = answers({ items: [{ id: 'rs_1', encrypted_content: 'e', ...reasoningItem('Hm.') }] });
-    const endpoint = await replies(only, hi);
-    expect(last(await ask(endpoint))).toMatchObject({ type: 'finished', usage: { input_tokens: 200 } });
-    const silent = await replies(only, only);
-    expect(last(await ask(silent))).toMatchObject({ type: 'failed', retry: {} });
-    expect(silent.requests).toHaveLength(2);
   });
 });
 

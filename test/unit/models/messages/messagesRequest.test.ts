@@ -1,12 +1,12 @@
-// Requests of the Messages API: thinking by model, breakpoints, found tools, repairs, pauses, and refusals by name.
+// Requests of the Messages API: headers, pauses, empty answers, repairs, and failures by name.
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Block, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
+import { type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { type ModelPart, type ModelRequest } from '../../../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../../../src/models/endpointMemory.ts';
 import { createModel } from '../../../../src/models/model.ts';
-import { type EndpointOptions } from '../../../../src/models/wire/client.ts';
+import { type EndpointOptions } from '../../../../src/models/wire/endpoint.ts';
 import { atTestEnd, endAll } from '../../../support/endings.ts';
 import {
   startAnthropic,
@@ -16,7 +16,6 @@ import {
 } from '../../../support/models/native/anthropicEndpoint.ts';
 import { type MessagesAnswer, messagesEvents } from '../../../support/models/native/messagesEvents.ts';
 import { type NativeEndpoint, type Reply, startNativeEndpoint } from '../../../support/models/native/nativeEndpoint.ts';
-import { messagesBody } from '../../../support/models/native/printedRequests.ts';
 import { toSse } from '../../../support/models/native/responsesEvents.ts';
 
 afterEach(endAll);
@@ -88,53 +87,6 @@ test('the answer is returned with its blocks, to be sent back', async () => {
   ]);
 });
 
-describe('thinking and effort', () => {
-  const adaptive = { type: 'adaptive', display: 'summarized' };
-  const bound = { ...adaptive, block_binding: { prefix_mismatch_behavior: 'drop_block' } };
-  test.each([
-    ['claude-fable-5-1', undefined, bound, undefined],
-    ['claude-fable-5-1', 'none', bound, 'low'],
-    ['claude-fable-5', 'max', adaptive, 'max'],
-    ['claude-opus-5-5', 'high', bound, 'high'],
-    ['claude-sonnet-5-5', 'none', { type: 'between_tools' }, undefined],
-    ['claude-opus-5', 'none', { type: 'disabled' }, undefined],
-    ['claude-opus-5', 'minimal', adaptive, 'low'],
-    ['claude-opus-4-8', undefined, adaptive, undefined],
-    ['claude-sonnet-5', 'xhigh', adaptive, 'xhigh'],
-    ['claude-opus-4-6', 'xhigh', adaptive, 'high'],
-    ['claude-sonnet-4-5-20250929', undefined, { type: 'enabled', budget_tokens: 10_000 }, undefined],
-    ['claude-haiku-4-5', 'none', { type: 'disabled' }, undefined],
-    ['claude-3-7-sonnet-20250219', 'max', { type: 'enabled', budget_tokens: 30_976 }, undefined],
-    ['claude-3-5-haiku-latest', 'high', undefined, undefined],
-    ['MiniMax-M3', undefined, undefined, undefined],
-    ['MiniMax-M3', 'low', { type: 'enabled', budget_tokens: 4096 }, undefined],
-  ] as const)('%s, %s', async (model, effort, thinking, sent) => {
-    const body = await messagesBody(model, request(effort === undefined ? {} : { effort }));
-    expect(body['thinking']).toEqual(thinking);
-    expect((body['output_config'] as { effort?: string } | undefined)?.effort).toBe(sent);
-  });
-
-  test('the limit of the answer is larger than the budget', async () => {
-    const body = await messagesBody('claude-haiku-4-5', request({ effort: 'max' }), { options: { maxTokens: 4000 } });
-    expect(body).toMatchObject({ max_tokens: 4000, thinking: { budget_tokens: 2976 } });
-    const small = await messagesBody('claude-haiku-4-5', request(), { options: { maxTokens: 1500 } });
-    expect(small['thinking']).toEqual({ type: 'disabled' });
-  });
-
-  test('calls of another model without thinking switch a budget off', async () => {
-    const messages: ModelMessage[] = [user, calling('c1'), { role: 'tool', call: 'c1', content: 'Seen.' }];
-    expect((await messagesBody('claude-haiku-4-5', request({ messages })))['thinking']).toBeUndefined();
-    expect((await messagesBody('claude-opus-5-5', request({ messages })))['thinking']).toBeDefined();
-  });
-
-  test('a temperature is only sent to models that take it', async () => {
-    const options = { temperature: 0.5 };
-    expect((await messagesBody('claude-opus-5-5', request(), { options }))['temperature']).toBeUndefined();
-    expect((await messagesBody('claude-haiku-4-5', request(), { options }))['temperature']).toBeUndefined();
-    expect((await messagesBody('MiniMax-M3', request(), { options }))['temperature']).toBe(0.5);
-  });
-});
-
 describe('headers', () => {
   test('a model with bound thinking gets its beta, an older one that of interleaved thinking, others none', async () => {
     const endpoint = await startNativeEndpoint({ title: '', reply: () => hi });
@@ -165,166 +117,6 @@ describe('headers', () => {
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     expect(last(await ask({ address }))).toMatchObject({ type: 'failed', failure: { code: 'unreachable' } });
     expect(elsewhere.requests).toEqual([]);
-  });
-});
-
-describe('messages', () => {
-  interface Wire {
-    readonly role: string;
-    readonly content: readonly Record<string, unknown>[];
-  }
-  const printed = async (
-    messages: readonly ModelMessage[],
-    model = 'claude-opus-5-5',
-    more: Partial<ModelRequest> = {},
-  ) =>
-    (await messagesBody(model, request({ messages, ...more }))) as {
-      messages: Wire[];
-      tools: Record<string, unknown>[];
-    };
-  const developer: Block = { format: 'developer', text: 'Facts.' };
-  const xml: Block = { format: 'xml', text: '<notification/>' };
-
-  test('results come first in one message, then the user’s words, then the host’s message', async () => {
-    const { messages } = await printed([
-      user,
-      calling('c1', 'c2'),
-      { role: 'tool', call: 'c1', content: 'One.' },
-      { role: 'tool', call: 'c2', content: 'Two.', block: developer, queued: ['Stop.', 'Really.'] },
-    ]);
-    expect(messages.slice(2).map(({ role, content }) => [role, content.map(({ type }) => type)])).toEqual([
-      ['user', ['tool_result', 'tool_result', 'text', 'text']],
-      ['system', ['text']],
-    ]);
-  });
-
-  test('a model without system messages gets the block at the end of the last result', async () => {
-    for (const block of [developer, xml]) {
-      const { messages } = await printed(
-        [user, calling('c1'), { role: 'tool', call: 'c1', content: 'One.', block, queued: ['Stop.'] }],
-        'claude-sonnet-5',
-      );
-      expect(messages.at(-1)?.content).toMatchObject([
-        { type: 'tool_result', content: [{ text: 'One.' }, { text: block.text }] },
-        { type: 'text', text: 'Stop.' },
-      ]);
-    }
-  });
-
-  test('a block of a request that starts a turn follows it as the host’s message, or is above its text', async () => {
-    const asked: ModelMessage = { ...user, block: developer };
-    expect((await printed([asked])).messages.map(({ role }) => role)).toEqual(['user', 'system']);
-    const { messages } = await printed([asked], 'claude-sonnet-5');
-    expect(messages.map(({ content }) => content.map(({ text }) => text))).toEqual([['Facts.', 'Hello.']]);
-  });
-
-  test('host messages of two unanswered requests follow both', async () => {
-    const { messages } = await printed([
-      { ...user, block: developer },
-      { ...user, block: developer },
-    ]);
-    expect(messages.map(({ role, content }) => [role, content.length])).toEqual([
-      ['user', 2],
-      ['system', 2],
-    ]);
-  });
-
-  test('the first and the last message are the user’s, and empty answers are left out', async () => {
-    const answer: ModelMessage = { role: 'assistant', content: 'Hi.', calls: [] };
-    const { messages } = await printed([answer, { ...answer, content: '  ' }, answer]);
-    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
-  });
-
-  test('a failed result has only text; its images follow the results', async () => {
-    const { messages } = await printed(
-      [
-        user,
-        calling('c1', 'c2'),
-        {
-          role: 'tool',
-          call: 'c1',
-          content: 'Failed.',
-          failed: true,
-          resultImages: [{ hash: 'h', mediaType: 'image/png', name: 'a.png' }],
-        },
-        { role: 'tool', call: 'c2', content: '', resultImages: [{ hash: 'h', mediaType: 'image/png', name: 'a.png' }] },
-      ],
-      'claude-opus-5-5',
-      { image: async () => new Uint8Array([1]) },
-    );
-    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AQ==' } };
-    expect(messages.at(-1)?.content).toMatchObject([
-      { type: 'tool_result', content: 'Failed.', is_error: true },
-      { type: 'tool_result', content: [image] },
-      { type: 'text' },
-      image,
-    ]);
-  });
-
-  test('ids and arguments of other APIs are mapped', async () => {
-    const id = 'functions.look:0';
-    const calls = [{ id, name: 'look', arguments: '{"at": cut' }];
-    const { messages } = await printed([
-      user,
-      { role: 'assistant', content: '', calls },
-      { role: 'tool', call: id, content: 'x' },
-    ]);
-    const [use, result] = [messages[1]?.content[0], messages[2]?.content[0]];
-    expect(use).toEqual({
-      type: 'tool_use',
-      id: expect.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/) as string,
-      name: 'look',
-      input: { INVALID_JSON: '{"at": cut' },
-    });
-    expect(result?.['tool_use_id']).toBe(use?.['id']);
-  });
-
-  test('thinking without a signature is not sent to Anthropic', async () => {
-    const items = [
-      { type: 'thinking', thinking: 'Hm.', signature: '' },
-      { type: 'text', text: '' },
-      textContent('Hi.'),
-    ];
-    const origin = { api: 'messages' as const, provider: 'https://api.anthropic.com', model: 'x', items };
-    const { messages } = await printed([user, { role: 'assistant', content: 'Hi.', calls: [], origin }, user]);
-    expect(messages[1]?.content).toEqual([textContent('Hi.')]);
-  });
-
-  test('found tools are deferred and referenced; those of before a compaction, or of older models, are ordinary ones', async () => {
-    const finds: ModelMessage[] = [
-      user,
-      calling('c1'),
-      { role: 'tool', call: 'c1', content: 'Found.', found: ['deploy'] },
-    ];
-    const found = [tool('before'), tool('deploy')];
-    const { messages, tools } = await printed(finds, 'claude-opus-5-5', { found });
-    expect(tools.map(({ name, defer_loading, cache_control }) => [name, defer_loading, cache_control])).toEqual([
-      ['look', undefined, undefined],
-      ['edit', undefined, undefined],
-      ['before', undefined, { type: 'ephemeral' }],
-      ['deploy', true, undefined],
-    ]);
-    expect(messages.at(-1)?.content).toMatchObject([
-      { content: [{ type: 'text' }, { type: 'tool_reference', tool_name: 'deploy' }] },
-    ]);
-    const older = await printed(finds, 'claude-opus-4-1', { found });
-    expect(older.tools.map(({ name }) => name)).toEqual(['look', 'edit', 'before', 'deploy']);
-    expect(JSON.stringify(older.messages)).not.toContain('tool_reference');
-  });
-
-  test('a summary is requested without changing tools: only the choice is none', async () => {
-    const plain = await messagesBody('claude-opus-5-5', request());
-    const { tool_choice: choice, ...rest } = await messagesBody('claude-opus-5-5', request({ allowed: 'none' }));
-    expect(choice).toEqual({ type: 'none' });
-    expect(rest).toEqual(plain);
-  });
-
-  test('Fireworks gets no breakpoint on tools', async () => {
-    const body = await messagesBody('accounts/fireworks/models/minimax-m3', request(), {
-      baseUrl: 'https://api.fireworks.ai/inference',
-    });
-    expect(JSON.stringify(body['tools'])).not.toContain('cache_control');
-    expect(JSON.stringify(body['system'])).toContain('cache_control');
   });
 });
 
@@ -376,16 +168,11 @@ describe('nothing as the answer to results', () => {
     expect(endpoint.refusals).toEqual([]);
   });
 
-  test('a second time it is an empty answer', async () => {
-    const empty = answers({ content: [] });
-    const endpoint = await replies(empty, empty);
-    expect(last(await ask(endpoint, request({ messages: results })))).toEqual({
-      type: 'finished',
-      usage: expect.any(Object) as object,
-    });
+  test('a second time it is an empty answer, which the agent loop reports', async () => {
     const thinks = answers({ content: [thinkingBlock('Hm.')] });
-    const silent = await replies(thinks, thinks);
-    expect(last(await ask(silent, request({ messages: results })))).toMatchObject({ type: 'failed', retry: {} });
+    const endpoint = await replies(thinks, thinks);
+    const parts = await ask(endpoint, request({ messages: results }));
+    expect(last(parts)).toEqual({ type: 'finished', usage: expect.any(Object) as object });
   });
 });
 
@@ -478,7 +265,7 @@ describe('failures', () => {
     ],
     ['a proxy’s page', { status: 502, body: {} }, 'refused', true],
   ] as const)('%s', async (_name, reply, code, isRetried) => {
-    const part = last(await ask(await replies(reply as Reply)));
+    const part = last(await ask(await replies(reply)));
     expect(part).toMatchObject({ type: 'failed', failure: { code, nextStep: expect.any(String) as string } });
     expect(part !== undefined && 'retry' in part).toBe(isRetried);
   });

@@ -1,44 +1,8 @@
-// Group commit: what is added during a write shares the next one, and a file is cut back after a failed write.
+// A file that is appended to, and cut back after a failed write.
 import { ignore } from '../../base/async.ts';
 import { type AppendFile, type FileSystem } from './fileSystem.ts';
 
-/** Commits groups one after the other. */
-export class GroupCommit<Group> {
-  readonly #create: () => Group;
-  readonly #commit: (group: Group) => Promise<void>;
-  #waiting: { readonly group: Group; readonly committed: PromiseWithResolvers<void> } | undefined;
-  #committing: Promise<void> | undefined;
-
-  constructor(create: () => Group, commit: (group: Group) => Promise<void>) {
-    this.#create = create;
-    this.#commit = commit;
-  }
-
-  /** Adds to the next group. Settles as its commit does. */
-  add(put: (group: Group) => void): Promise<void> {
-    this.#waiting ??= { group: this.#create(), committed: Promise.withResolvers() };
-    put(this.#waiting.group);
-    this.#committing ??= this.#commitAll();
-    return this.#waiting.committed.promise;
-  }
-
-  /** Resolves once nothing is being committed. */
-  async settled(): Promise<void> {
-    await this.#committing;
-  }
-
-  async #commitAll(): Promise<void> {
-    // What is added in the same tick joins the first group.
-    await Promise.resolve();
-    for (let next = this.#waiting; next !== undefined; next = this.#waiting) {
-      this.#waiting = undefined;
-      await this.#commit(next.group).then(next.committed.resolve, next.committed.reject);
-    }
-    this.#committing = undefined;
-  }
-}
-
-/** A file that is appended to. After a failed append it may end with a part of the bytes until it is restored. */
+/** After a failed append it may end with a part of the bytes until it is restored. */
 export class DurableFile {
   readonly path: string;
   readonly #files: FileSystem;

@@ -1,36 +1,11 @@
-// Group commit: what is added during a write shares the next one, and a failed write is removed before the next one.
+// A file that is appended to: a failed write is removed before the next one.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
-import { DurableFile, GroupCommit } from '../../../src/node/files/groupCommit.ts';
-import { atTestEnd } from '../../support/endings.ts';
-
-test('entries of one tick share a group, those during its commit the next, and a failure reaches only its own group', async () => {
-  const committed: string[][] = [];
-  const first = Promise.withResolvers<void>();
-  const groups = new GroupCommit<string[]>(
-    () => [],
-    async (group) => {
-      committed.push(group);
-      if (group.includes('one')) await first.promise;
-      if (group.includes('three')) throw new Error('broken');
-    },
-  );
-  const add = (entry: string) => groups.add((group) => group.push(entry));
-  const [one, two] = [add('one'), add('two')];
-  await expect.poll(() => committed.length).toBe(1);
-  const [three, four] = [add('three'), add('four')];
-  first.resolve();
-  await Promise.all([one, two]);
-  const five = add('five');
-  await expect(three).rejects.toThrow('broken');
-  await expect(four).rejects.toThrow('broken');
-  await five;
-  await groups.settled();
-  expect(committed).toEqual([['one', 'two'], ['three', 'four'], ['five']]);
-});
+import { DurableFile } from '../../../../src/node/files/durableFile.ts';
+import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
+import { atTestEnd } from '../../../support/endings.ts';
 
 test('a failed append leaves the known length, and the file can be appended to after it was cut back', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-group-'));
