@@ -62,8 +62,8 @@ export class Directory {
           session: record.session_id,
           agent,
           createdAt: record.timestamp,
-          ...(record.scope && { scope: record.scope }),
-          ...(record.mention_role !== undefined && { mentionRole: record.mention_role }),
+          scope: record.scope,
+          mentionRole: record.mention_role,
         });
         return;
       }
@@ -91,8 +91,8 @@ export class Directory {
         timestamp: createdAt,
         subscription_id: id,
         session_id: session,
-        ...(scope && { scope }),
-        ...(mentionRole !== undefined && { mention_role: mentionRole }),
+        scope,
+        mention_role: mentionRole,
       });
     }
     const seen = Object.fromEntries([...this.sessions.values()].map(({ id, lastSeen }) => [id, lastSeen]));

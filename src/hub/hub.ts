@@ -207,7 +207,7 @@ export class Hub implements Disposable {
     this.#announce({
       message_id,
       thread_id,
-      author: { ...author, ...(machine !== undefined && { machine }) },
+      author: { ...author, machine },
       body: { content },
       scopes,
       refs,

@@ -212,5 +212,5 @@ function distinct(pairs: readonly Pair[]): Pair[] {
 }
 
 function describeSent(messageId: string, thread: string | undefined, createdAt: string): Sent {
-  return { message_id: messageId, ...(thread !== undefined && { thread_id: thread }), created_at: createdAt };
+  return { message_id: messageId, thread_id: thread, created_at: createdAt };
 }

@@ -9,25 +9,15 @@ export const subscriptionMethods: CallerMethods<'subscribe' | 'unsubscribe' | 's
     if (given > 1)
       throw new JsonRpcError(INVALID_PARAMS, 'params: only one of scope, mention_role and all may be given');
     const { subscriptions } = context.directory;
-    const role = mentionRole?.replace(/^@/, '');
-    const criteria = { ...(scope && { scope }), ...(role !== undefined && { mentionRole: role }) };
+    const criteria = { scope, mentionRole: mentionRole?.replace(/^@/, '') };
     if (subscriptions.has(session.id, criteria)) throw refused('subscription already exists');
     const id = subscriptions.nextId;
     const createdAt = now(context);
     const undo = context.directory.subscribe({ id, session: session.id, agent: agent.name, createdAt, ...criteria });
-    await commit(context, [
-      {
-        body: {
-          type: 'subscription.add',
-          subscription_id: id,
-          session_id: session.id,
-          ...(scope && { scope }),
-          ...(role !== undefined && { mention_role: role }),
-        },
-        undo,
-      },
-    ]);
-    return { subscription_id: id, session_id: session.id, created_at: createdAt };
+    const made = { subscription_id: id, session_id: session.id };
+    const body = { type: 'subscription.add', ...made, scope, mention_role: criteria.mentionRole } as const;
+    await commit(context, [{ body, undo }]);
+    return { ...made, created_at: createdAt };
   },
   /** `removed` is false if the session does not have this subscription. */
   unsubscribe: async (context, { session }, { subscription_id: id }) => {
@@ -42,8 +32,9 @@ export const subscriptionMethods: CallerMethods<'subscribe' | 'unsubscribe' | 's
       .of(session.id)
       .map(({ id, scope, mentionRole, createdAt }) => ({
         id,
-        ...(scope && { scope_type: scope.type, scope_value: scope.value }),
-        ...(mentionRole !== undefined && { mention_role: mentionRole }),
+        scope_type: scope?.type,
+        scope_value: scope?.value,
+        mention_role: mentionRole,
         ...(scope === undefined && mentionRole === undefined && { all: true as const }),
         created_at: createdAt,
       }));

@@ -7,8 +7,8 @@ export interface HubSubscription {
   readonly session: string;
   /** The session's agent. */
   readonly agent: string;
-  readonly scope?: Pair;
-  readonly mentionRole?: string;
+  readonly scope?: Pair | undefined;
+  readonly mentionRole?: string | undefined;
   readonly createdAt: string;
 }
 

@@ -47,7 +47,7 @@ export function createLock(deps: LockDeps): Lock {
   const readOwner = async (folder: string) => parse(ownerSchema, await files.read(join(folder, OWNER)));
   const writeOwner = async (folder: string, since: string, released: boolean) => {
     startTime ??= deps.startTimeOf(self.pid);
-    const owner = { ...self, since, released, ...(startTime !== undefined && { start_time: startTime }) };
+    const owner = { ...self, since, released, start_time: startTime };
     await files.writeWhole(join(folder, OWNER), encodeJson(owner));
   };
   /** The lock file may have been removed although its owner is still alive. */

@@ -42,25 +42,15 @@ export interface Storage {
 }
 
 export function createStorage(deps: StorageDeps): Storage {
-  const { files, clock, logger, folder, ids } = deps;
+  const { files, folder, ids } = deps;
   const places = createPlaces(deps);
   const snapshots = createSnapshots({ files, folder, elsewhere: () => places.storages() });
-  const { captureFirst } = deps;
-  const checkpoints = createCheckpoints({
-    files,
-    folder,
-    snapshots,
-    clock,
-    logger,
-    ...(captureFirst && { captureFirst }),
-  });
+  const checkpoints = createCheckpoints({ ...deps, snapshots });
   const logsAt = (at: Places) => ({
-    store: createStore({ files, places: at, clock, logger }),
+    store: createStore({ ...deps, places: at }),
     lock: createLock({
-      files,
+      ...deps,
       places: at,
-      clock,
-      logger,
       tryLock: deps.tryLock ?? tryKernelLock,
       self: { pid: process.pid, window: deps.window },
       ulid: () => ids.ulid(),
@@ -74,13 +64,15 @@ export function createStorage(deps: StorageDeps): Storage {
     snapshots,
     checkpoints,
     views: createViews({
-      ...{ files, places, clock, logger, isAlive },
+      ...deps,
+      places,
+      isAlive,
       pid: process.pid,
       name: ids.ulid(),
       startTimeOf: knownStartTime,
     }),
     cleanUp: async () => {
-      const parts = { files, folder, places, clock, logger };
+      const parts = { ...deps, places };
       const named = await namedCheckpoints(parts);
       // Checkpoints first, since removed ones may name snapshots.
       await checkpoints.cleanUp((name) => named.has(name));

@@ -47,11 +47,7 @@ export function createViews(deps: ViewFilesDeps): Views {
     const folder = await places.folderOf(conversation);
     await files.makeFolder(folder);
     startTime ??= deps.startTimeOf(pid);
-    const view: z.infer<typeof viewSchema> = {
-      pid,
-      ...(startTime !== undefined && { start_time: startTime }),
-      ...(typed !== undefined && { typed_at: typed }),
-    };
+    const view: z.infer<typeof viewSchema> = { pid, start_time: startTime, typed_at: typed };
     await files.writeWhole(join(folder, ownFile), Buffer.from(JSON.stringify(view)));
   };
   const isOpen = ({ pid: other, start_time: started }: z.infer<typeof viewSchema>) =>

@@ -55,29 +55,27 @@ export type Row = Readonly<Record<string, unknown>>;
 export function toMessage(row: Row, reader: string): HubMessage {
   const author = text(row, 'author');
   const structured = textOrNull(row, 'structured');
-  const replyTo = textOrNull(row, 'reply_to');
-  const updated = textOrNull(row, 'updated_at');
   const machine = text(row, 'machine');
   return {
     message_id: text(row, 'message_id'),
     thread_id: textOrNull(row, 'thread_id'),
-    ...(replyTo !== null && { reply_to: replyTo }),
+    reply_to: textOrNull(row, 'reply_to') ?? undefined,
     author: {
       agent_id: author,
       name: author,
       role: text(row, 'author_role'),
       module: text(row, 'author_module'),
-      ...(machine !== '' && { machine }),
+      machine: machine === '' ? undefined : machine,
     },
     body: {
       format: text(row, 'format'),
       content: text(row, 'content'),
-      ...(structured !== null && { structured: JSON.parse(structured) as unknown }),
+      structured: structured === null ? undefined : (JSON.parse(structured) as unknown),
     },
     scopes: JSON.parse(text(row, 'scopes')) as Pair[],
     refs: JSON.parse(text(row, 'refs')) as Pair[],
     created_at: text(row, 'created_at'),
-    ...(updated !== null && { updated_at: updated }),
+    updated_at: textOrNull(row, 'updated_at') ?? undefined,
     version: number(row, 'version'),
     deleted: number(row, 'deleted') !== 0,
     is_read: (author === reader && machine === '') || number(row, 'was_read') !== 0,

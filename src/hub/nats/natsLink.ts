@@ -116,15 +116,14 @@ class NatsLink implements HubLink {
         machine,
         live: unread !== undefined,
         last_seen_at: new Date(this.#presence.lastSeen(name) ?? since).toISOString(),
-        ...(unread !== undefined && { unread }),
+        unread,
       });
     }
     return agents;
   }
 
   health(): LinkHealth {
-    const ahead = this.#presence.clockAhead;
-    const server = { ...this.#server, ...(ahead !== undefined && { clock_ahead_ms: ahead }) };
+    const server = { ...this.#server, clock_ahead_ms: this.#presence.clockAhead };
     return { server, not_sent: this.#outbox.waiting, stream_full: this.#full };
   }
 
