@@ -10,15 +10,10 @@ import { describeIssue } from '../protocol/describeIssue.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { ClientFrontend } from './frontend.ts';
 import { readPromptParts } from './promptParts.ts';
-import {
-  type ChangedSettings,
-  type FolderListener,
-  NO_CONVERSATION,
-  type SessionFolder,
-  type SessionSettings,
-} from './sessionFolder.ts';
+import { type FolderListener, NO_CONVERSATION, type SessionFolder, type SessionSettings } from './sessionFolder.ts';
 import { optionsOf, readMode, readOption, stateOf } from './sessionState.ts';
 import { outputUpdate, type SessionUpdate, startedUpdate, updatesOf } from './updates.ts';
+import { type ConversationChoice } from '../protocol/page/controlsView.ts';
 
 export interface AcpAgentDeps {
   readonly logger: Logger;
@@ -116,7 +111,7 @@ export class AcpAgent implements Disposable {
       folder.addServers(mcpServers);
       const session = unwrap(await folder.create());
       this.#sessions.set(session, folder);
-      const state = stateOf(await folder.settings());
+      const state = stateOf(await folder.settings(session));
       this.#offerCommands(folder, session);
       return { sessionId: session, ...state };
     },
@@ -125,14 +120,14 @@ export class AcpAgent implements Disposable {
         const { folder, events } = await this.#join(cwd, sessionId, mcpServers);
         for (const event of events) this.#forward(folder, sessionId, event, true);
         await this.#sending.get(sessionId);
-        return stateOf(await folder.settings());
+        return stateOf(await folder.settings(sessionId));
       };
       return this.#opened(sessionId, load());
     },
     'session/resume': async ({ cwd, sessionId, mcpServers }) => {
       const resume = async () => {
         const { folder } = await this.#join(cwd, sessionId, mcpServers);
-        return stateOf(await folder.settings());
+        return stateOf(await folder.settings(sessionId));
       };
       return this.#opened(sessionId, resume());
     },
@@ -162,15 +157,15 @@ export class AcpAgent implements Disposable {
     },
     'session/set_mode': async ({ sessionId, modeId }) => {
       const folder = this.#session(sessionId);
-      const { mode } = await change(folder, readMode(modeId));
-      this.#updateAll(folder, { sessionUpdate: 'current_mode_update', currentModeId: mode });
+      const { mode } = await change(folder, sessionId, readMode(modeId));
+      this.#update(sessionId, { sessionUpdate: 'current_mode_update', currentModeId: mode });
       return {};
     },
     'session/set_config_option': async ({ sessionId, configId, value }) => {
       const folder = this.#session(sessionId);
-      const wanted = readOption(await folder.settings(), configId, value);
-      const configOptions = optionsOf(await change(folder, wanted));
-      this.#updateAll(folder, { sessionUpdate: 'config_option_update', configOptions });
+      const wanted = readOption(await folder.settings(sessionId), configId, value);
+      const configOptions = optionsOf(await change(folder, sessionId, wanted));
+      this.#update(sessionId, { sessionUpdate: 'config_option_update', configOptions });
       return { configOptions };
     },
     '_earshot/notify': async ({ sessionId, ...notification }) => {
@@ -193,9 +188,8 @@ export class AcpAgent implements Disposable {
     }
   }
 
-  /** Settings apply to all sessions of a folder, so all of them get the update. */
-  #updateAll(folder: SessionFolder, update: SessionUpdate): void {
-    for (const [session, of] of this.#sessions) if (of === folder) this.#queue(session, async () => [update]);
+  #update(session: string, update: SessionUpdate): void {
+    this.#queue(session, async () => [update]);
   }
 
   /** Sends the commands after the reply that names the session: before it, the client does not know the session. */
@@ -330,11 +324,15 @@ export class AcpAgent implements Disposable {
   }
 }
 
-/** `wanted`: the settings to change, or why the request is not valid. */
-async function change(folder: SessionFolder, wanted: ChangedSettings | string): Promise<SessionSettings> {
+/** `wanted`: the choice, or why the request is not valid. */
+async function change(
+  folder: SessionFolder,
+  session: string,
+  wanted: ConversationChoice | string,
+): Promise<SessionSettings> {
   if (typeof wanted === 'string') throw new JsonRpcError(INVALID_PARAMS, wanted);
-  unwrap(await folder.set(wanted));
-  return folder.settings();
+  unwrap(await folder.choose(session, wanted));
+  return folder.settings(session);
 }
 
 function isMethod(method: string): method is AcpMethod {

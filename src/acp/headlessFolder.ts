@@ -22,7 +22,6 @@ export interface FolderAgent {
   readonly store: Pick<Store, 'list' | 'read'>;
   readonly snapshots: Pick<Snapshots, 'get'>;
   settings(): Settings;
-  set(changed: Partial<Settings>): void;
   addServers(servers: readonly ClientServer[]): void;
   commands(): Promise<readonly SlashCommand[]>;
   /** Ends the commands of a conversation. */
@@ -45,7 +44,6 @@ export function createHeadlessFolder(agent: FolderAgent, listener: FolderListene
     }
     if (event.seq > since) listener.event(conversation, event);
   });
-  const models = modelsOf(agent.settings());
   const turnOf = (session: string) => earshot.get(session)?.log.state.turn;
   return {
     folder,
@@ -53,11 +51,12 @@ export function createHeadlessFolder(agent: FolderAgent, listener: FolderListene
     effectOf: (tool) => earshot.tools.known(tool)?.effect,
     traitsOf: (tool) => earshot.tools.traits(tool),
     keyOf: (session) => turnOf(session)?.key ?? '',
-    settings: async () => ({ ...agent.settings(), models }),
-    set: async (changed) => {
-      agent.set(changed);
-      return succeeded(undefined);
+    settings: async (session) => {
+      const { model, settings, choice } = earshot.choices.of(session);
+      const { efforts } = model;
+      return { ...settings, models: modelsOf(agent.settings()), efforts, effort: choice.effort };
     },
+    choose: (session, choice) => earshot.choices.choose(session, choice),
     addServers: (servers) => agent.addServers(servers),
     commands: () => agent.commands(),
     create: async () => {

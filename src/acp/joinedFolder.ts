@@ -5,6 +5,7 @@ import { type GivenAttachment } from '../core/agent/userText.ts';
 import { RemoteRequests } from '../core/client/remoteRequests.ts';
 import { type LogEvent, readWritten } from '../protocol/event.ts';
 import { type ClientServer } from '../protocol/outside/acp.ts';
+import { type ConversationChoice } from '../protocol/page/controlsView.ts';
 import {
   type HostMessageOf,
   type HostReplies,
@@ -16,7 +17,6 @@ import {
 import { readSettings } from '../protocol/settings.ts';
 import { notFound } from './headlessFolder.ts';
 import {
-  type ChangedSettings,
   type ClientNotification,
   type FolderListener,
   type ListedSession,
@@ -95,18 +95,25 @@ export class JoinedFolder implements SessionFolder {
     return '';
   }
 
-  async settings(): Promise<SessionSettings> {
+  async settings(session: string): Promise<SessionSettings> {
     const { data } = await this.#deps.window.request('read_config', {});
+    const { current } = await this.#deps.window.request('list_models', { conversation: session });
     const config = data as Readonly<Record<string, unknown>>;
     const { settings } = readSettings((name) => config[name]);
-    return { ...settings, models: modelsOf(settings) };
+    const { mode = settings.mode, approvals = settings['approvals.mode'], efforts, effort } = current;
+    const { reference: model = settings.model } = current;
+    return { ...settings, model, mode, 'approvals.mode': approvals, models: modelsOf(settings), efforts, effort };
   }
 
-  /** Only the user changes the settings of a window; a program that is attached to it cannot. */
-  async set(changed: ChangedSettings): Promise<Result<void>> {
-    const settings = await this.settings();
-    const names = Object.keys(changed) as (keyof ChangedSettings)[];
-    if (names.every((name) => settings[name] === changed[name])) return succeeded(undefined);
+  /** Only the user chooses in a window; a program that is attached to it cannot. */
+  async choose(session: string, { mode, approvals, model, effort }: ConversationChoice): Promise<Result<void>> {
+    const held = await this.settings(session);
+    const isSame =
+      (mode ?? held.mode) === held.mode &&
+      (approvals ?? held['approvals.mode']) === held['approvals.mode'] &&
+      (model ?? held.model) === held.model &&
+      (effort ?? held.effort) === held.effort;
+    if (isSame) return succeeded(undefined);
     return failed('setting', 'The session runs in a window of VS Code.', 'Change it in that window.');
   }
 

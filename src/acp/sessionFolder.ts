@@ -4,6 +4,7 @@ import { type GivenAttachment } from '../core/agent/userText.ts';
 import { type LogEvent } from '../protocol/event.ts';
 import { type Level } from '../protocol/notification.ts';
 import { type ClientServer } from '../protocol/outside/acp.ts';
+import { type ConversationChoice, type Effort } from '../protocol/page/controlsView.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { type ClientFrontend } from './frontend.ts';
 import { type UpdateDeps } from './updates.ts';
@@ -34,13 +35,13 @@ export interface ClientNotification {
   readonly message: string;
 }
 
-/** Settings that a client shows and may change. */
-type Changeable = Pick<Settings, 'mode' | 'approvals.mode' | 'model'>;
-export type ChangedSettings = Partial<Changeable>;
-
-export interface SessionSettings extends Changeable {
+/** What a client shows and may choose for a session. */
+export interface SessionSettings extends Pick<Settings, 'mode' | 'approvals.mode' | 'model'> {
   /** The models that can be chosen; empty if only the Guide answers. */
   readonly models: readonly string[];
+  /** The levels of reasoning that the model has, and the chosen one. */
+  readonly efforts?: readonly Effort[] | undefined;
+  readonly effort?: ConversationChoice['effort'];
 }
 
 /** A command that the user can write after a slash. */
@@ -53,8 +54,9 @@ export interface SessionFolder extends Pick<UpdateDeps, 'snapshots' | 'effectOf'
   readonly folder: string;
   /** The key of an open session, which only the model may see; empty if the events come without it. */
   keyOf(session: string): string;
-  settings(): Promise<SessionSettings>;
-  set(changed: ChangedSettings): Promise<Result<void>>;
+  /** As they hold in a session. */
+  settings(session: string): Promise<SessionSettings>;
+  choose(session: string, choice: ConversationChoice): Promise<Result<void>>;
   /** MCP servers that the client passes with a session. */
   addServers(servers: readonly ClientServer[]): void;
   commands(): Promise<readonly SlashCommand[]>;

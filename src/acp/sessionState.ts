@@ -1,10 +1,11 @@
 // The mode and the options of a session, with the labels that a client shows for them.
-import { APPROVAL_MODES, MODES } from '../protocol/page/controlsView.ts';
+import { APPROVAL_MODES, type ConversationChoice, EFFORT_CHOICES, MODES } from '../protocol/page/controlsView.ts';
 import { type Settings } from '../protocol/settings.ts';
-import { type ChangedSettings, type SessionSettings } from './sessionFolder.ts';
+import { type SessionSettings } from './sessionFolder.ts';
 
 const APPROVALS = 'approvals';
 const MODEL = 'model';
+const EFFORT = 'effort';
 const APPROVAL_NAMES: Readonly<Record<Settings['approvals.mode'], string>> = {
   ask: 'Ask for everything',
   reads: 'Allow reads',
@@ -43,27 +44,49 @@ export function optionsOf(settings: SessionSettings): readonly object[] {
             options: models,
           },
         ]),
+    ...(settings.efforts === undefined || settings.efforts.length === 0
+      ? []
+      : [
+          {
+            type: 'select',
+            id: EFFORT,
+            name: 'Effort',
+            category: 'thought_level',
+            currentValue: settings.effort ?? 'auto',
+            options: ['auto', ...settings.efforts].map((value) => ({ value, name: value })),
+          },
+        ]),
   ];
 }
 
-/** The configured model and those that have options in the settings; all are models of the same endpoint. */
-export function modelsOf({ model, models }: Pick<Settings, 'model' | 'models'>): readonly string[] {
-  return model === '' ? [] : [...new Set([model, ...Object.keys(models)])];
+/** The configured model, those that have options in the settings, and those that providers list there. */
+export function modelsOf({
+  model,
+  models,
+  providers,
+}: Pick<Settings, 'model' | 'models' | 'providers'>): readonly string[] {
+  const listed = Object.entries(providers).flatMap(([id, one]) => (one.models ?? []).map((name) => `${id}/${name}`));
+  return model === '' ? [] : [...new Set([model, ...Object.keys(models), ...listed])];
 }
 
-/** The settings to change, or why the value is not valid. */
-export function readMode(modeId: string): ChangedSettings | string {
+/** The choice, or why the value is not valid. */
+export function readMode(modeId: string): ConversationChoice | string {
   const mode = MODES.find((one) => one === modeId);
   return mode === undefined ? `modeId: must be one of ${MODES.join(', ')}` : { mode };
 }
 
-export function readOption(settings: SessionSettings, configId: string, value: unknown): ChangedSettings | string {
+export function readOption(settings: SessionSettings, configId: string, value: unknown): ConversationChoice | string {
   if (configId === MODEL) {
     const { models } = settings;
     const model = models.find((one) => one === value);
     return model === undefined ? `value: must be one of ${models.join(', ')}` : { model };
   }
-  if (configId !== APPROVALS) return `configId: must be ${APPROVALS} or ${MODEL}`;
+  if (configId === EFFORT) {
+    const levels = ['auto', ...(settings.efforts ?? [])];
+    const effort = EFFORT_CHOICES.find((one) => one === value && levels.includes(one));
+    return effort === undefined ? `value: must be one of ${levels.join(', ')}` : { effort };
+  }
+  if (configId !== APPROVALS) return `configId: must be ${APPROVALS}, ${EFFORT} or ${MODEL}`;
   const mode = APPROVAL_MODES.find((one) => one === value);
-  return mode === undefined ? `value: must be one of ${APPROVAL_MODES.join(', ')}` : { 'approvals.mode': mode };
+  return mode === undefined ? `value: must be one of ${APPROVAL_MODES.join(', ')}` : { approvals: mode };
 }

@@ -64,6 +64,7 @@ export type ModelCode =
   | 'not_found'
   | 'rate_limited'
   | 'refused'
+  | 'region_refused'
   | 'schema'
   | 'stream_broken'
   | 'stream_cut'

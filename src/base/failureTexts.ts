@@ -62,6 +62,7 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
   no_list: 'The endpoint does not list its models.',
   no_permission: 'VS Code has no permission to use this model.',
   no_quota: 'The quota of this model is used up.',
+  region_refused: 'The endpoint does not serve your region.',
   no_stream: 'The endpoint does not stream its answers.',
   rate_limited: 'The endpoint limits the rate of requests.',
   schema: 'The answer does not have the wanted form.',

@@ -13,7 +13,9 @@ import { LineSplitter } from '../base/json/jsonLines.ts';
 import { parseJsonc } from '../base/json/jsonc.ts';
 import { type Logger, type Model } from '../core/ports/ports.ts';
 import { createGuideModel } from '../models/guide/guide.ts';
-import { createModel } from '../models/model.ts';
+import { createConfiguredModels } from '../models/configuredModels.ts';
+import { KnownModels } from '../models/facts/modelFacts.ts';
+import { environmentKey, providersIn } from '../models/providers.ts';
 import { findWindows } from '../plugins/client/windows.ts';
 import { readSettings, type Settings } from '../protocol/settings.ts';
 import { type FolderAgentDeps, openFolderAgent } from './acp/folderAgent.ts';
@@ -28,7 +30,7 @@ A folder that is open in VS Code: its conversations are the sessions, and its se
   --storage            where conversations are stored (default: ~/.earshot/acp)
   --headless           does not join windows of VS Code
 
-The key of the endpoint is read from EARSHOT_API_KEY, for OpenAI also from OPENAI_API_KEY.`;
+The key of --base-url is read from EARSHOT_API_KEY, that of a provider in earshot.providers from EARSHOT_API_KEY_<ID>. Keys\nof well-known providers are also read from their own variables, such as ANTHROPIC_API_KEY, and sent only there.`;
 
 const LONGEST_LINE = 32 * 1024 * 1024;
 const VERSION = '1';
@@ -39,7 +41,6 @@ const PREFIX = 'earshot.';
 const HERE = dirname(fileURLToPath(import.meta.url));
 /** The folder of the built programs: this module is a chunk of one. */
 const PROGRAMS = basename(HERE) === 'chunks' ? dirname(HERE) : HERE;
-const OPENAI = 'https://api.openai.com';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -67,7 +68,7 @@ async function main(): Promise<void> {
     storage: values.storage ?? join(USER_FOLDER, 'acp'),
     userFolder: USER_FOLDER,
     capture: true,
-    model: modelChooser(),
+    model: modelChooser(settings),
   };
   await serve(
     new AcpAgent({
@@ -134,24 +135,16 @@ async function readSettingsFile(path: string): Promise<Record<string, unknown>> 
   return Object.fromEntries(entries.map(([name, value]) => [name.slice(PREFIX.length), value]));
 }
 
-function modelChooser(): (settings: Settings) => Model {
+/** Without any provider the Guide answers, whatever model is named. */
+function modelChooser(settings: Settings): (reference: string) => Model | undefined {
   const guide = createGuideModel();
-  let made: { readonly name: string; readonly model: Model } | undefined;
-  return ({ model, baseUrl, models }) => {
-    if (model === '' || baseUrl === '') return guide;
-    const name = JSON.stringify([baseUrl, model]);
-    if (made?.name !== name) {
-      const options = models[model] ?? {};
-      made = { name, model: createModel({ baseUrl, model, options, apiKey: async () => keyFor(baseUrl) }) };
-    }
-    return made.model;
-  };
-}
-
-/** Sends OpenAI's key only to OpenAI. */
-function keyFor(baseUrl: string): string | undefined {
-  const own = process.env['EARSHOT_API_KEY'];
-  return own ?? (new URL(baseUrl).origin === OPENAI ? process.env['OPENAI_API_KEY'] : undefined);
+  const configured = createConfiguredModels({
+    settings: () => settings,
+    known: new KnownModels({ path: join(dirname(PROGRAMS), 'media', 'models.json'), logger }),
+    key: async (provider) => environmentKey(provider, process.env),
+  });
+  const hasNone = providersIn(settings).length === 0;
+  return (reference) => (reference === '' || hasNone ? guide : configured(reference));
 }
 
 /** Logs to stderr, since stdout carries the protocol. */

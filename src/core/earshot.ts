@@ -7,6 +7,7 @@ import { type NotificationDraft } from '../protocol/notification.ts';
 import { HandOver } from './agent/handOver.ts';
 import { type AcceptedText, acceptText, type MessageOptions, type RequestOptions } from './agent/userText.ts';
 import { Captures } from './checkpoints/captures.ts';
+import { Choices } from './choices.ts';
 import { viewAsAgent } from './conversation/agentConversation.ts';
 import { type ConversationChange, type LiveConversation, storageFailure } from './conversation/liveConversation.ts';
 import { ConversationLog } from './conversation/log.ts';
@@ -26,8 +27,6 @@ import { ToolRegistry } from './tools/registry.ts';
 import { type Services } from './tools/services.ts';
 import { type MessageOutcome, Turns } from './turns.ts';
 
-const TASK_ENDED = 'task.ended' satisfies ShippedKind;
-
 export class Earshot implements Disposable, Publisher {
   readonly #ports: Services;
   readonly #dispatcher: Dispatcher;
@@ -41,6 +40,7 @@ export class Earshot implements Disposable, Publisher {
   readonly #views: LiveViews;
   readonly #hooks: ConversationHooks;
   readonly producers: Producers;
+  readonly choices: Choices;
   /** Tools can be added and removed at any time. */
   readonly tools: ToolRegistry;
 
@@ -49,7 +49,8 @@ export class Earshot implements Disposable, Publisher {
     this.#dispatcher = new Dispatcher({
       ids: ports.ids,
       repair: (id) => this.#repair(id),
-      onlyOwn: (kind) => kind === TASK_ENDED && ports.settings()['notifications.tasks'] === 'own',
+      onlyOwn: (kind) =>
+        kind === ('task.ended' satisfies ShippedKind) && ports.settings()['notifications.tasks'] === 'own',
       eachTime: (kind) => ports.settings()['notifications.levels'][kind] !== undefined,
     });
     const report = (error: unknown) => ports.logger.error('a listener failed', error);
@@ -62,6 +63,7 @@ export class Earshot implements Disposable, Publisher {
     const { seen, live } = this.#views;
     this.producers = this.#held.add(new Producers({ ...ports, outlet: this.#dispatcher, seen, live }));
     this.#turns = new Turns({ ports, registry: this.tools, changed, producers: this.producers });
+    this.choices = new Choices({ ports, registry: this.tools, turns: this.#turns, get: (id) => this.#live.get(id) });
     this.#ownership = new Ownership({
       ports,
       join: (live) => this.#subscribeOwned(live),
@@ -277,7 +279,7 @@ export class Earshot implements Disposable, Publisher {
   }
 
   #join(id: string, { opened, owner }: Opening): Live {
-    const { clock, ids, logger: output } = this.#ports;
+    const { clock, ids, logger: output, checkpoints } = this.#ports;
     const log = new ConversationLog({ id, opened, clock, ids, logger: output, tools: this.tools });
     const handOver = new HandOver({
       log,
@@ -288,7 +290,6 @@ export class Earshot implements Disposable, Publisher {
       asked: () => this.#onDidChange.fire({ conversation: id }),
     });
     const edits = new OwnEdits(() => this.#views.changed());
-    const { checkpoints } = this.#ports;
     const captures = checkpoints && new Captures({ ...this.#ports, checkpoints, log, output });
     const live: Live = {
       log,

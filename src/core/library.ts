@@ -2,7 +2,7 @@
 import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { EVENT_VERSION, type LogEvent } from '../protocol/event.ts';
 import { exportJson, exportMarkdown } from './conversation/export.ts';
-import { forkedDraft, forkEvents, forkPoints } from './conversation/fork.ts';
+import { choiceIn, forkedDraft, forkEvents, forkPoints } from './conversation/fork.ts';
 import { openElsewhere, withOwned } from './conversation/opening.ts';
 import { HubAgents } from './conversation/projections/hubAgents.ts';
 import { shortTitle } from './conversation/projections/summary.ts';
@@ -77,16 +77,19 @@ export class Library {
     if (event?.type !== 'chat_request') return failed('not_found', 'This message is no longer in the log.');
     await this.#earshot.stop(id);
     const point = forkPoints(events.value).find((seq) => seq < event.seq);
-    const forked = point === undefined ? await this.#create(id, request) : await this.fork(id, point, request);
+    const forked =
+      point === undefined ? await this.#create(id, request, events.value) : await this.fork(id, point, request);
     return forked.ok ? succeeded({ conversation: forked.value, request: event }) : forked;
   }
 
-  async #create(id: string, request: string): Promise<Result<string>> {
+  async #create(id: string, request: string, events: readonly LogEvent[]): Promise<Result<string>> {
     const created = await this.#earshot.create();
     if (!created.ok) return created;
     const { log } = created.value;
     const noted = await orStorageFailure(async () => {
       await log.append(forkedDraft({ id, through: 0, request }));
+      const choice = choiceIn(events);
+      if (Object.keys(choice).length > 0) await log.append({ type: 'choice_made', ...choice });
     });
     return noted.ok ? succeeded(log.id) : noted;
   }

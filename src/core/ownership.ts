@@ -36,7 +36,11 @@ export class Ownership {
       live.lock = lock;
       live.held.add(lock.onDidLose(() => this.release(live)));
     }
-    if (log.state.turn.key === '') await log.append({ type: 'conversation_started', key: ports.ids.key() });
+    if (log.state.turn.key === '') {
+      await log.append({ type: 'conversation_started', key: ports.ids.key() });
+      const choice = ports.firstChoice?.() ?? {};
+      if (Object.keys(choice).length > 0) await log.append({ type: 'choice_made', ...choice });
+    }
     live.subscriptions = this.#deps.join(live);
     turns.startActivator(live);
     await ports.handles?.reattach(log, lock?.handedOver === true);

@@ -3,8 +3,9 @@ import { type Disposable, DisposableStore, toDisposable } from '../base/disposab
 import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type EventOf, type LogEvent } from '../protocol/event.ts';
 import { type ConversationChange, type LiveConversation } from './conversation/liveConversation.ts';
+import { withChosen } from './conversation/choices.ts';
 import { shortTitle } from './conversation/projections/summary.ts';
-import { type CountedUsage } from './conversation/projections/usage.ts';
+import { type CountedUsage, missingUsage } from './conversation/projections/usage.ts';
 import { type Earshot } from './earshot.ts';
 import { type Ports } from './ports/ports.ts';
 import {
@@ -159,8 +160,11 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
       ...(given !== undefined && { tools: [...given] }),
       ...(model !== undefined && { model }),
     };
+    const { model: ofParent, ...chosen } = this.#get(parent)?.log.state.choice.current ?? {};
+    const choice = { ...chosen, ...(model === undefined && ofParent !== undefined && { model: ofParent }) };
     const drafts: EventDraft[] = [
       { type: 'conversation_started', key: this.#deps.ids.key(), subagent: origin },
+      ...(Object.keys(choice).length === 0 ? [] : [{ type: 'choice_made' as const, ...choice }]),
       { type: 'title_set', title: shortTitle(`${name}: ${task}`) },
     ];
     return drafts.map((draft, index) => ({
@@ -221,6 +225,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
       if (event.type === 'model_call' && live !== undefined) this.#count(live, event);
       if (event.type === 'turn_ended' && event.outcome === 'stopped' && live?.owned === true)
         this.#stopFor(conversation);
+      if (event.type === 'choice_made') this.#passOn(conversation, event);
     }
     if (live !== undefined) process?.update(live);
   }
@@ -235,6 +240,16 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
       if (parent !== conversation || this.#host === undefined) continue;
       this.#parents.delete(child);
       void this.#host.earshot.stop(child).catch((error: unknown) => this.#report(error));
+    }
+  }
+
+  /** Mode and approvals hold for the subagents of a conversation, too. */
+  #passOn(parent: string, { mode, approvals }: EventOf<'choice_made'>): void {
+    const chosen = withChosen({}, { mode, approvals });
+    if (Object.keys(chosen).length === 0) return;
+    for (const [child, of] of this.#parents) {
+      if (of !== parent || this.#get(child)?.owned !== true) continue;
+      void this.#host?.earshot.choices.choose(child, chosen).catch((error: unknown) => this.#report(error));
     }
   }
 
@@ -265,11 +280,8 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     if (to?.owned !== true) return;
     const known = to.state.usage.usedBySubagent(log.id);
     for (const [model, used] of log.state.usage.byModel) {
-      const counted = known.get(model) ?? { input: 0, output: 0, cached: 0 };
-      const input = used.input - counted.input;
-      const output = used.output - counted.output;
-      if (input <= 0 && output <= 0) continue;
-      const usage = { input_tokens: input, output_tokens: output, cached_tokens: used.cached - counted.cached };
+      const usage = missingUsage(used, known.get(model));
+      if (usage.input_tokens <= 0 && usage.output_tokens <= 0) continue;
       await to.append({
         type: 'model_call',
         model,

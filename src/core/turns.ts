@@ -1,4 +1,5 @@
 // Starts and ends the turns of live conversations, and handles queued messages and notifications around their end.
+import { DisposableStore } from '../base/disposable.ts';
 import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { Activator } from './agent/activator.ts';
 import { closeTurn, recoverTurn } from './agent/calls.ts';
@@ -8,7 +9,9 @@ import { nameConversation } from './agent/titles.ts';
 import { TurnControl } from './agent/turnControl.ts';
 import { type Sampling, type TurnDeps, type TurnEnd } from './agent/turnDeps.ts';
 import { type AcceptedText } from './agent/userText.ts';
+import { withChosen } from './conversation/choices.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
+import { type ConversationChoice } from '../protocol/page/controlsView.ts';
 import { type Live } from './live.ts';
 import { type QueuedMessage } from './ports/ports.ts';
 import { compactFocus } from './prompt/builtInSkills.ts';
@@ -99,6 +102,15 @@ export class Turns {
     });
   }
 
+  /** From the next request on; an open approval is judged again. */
+  async choose(live: Live, choice: ConversationChoice): Promise<Result<void>> {
+    return this.#attempt(live, async () => {
+      await live.log.append({ type: 'choice_made', ...withChosen({}, choice) });
+      live.activator?.reconsider();
+      return succeeded(undefined);
+    });
+  }
+
   /** *Deliver Now*: the user starts it, so no limits apply. Running tools deliver with their results anyway. */
   async deliverNow(live: Live): Promise<Result<void>> {
     return this.#attempt(live, async () => {
@@ -158,7 +170,7 @@ export class Turns {
   startActivator(live: Live): void {
     live.activator = new Activator({
       log: live.log,
-      ports: { ...this.#deps.ports, model: () => ofConversation(this.#deps, live.log).model() },
+      ports: { ...this.#deps.ports, ...this.#chosen(live) },
       doing: () => activityOf(live),
       wake: () => this.#run(live, beginSystemTurn(this.#turnDeps(live), 'system')),
       interrupt: () => live.turn?.control.interrupt('event'),
@@ -222,12 +234,27 @@ export class Turns {
   #turnDeps(live: Live): TurnDeps {
     const { ports } = this.#deps;
     const { log, edits, captures } = live;
-    const { registry, model } = ofConversation(this.#deps, log);
+    const { registry } = ofConversation(this.#deps, log);
     const sampling = { producers: this.#deps.producers };
     const prompt = this.#prompts.get(live) ?? new PromptState();
     this.#prompts.set(live, prompt);
     const shared = { sampling, prompt, refusals: this.#refusals, ...(captures && { captures }) };
-    return { log, registry, edits, ports: { ...ports, model }, ...shared };
+    return { log, registry, edits, ports: { ...ports, ...this.#chosen(live) }, ...shared };
+  }
+
+  /** The ports as they hold in this conversation, also after a choice that is made during the turn. */
+  #chosen({ log }: Live): Pick<Services, 'model' | 'settings' | 'onDidChangeSettings'> {
+    const { onDidChangeSettings } = this.#deps.ports;
+    return {
+      model: () => ofConversation(this.#deps, log).model(),
+      settings: () => ofConversation(this.#deps, log).settings(),
+      onDidChangeSettings: (listener) => {
+        const held = new DisposableStore();
+        if (onDidChangeSettings !== undefined) held.add(onDidChangeSettings(listener));
+        held.add(log.onDidAppend(({ event }) => event.type === 'choice_made' && listener()));
+        return held;
+      },
+    };
   }
 
   /** `started`: resolves once the request is on disk. */

@@ -143,7 +143,7 @@ class HookRunner implements CheckedHooks {
         session_id: moment.conversation,
         transcript_path: '',
         cwd: folder,
-        permission_mode: this.#deps.mode() === 'plan' ? 'plan' : 'default',
+        permission_mode: (moment.mode ?? this.#deps.mode()) === 'plan' ? 'plan' : 'default',
         hook_event_name: NAMES[event],
         ...moment.input,
       });

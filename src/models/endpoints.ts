@@ -1,28 +1,123 @@
 // Queries an endpoint without calling a model: lists its models, checks the key, finds local servers.
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { withoutTrailing } from '../base/text.ts';
 import { USER_AGENT } from '../node/userAgent.ts';
 import { readStart, readWhole, TooLargeError } from '../node/boundedBody.ts';
+import { apiBase, apiOf, isAnthropic, keyHeaders } from './api.ts';
+import { type ModelFacts, type Price } from './facts/factsFile.ts';
 import { endpointLabel } from './profile.ts';
+import { type Provider } from './providers.ts';
+import { meaningOf } from './refusals.ts';
 
-export interface ListedModel {
+/** What an endpoint says about one of its models. */
+export interface ListedModel extends ModelFacts {
   readonly id: string;
-  /** Reported by OpenRouter, vLLM and some others. */
-  readonly contextWindow?: number;
 }
 
+export type Endpoint = Pick<Provider, 'baseUrl'> & Partial<Pick<Provider, 'api' | 'headers'>>;
+
 const count = z.number().int().positive().optional().catch(undefined);
-const listSchema = z.object({
-  data: z.array(
-    z.object({
-      id: z.string().min(1),
-      context_length: count,
-      max_model_len: count,
-      max_context_length: count,
-    }),
-  ),
-});
+const texts = z.array(z.string()).optional().catch(undefined);
+/** US dollars: OpenRouter says them for one token as texts, Together for a million tokens as numbers. */
+const price = z
+  .union([z.string().transform((text) => Number(text) * 1_000_000), z.number()])
+  .optional()
+  .catch(undefined);
+const listedSchema = z
+  .object({
+    id: z.string().min(1),
+    // Anthropic, OpenRouter.
+    display_name: z.string().optional().catch(undefined),
+    name: z.string().optional().catch(undefined),
+    // OpenRouter and Together; vLLM; Mistral and LM Studio; Groq; Anthropic; llama.cpp.
+    context_length: count,
+    max_model_len: count,
+    max_context_length: count,
+    context_window: count,
+    max_input_tokens: count,
+    meta: z.object({ n_ctx_train: count }).optional().catch(undefined),
+    // Anthropic; Groq; OpenRouter.
+    max_tokens: count,
+    max_completion_tokens: count,
+    top_provider: z.object({ max_completion_tokens: count }).optional().catch(undefined),
+    architecture: z.object({ input_modalities: texts }).optional().catch(undefined),
+    // Mistral says `vision`, Anthropic nests.
+    capabilities: z
+      .object({
+        vision: z.boolean().optional().catch(undefined),
+        image_input: z.object({ supported: z.boolean() }).optional().catch(undefined),
+      })
+      .optional()
+      .catch(undefined),
+    pricing: z
+      .object({
+        prompt: price,
+        completion: price,
+        input: price,
+        output: price,
+        input_cache_read: price,
+        input_cache_write: price,
+      })
+      .optional()
+      .catch(undefined),
+  })
+  .transform(toListed);
+const listSchema = z.object({ data: z.array(listedSchema) });
+
+function toListed(one: {
+  readonly id: string;
+  readonly display_name?: string | undefined;
+  readonly name?: string | undefined;
+  readonly context_length?: number | undefined;
+  readonly max_model_len?: number | undefined;
+  readonly max_context_length?: number | undefined;
+  readonly context_window?: number | undefined;
+  readonly max_input_tokens?: number | undefined;
+  readonly meta?: { readonly n_ctx_train?: number | undefined } | undefined;
+  readonly max_tokens?: number | undefined;
+  readonly max_completion_tokens?: number | undefined;
+  readonly top_provider?: { readonly max_completion_tokens?: number | undefined } | undefined;
+  readonly architecture?: { readonly input_modalities?: readonly string[] | undefined } | undefined;
+  readonly capabilities?:
+    | { readonly vision?: boolean | undefined; readonly image_input?: { readonly supported: boolean } | undefined }
+    | undefined;
+  readonly pricing?: Readonly<Partial<Record<string, number | undefined>>> | undefined;
+}): ListedModel {
+  const name = one.display_name ?? one.name;
+  const window =
+    one.context_length ??
+    one.max_model_len ??
+    one.max_context_length ??
+    one.context_window ??
+    one.max_input_tokens ??
+    one.meta?.n_ctx_train;
+  const output = one.top_provider?.max_completion_tokens ?? one.max_completion_tokens ?? one.max_tokens;
+  const images =
+    one.architecture?.input_modalities?.includes('image') ??
+    one.capabilities?.image_input?.supported ??
+    one.capabilities?.vision;
+  const listed = pricesIn(one.pricing ?? {});
+  return {
+    id: one.id,
+    ...(name !== undefined && name !== one.id && { name: name.slice(0, LONGEST_NAME) }),
+    ...(window !== undefined && { window }),
+    ...(output !== undefined && { output }),
+    ...(images !== undefined && { images }),
+    ...(listed !== undefined && { price: listed }),
+  };
+}
+
+/** OpenRouter lists a price of -1 for models whose price varies. */
+function pricesIn(pricing: Readonly<Partial<Record<string, number | undefined>>>): Price | undefined {
+  const input = pricing['prompt'] ?? pricing['input'];
+  const output = pricing['completion'] ?? pricing['output'];
+  const all = [input, output, pricing['input_cache_read'] ?? input, pricing['input_cache_write'] ?? input];
+  return all.every((one) => one !== undefined && Number.isFinite(one) && one >= 0) && input !== 0
+    ? (all as unknown as Price)
+    : undefined;
+}
+
+const LONGEST_NAME = 200;
 
 const MOST_LIST_BYTES = 8 * 1024 * 1024;
 const MOST_REFUSAL_BYTES = 64 * 1024;
@@ -32,7 +127,7 @@ const PROBE_MILLISECONDS = 1500;
 
 /** Every failure says what is wrong and what the user can do. */
 export async function listModels(
-  baseUrl: string,
+  { baseUrl, api = apiOf(baseUrl), headers: further }: Endpoint,
   apiKey: string | undefined,
   signal: AbortSignal = AbortSignal.timeout(LIST_MILLISECONDS),
 ): Promise<Result<readonly ListedModel[]>> {
@@ -44,8 +139,11 @@ export async function listModels(
     );
   let text: string;
   try {
-    const headers = { 'user-agent': USER_AGENT, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
-    const response = await globalThis.fetch(`${withoutTrailing(baseUrl, '/')}/models`, { headers, signal });
+    const identity = apiKey === undefined ? {} : keyHeaders(api, baseUrl, apiKey);
+    const headers = { ...further, 'user-agent': USER_AGENT, ...identity };
+    // Anthropic lists 20 models unless more are wanted.
+    const address = `${apiBase(api, baseUrl)}/models${isAnthropic(baseUrl) ? '?limit=1000' : ''}`;
+    const response = await globalThis.fetch(address, { headers, signal, redirect: 'manual' });
     if (!response.ok) {
       const { text: body } = await readStart(response, MOST_REFUSAL_BYTES);
       return refused(baseUrl, response.status, { said: sentenceIn(body, apiKey), withKey: apiKey !== undefined });
@@ -62,11 +160,7 @@ export async function listModels(
       'Check the address; it often ends in /v1.',
     );
   }
-  const models = parsed.data.data.map(({ id, context_length, max_model_len, max_context_length }) => {
-    const contextWindow = context_length ?? max_model_len ?? max_context_length;
-    return { id, ...(contextWindow !== undefined && { contextWindow }) };
-  });
-  return succeeded(models.sort((a, b) => (a.id < b.id ? -1 : 1)));
+  return succeeded(parsed.data.data.sort((a, b) => (a.id < b.id ? -1 : 1)));
 }
 
 function parseJson(text: string): unknown {
@@ -109,13 +203,19 @@ function refused(
   { said, withKey }: { readonly said: string; readonly withKey: boolean },
 ): ReturnType<typeof failed> {
   const why = said === '' ? `(${status})` : `(${status}: “${said}”)`;
-  switch (status) {
-    case 401:
+  switch (meaningOf(status, undefined, said) ?? status) {
+    case 'region_refused':
+      return failed(
+        'region_refused',
+        `${baseUrl} does not serve your region ${why}.`,
+        'Choose a model of another provider.',
+      );
+    case 'key_refused':
     case 403:
       return withKey
         ? failed('key_refused', `${baseUrl} refused the API key ${why}.`, 'Check the key and set it again.')
         : failed('key_missing', `${baseUrl} wants an API key ${why}.`, 'Set it with Earshot: Set API Key.');
-    case 402:
+    case 'no_quota':
       return failed(
         'no_quota',
         `The account behind this key has no credit left at ${baseUrl} ${why}.`,
@@ -156,7 +256,7 @@ export async function findLocalEndpoints(ports: readonly number[] = LOCAL_PORTS)
   const found = await Promise.all(
     ports.map(async (port) => {
       const baseUrl = `http://127.0.0.1:${port}/v1`;
-      const listed = await listModels(baseUrl, undefined, AbortSignal.timeout(PROBE_MILLISECONDS));
+      const listed = await listModels({ baseUrl }, undefined, AbortSignal.timeout(PROBE_MILLISECONDS));
       if (!listed.ok || listed.value.length === 0) return undefined;
       return { baseUrl, label: endpointLabel(baseUrl) ?? baseUrl, models: listed.value };
     }),

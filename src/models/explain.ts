@@ -3,6 +3,7 @@ import { type Failure } from '../base/errors.ts';
 import { type ModelCode } from '../base/failureCodes.ts';
 import { CONTEXT_OVERFLOW, type ModelPart } from '../core/ports/ports.ts';
 import { TooLargeError } from '../node/boundedBody.ts';
+import { meaningOf } from './refusals.ts';
 import { isOverflow } from './overflow.ts';
 
 type FailedPart = Extract<ModelPart, { type: 'failed' }>;
@@ -107,8 +108,10 @@ export function explain(error: unknown, endpoint: { baseUrl: string; model: stri
   const { status, text, code, retryAfter, shouldRetry } = refusal;
   if (status === 413 || (isBadRequest(status) && isOverflow(text, code))) return tooLong(endpoint.model, text);
   if (code !== undefined && REFUSED_CONTENT.has(code)) return contentRefused(endpoint, text);
-  const failure = byStatus(status, causeOf(error), endpoint, code);
-  const again = status !== 402 && !isOutOfQuota(code) && (shouldRetry ?? mayPass(status));
+  const meaning = isOutOfQuota(code) ? 'no_quota' : meaningOf(status, code, text);
+  const said = causeOf(error);
+  const failure = meaning === undefined ? byStatus(status, said, endpoint) : byMeaning(meaning, said, endpoint);
+  const again = meaning === undefined && (shouldRetry ?? mayPass(status));
   return again
     ? { ...failed(failure), retry: retryAfter === undefined ? {} : { afterMilliseconds: retryAfter } }
     : failed(failure);
@@ -159,14 +162,13 @@ function byStatus(
   status: number | undefined,
   said: string,
   { baseUrl, model }: { baseUrl: string; model: string },
-  code: string | undefined,
 ): Failure<ModelCode> {
   switch (status) {
     case undefined:
       return {
         code: 'unreachable',
         message: `${baseUrl} cannot be reached (${said}).`,
-        nextStep: 'Check that it is running and that earshot.baseUrl is right, then send again.',
+        nextStep: 'Check that it is running and that its address in the settings is right, then send again.',
       };
     case 400:
     case 422:
@@ -175,14 +177,6 @@ function byStatus(
         message: `${baseUrl} does not accept the request (${said}).`,
         nextStep: 'Check the options of this model in earshot.models, or choose another with Earshot: Choose Model.',
       };
-    case 401:
-      return {
-        code: 'key_refused',
-        message: `${baseUrl} refused the API key (${said}).`,
-        nextStep: 'Set it with Earshot: Set API Key, or as EARSHOT_API_KEY in the environment, then send again.',
-      };
-    case 402:
-      return noQuota(baseUrl, said);
     case 403:
       return {
         code: 'forbidden',
@@ -193,16 +187,14 @@ function byStatus(
       return {
         code: 'not_found',
         message: `${baseUrl} does not know the model “${model}” (${said}).`,
-        nextStep: 'Choose one that it has with Earshot: Choose Model, or check earshot.baseUrl.',
+        nextStep: 'Choose one that it has with Earshot: Choose Model, or check its address in the settings.',
       };
     case 429:
-      return isOutOfQuota(code)
-        ? noQuota(baseUrl, said)
-        : {
-            code: 'rate_limited',
-            message: `${baseUrl} asks to slow down (${said}).`,
-            nextStep: 'Wait a little, then send again.',
-          };
+      return {
+        code: 'rate_limited',
+        message: `${baseUrl} asks to slow down (${said}).`,
+        nextStep: 'Wait a little, then send again.',
+      };
     default:
       return {
         code: 'refused',
@@ -212,12 +204,37 @@ function byStatus(
   }
 }
 
-function noQuota(baseUrl: string, said: string): Failure<ModelCode> {
-  return {
-    code: 'no_quota',
-    message: `The account behind this key has no quota left at ${baseUrl} (${said}).`,
-    nextStep: 'Check plan and billing there, or choose another model with Earshot: Choose Model.',
-  };
+function byMeaning(
+  meaning: NonNullable<ReturnType<typeof meaningOf>>,
+  said: string,
+  { baseUrl, model }: { baseUrl: string; model: string },
+): Failure<ModelCode> {
+  switch (meaning) {
+    case 'key_refused':
+      return {
+        code: meaning,
+        message: `${baseUrl} refused the API key (${said}).`,
+        nextStep: 'Set it with Earshot: Set API Key, or in the environment, then send again.',
+      };
+    case 'no_quota':
+      return {
+        code: meaning,
+        message: `The account behind this key has no quota left at ${baseUrl} (${said}).`,
+        nextStep: 'Check plan and billing there, or choose another model with Earshot: Choose Model.',
+      };
+    case 'model_gone':
+      return {
+        code: 'not_found',
+        message: `${baseUrl} does not know the model “${model}” (${said}).`,
+        nextStep: 'Choose one that it has with Earshot: Choose Model.',
+      };
+    case 'region_refused':
+      return {
+        code: meaning,
+        message: `${baseUrl} does not serve your region (${said}).`,
+        nextStep: 'Choose a model of another provider with Earshot: Choose Model.',
+      };
+  }
 }
 
 function explainStream(
@@ -233,7 +250,7 @@ function explainStream(
       return failed({
         code: 'no_stream',
         message: `${baseUrl} answered, but not as an OpenAI-compatible endpoint does (${message}).`,
-        nextStep: 'Check earshot.baseUrl; it often ends in /v1.',
+        nextStep: 'Check its address in the settings; it often ends in /v1.',
       });
     case 'malformed':
       return {

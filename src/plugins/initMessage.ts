@@ -28,12 +28,18 @@ export function createInit(
   };
 }
 
-/** Leaves out what may hold a secret: options of other plugins, MCP servers with headers, credentials in addresses. */
+/** Leaves out what may hold a secret: options of other plugins, MCP servers and providers with headers, credentials in addresses. */
 function publicSettings(settings: Settings): Record<string, unknown> {
   const { 'plugins.programs': _programs, 'mcp.servers': _servers, 'mcp.inputs': _inputs, ...rest } = settings;
   return {
     ...rest,
     baseUrl: withoutCredentials(rest.baseUrl),
+    providers: Object.fromEntries(
+      Object.entries(rest.providers).map(([id, { headers: _headers, ...provider }]) => [
+        id,
+        { ...provider, baseUrl: withoutCredentials(provider.baseUrl) },
+      ]),
+    ),
     'hub.server': rest['hub.server'].split(',').map(withoutCredentials).join(),
   };
 }

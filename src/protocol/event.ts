@@ -4,6 +4,7 @@ import { formFieldSchema } from './page/form.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/json/outsideJson.ts';
 import { describeIssue } from './describeIssue.ts';
 import { CARD_MEDIA_TYPES } from './page/cardMedia.ts';
+import { APPROVAL_MODES, EFFORT_CHOICES, MODES } from './page/controlsView.ts';
 import { isPlainNotification, notificationSchema } from './notification.ts';
 import { shapeCheck } from './shape.ts';
 import { failureCodeSchema, failureSchema } from './tool.ts';
@@ -231,8 +232,10 @@ const bodies = {
     /** Names (`resourceName`) of the resources of MCP servers that the call has read. */
     resources: z.array(z.string()).optional(),
     /** Images that the model is shown; their bytes are snapshots. */
-    images: z.array(z.strictObject({ media_type: z.string(), hash: z.string(), name: z.string() })).optional(),
-    /** Images and sound for the card; their bytes are snapshots. The model is not shown them. */
+    images: z
+      .array(z.strictObject({ media_type: z.string(), hash: z.string(), name: z.string(), tokens: z.int().optional() }))
+      .optional(),
+    /** Images and sound for the card; their bytes are snapshots. */
     media: z.array(z.strictObject({ media_type: z.enum(CARD_MEDIA_TYPES), hash: z.string() })).optional(),
   },
   /** `pid` and `start_time` are the supervisor's. `ended`: the command has ended and only its output is kept. */
@@ -315,6 +318,14 @@ const bodies = {
   /** From here on, the model reads one line instead of each long result up to and including `through`. */
   results_dropped: { through: z.int() },
   turn_ended: { outcome: z.enum(['done', 'stopped', 'error']), failure: failureSchema.optional() },
+  /** What the user chose for this conversation; absent fields stay as they are. */
+  choice_made: {
+    /** As in the setting `earshot.model`. */
+    model: z.string().optional(),
+    effort: z.enum(EFFORT_CHOICES).optional(),
+    mode: z.enum(MODES).optional(),
+    approvals: z.enum(APPROVAL_MODES).optional(),
+  },
   title_set: { title: z.string() },
   /** The conversation's name on a hub, and the cursor up to which its messages there are in this log. */
   hub_agent: { hub: z.string(), name: z.string(), cursor: z.string() },

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { levelSchema } from './notification.ts';
 import { TRIGGERS } from './page/completionsView.ts';
-import { APPROVAL_MODES, MODES } from './page/controlsView.ts';
+import { APPROVAL_MODES, EFFORT_CHOICES, listedChoiceSchema, MODES } from './page/controlsView.ts';
 import { commandSchema, completionSchema, modelSchema, offeredModelSchema } from './page/windowView.ts';
 import { alwaysAnswerSchema } from './transcript.ts';
 
@@ -148,11 +148,18 @@ export const requestSchemas = {
   /** Requests completions after `@` (files to attach) or `/` (texts to insert). */
   complete: z.object({ type: z.literal('complete'), trigger: z.enum(TRIGGERS), query: z.string().max(300), id }),
   /** Requests the current model, and with `all` every model that can be chosen, for which endpoints are asked. */
-  list_models: z.object({ type: z.literal('list_models'), all: z.boolean().optional(), id }),
-  /** Applies to every conversation of this window. `model` is an id from `list_models`. */
+  list_models: z.object({
+    type: z.literal('list_models'),
+    all: z.boolean().optional(),
+    conversation: conversation.optional(),
+    id,
+  }),
+  /** For a conversation and for new ones; without a conversation only for new ones. `model` is an id from `list_models`. */
   choose: z.object({
     type: z.literal('choose'),
     model: z.string().max(5000).optional(),
+    effort: z.enum(EFFORT_CHOICES).optional(),
+    conversation: conversation.optional(),
     mode: z.enum(MODES).optional(),
     approvals: z.enum(APPROVAL_MODES).optional(),
     id,
@@ -215,6 +222,8 @@ const conversationSummary = z.strictObject({
   events_count: z.int().min(0),
   /** Set for a subagent: the conversation that started it, and its name there. */
   subagent: z.strictObject({ parent: z.string(), name: z.string() }).optional(),
+  /** What was chosen for it. */
+  choice: listedChoiceSchema.optional(),
 });
 
 /** A piece of an answer: `index` numbers the parts (reasoning, message), `offset` is its UTF-16 offset in the part. */

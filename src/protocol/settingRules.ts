@@ -39,6 +39,7 @@ export const SETTING_RULES: { readonly [N in SettingName]: Rule<Settings[N]> } =
     combine: (own, workspace, { models }) => (workspace === '' || Object.hasOwn(models, workspace) ? workspace : own),
   },
   baseUrl: user,
+  providers: user,
   models: user,
   mode: earlier('plan', 'agent'),
   currency: user,
@@ -100,6 +101,9 @@ export const SETTING_RULES: { readonly [N in SettingName]: Rule<Settings[N]> } =
   'webChat.allowedHosts': user,
 };
 
+/** Absent: no limit. */
+export type SettingLimits = Partial<Pick<Settings, 'mode'>>;
+
 /** The values of one setting by their origin; undefined: not set there. */
 export interface SettingValues {
   readonly user: unknown;
@@ -109,6 +113,8 @@ export interface SettingValues {
 export interface ScopedSettings {
   readonly settings: Settings;
   readonly problems: readonly SettingProblem[];
+  /** What the workspace allows at most; a conversation cannot choose more. */
+  readonly limits: SettingLimits;
   /** Names of settings whose value in the workspace does not hold, or not completely. */
   readonly ignored: readonly string[];
 }
@@ -118,6 +124,7 @@ export function readScopedSettings(get: (name: SettingName) => SettingValues): S
   const { settings, problems } = readSettings((name) => get(name).user);
   const combined: Record<string, unknown> = { ...settings };
   const ignored: string[] = [];
+  let limits: SettingLimits = {};
   for (const name of Object.keys(settingSchemas) as SettingName[]) {
     const given = get(name).workspace ?? undefined;
     if (given === undefined) continue;
@@ -128,9 +135,10 @@ export function readScopedSettings(get: (name: SettingName) => SettingValues): S
     }
     const { by, combine } = SETTING_RULES[name] as Rule<unknown>;
     combined[name] = combine(settings[name], parsed.data, settings);
+    if (name === 'mode' && parsed.data === 'plan') limits = { mode: parsed.data };
     if (by !== 'approved' && !contains(combined[name], parsed.data)) ignored.push(`earshot.${name}`);
   }
-  return { settings: combined as unknown as Settings, problems, ignored };
+  return { settings: combined as unknown as Settings, problems, limits, ignored };
 }
 
 /** Whether everything in `part` is also in `whole`. */

@@ -1,18 +1,16 @@
 // The settings with defaults and validation. A test compares them with `contributes.configuration` in package.json.
 import * as z from 'zod';
-import { APPROVAL_MODES, MODES } from './page/controlsView.ts';
+import { APPROVAL_MODES, EFFORTS, MODES } from './page/controlsView.ts';
 import { describeIssue } from './describeIssue.ts';
-import { FORMATS } from './event.ts';
+import { FORMATS, MODEL_APIS } from './event.ts';
 import { hooksSchema } from './outside/hooks.ts';
 import { HUB_IDENTITY, HUB_NAME } from './hub.ts';
 import { levelSchema } from './notification.ts';
 import { pluginNameSchema, programSchema } from './plugin.ts';
 
-const switchesSchema = z.record(z.string(), z.boolean());
+export { EFFORTS, type Effort } from './page/controlsView.ts';
 
-/** How much a model reasons; each model accepts some of them. */
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export type Effort = (typeof EFFORTS)[number];
+const switchesSchema = z.record(z.string(), z.boolean());
 
 /** Options of one model; the endpoint decides absent ones. */
 const modelOptionsSchema = z.strictObject({
@@ -22,10 +20,41 @@ const modelOptionsSchema = z.strictObject({
   contextWindow: z.int().min(1000).optional(),
   /** Per million tokens, all in the same currency. */
   prices: z
-    .strictObject({ input: z.number().min(0), output: z.number().min(0), cached: z.number().min(0).optional() })
+    .strictObject({
+      input: z.number().min(0),
+      output: z.number().min(0),
+      cached: z.number().min(0).optional(),
+      written: z.number().min(0).optional(),
+    })
     .optional(),
 });
 export type ModelOptions = z.infer<typeof modelOptionsSchema>;
+
+/** Headers that belong to the connection or the body, which a provider's entry cannot set. */
+const RESERVED_HEADERS = /^(?:host|connection|content-.*|transfer-encoding|accept|cookie|proxy-.*|sec-.*|user-agent)$/i;
+
+/** A provider's id is the first part of `<id>/<model>`. */
+const providerIdSchema = z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/);
+const providerSchema = z.strictObject({
+  name: z.string().min(1).max(100).optional(),
+  /** Absent: by the host. */
+  api: z.enum(MODEL_APIS).optional(),
+  baseUrl: z.url({ protocol: /^https?$/ }),
+  /** Sent with every request to this provider, and to no other. */
+  headers: z
+    .record(
+      z
+        .string()
+        .regex(/^[A-Za-z0-9-]{1,100}$/)
+        .refine((name) => !RESERVED_HEADERS.test(name), 'this header cannot be set'),
+      // Printable ASCII: a line break would begin another header.
+      z.string().regex(/^[\x20-\x7e]{0,8000}$/),
+    )
+    .optional(),
+  /** The models to offer, if the provider does not list them. */
+  models: z.array(z.string().min(1).max(500)).max(1000).optional(),
+});
+export type ProviderSettings = z.infer<typeof providerSchema>;
 
 /** Per tool: which of its `tool.*` notifications are delivered. */
 const toolOptionsSchema = z.strictObject({ notifications: switchesSchema.optional() });
@@ -49,6 +78,7 @@ export const PRODUCER_NAMES = [
 export const settingSchemas = {
   model: z.string().default(''),
   baseUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
+  providers: z.record(providerIdSchema, providerSchema).default({}),
   models: z.record(z.string(), modelOptionsSchema).default({}),
   mode: z.enum(MODES).default('agent'),
   currency: z
@@ -105,6 +135,12 @@ export type Settings = { readonly [N in SettingName]: z.infer<(typeof settingSch
 export interface SettingProblem {
   readonly name: string;
   readonly message: string;
+}
+
+/** The options of a model, by `<provider>/<model>` or by the model's name alone. */
+export function modelOptions({ models }: Pick<Settings, 'models'>, reference: string): ModelOptions {
+  const name = [reference, reference.slice(reference.indexOf('/') + 1)].find((one) => Object.hasOwn(models, one));
+  return (name === undefined ? undefined : models[name]) ?? {};
 }
 
 /** Reads each setting separately: an invalid value is reported and replaced by its default. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { type Clock } from '../base/clock.ts';
 import { describeError, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
 import { ULID_PATTERN } from '../base/ulid.ts';
+import { Choice } from '../core/conversation/choices.ts';
 import { Changes } from '../core/conversation/projections/changes.ts';
 import { Summary } from '../core/conversation/projections/summary.ts';
 import { type Logger } from '../core/ports/ports.ts';
@@ -117,13 +118,14 @@ async function summaryOf(deps: StoreDeps, folder: string, id: string): Promise<C
 }
 
 function summarize(events: Iterable<LogEvent>): ListedFacts & { readonly title: string } {
-  const [summary, changes] = [new Summary(), new Changes()];
+  const [summary, changes, choice] = [new Summary(), new Changes(), new Choice()];
   for (const event of events) {
     summary.fold(event);
     changes.fold(event);
+    choice.fold(event);
   }
   const { title, subagent, forkedFrom } = summary;
-  return { title, subagent, forkedFrom, unreviewed: changes.open.size };
+  return { title, subagent, forkedFrom, unreviewed: changes.open.size, choice: choice.current };
 }
 
 async function attempt<T>(action: () => Promise<T>): Promise<Result<T>> {

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { Sequence } from '../base/async.ts';
 import { describeError } from '../base/errors.ts';
+import { withChosen } from '../core/conversation/choices.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type ListedFacts } from '../core/ports/storage.ts';
+import { listedChoiceSchema } from '../protocol/page/controlsView.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
 
 const titleSchema = z.strictObject({
@@ -12,6 +14,7 @@ const titleSchema = z.strictObject({
   subagent: z.strictObject({ parent: z.string(), name: z.string() }).optional(),
   forkedFrom: z.string().optional(),
   unreviewed: z.int().positive().optional(),
+  choice: listedChoiceSchema.optional(),
 });
 type KeptTitle = ListedFacts & { readonly title: string };
 
@@ -50,11 +53,14 @@ export class TitleFile {
 }
 
 /** Only what is worth listing, so that equal facts have equal texts. */
-export function listedFacts({ subagent, forkedFrom, unreviewed = 0 }: ListedFacts): ListedFacts {
+export function listedFacts({ subagent, forkedFrom, unreviewed = 0, choice }: ListedFacts): ListedFacts {
+  const { model, mode, approvals } = choice ?? {};
+  const chosen = withChosen({}, { model, mode, approvals });
   return {
     ...(subagent && { subagent: { parent: subagent.parent, name: subagent.name } }),
     ...(forkedFrom !== undefined && { forkedFrom }),
     ...(unreviewed > 0 && { unreviewed }),
+    ...(Object.keys(chosen).length > 0 && { choice: chosen }),
   };
 }
 

@@ -118,14 +118,17 @@ export function compose(
     surroundings: () => readSurroundings(workspace.folders[0]?.absolute),
     settings: current,
     onDidChangeSettings: (listener) => settings.onDidChange(listener),
+    limits: () => settings.limits,
     model,
     models: models.models,
+    firstChoice: () => models.last.current,
   });
 
   offerMessageTools(window, messaging, earshot);
   mcp.start(earshot);
 
-  const chatting = composeChat(window, { earshot, hub, frontends, storage, commands, workspace, statusBar, model });
+  const chatting = composeChat(window, { earshot, hub, frontends, storage, commands, workspace, statusBar, models });
+  models.attach(chatting.choosing);
   const { chat, keepAlive, rewind } = chatting;
   subagents.attach({ earshot, handles, hold: (id, opened) => keepAlive.hold(id, opened) });
   const entries = createDiskEntries(() => workspace.folders);
@@ -156,7 +159,7 @@ export function compose(
     folderFacts: () => chatting.folder.facts,
     ...{ hub, chat },
     completions: completing.completions,
-    offeredModels: models.offered,
+    models,
     listener: windowListener,
   });
   return {

@@ -1,7 +1,13 @@
 // Reads the settings through their schemas and rules, and reports changes.
 import * as vscode from 'vscode';
 import { type Disposable } from '../base/disposable.ts';
-import { contains, readScopedSettings, type ScopedSettings, type SettingValues } from '../protocol/settingRules.ts';
+import {
+  contains,
+  readScopedSettings,
+  type ScopedSettings,
+  type SettingLimits,
+  type SettingValues,
+} from '../protocol/settingRules.ts';
 import { type SettingName, type SettingProblem, type Settings, settingSchemas } from '../protocol/settings.ts';
 import { userSetting, workspaceSetting } from './configuration.ts';
 import { SETTINGS_SECTION } from './ids.ts';
@@ -39,6 +45,11 @@ export class SettingsReader implements Disposable {
   /** Names of settings of the workspace that do not hold, since they would allow more than the user's. */
   get ignored(): readonly string[] {
     return this.#read.ignored;
+  }
+
+  /** What the workspace allows at most. */
+  get limits(): SettingLimits {
+    return this.#read.limits;
   }
 
   /** The model, if the workspace has chosen another one than the user. */

@@ -102,7 +102,7 @@ export class Conversations {
       this.#titles.set(id, title ?? '');
       if (subagent !== undefined) this.#subagents.set(id, subagent.name);
     }
-    return belowParents(data).map(({ item: { id, title, last_activated_at: at, subagent }, nested }) => {
+    return belowParents(data).map(({ item: { id, title, last_activated_at: at, subagent, choice }, nested }) => {
       const activity = this.#activityOf(id);
       return {
         id,
@@ -110,6 +110,7 @@ export class Conversations {
         lastActivity: Date.parse(at),
         ...(activity !== undefined && { activity }),
         ...(subagent && { subagent: { name: subagent.name, nested } }),
+        ...(choice && { choice }),
       };
     });
   }

@@ -36,6 +36,7 @@ export const HANDLED = [
   'list_models',
   'pick_model',
   'set_mode',
+  'set_effort',
   'set_approvals',
   'failed',
 ] as const satisfies readonly FromPage['type'][];

@@ -3,8 +3,7 @@ import { type ChatFrontend } from '../core/frontend/chatFrontend.ts';
 import { readContext } from '../core/frontend/contextView.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import { type RequestFields } from '../protocol/plugin.ts';
-import { type Settings } from '../protocol/settings.ts';
-import { type WebChatOptions } from '../protocol/webChat.ts';
+import { type PageHead } from './pageHead.ts';
 import { type Conversations } from './conversations.ts';
 import { type PageHandlers } from './handled.ts';
 import { type FollowedConversation } from './followedConversation.ts';
@@ -21,8 +20,7 @@ export interface PageControlsDeps {
   readonly frontend: Pick<ChatFrontend, 'reply' | 'setHead'>;
   readonly attachments: PageAttachments;
   readonly commands: PageCommands;
-  settings(): Settings;
-  model(): WebChatOptions['model'];
+  readonly head: Pick<PageHead, 'modelOf' | 'settingsOf'>;
   /** Shows another conversation, or a new chat. */
   show(conversation: string | undefined): Promise<void>;
   shown(): FollowedConversation | undefined;
@@ -46,6 +44,7 @@ export type ControlType =
   | 'list_models'
   | 'pick_model'
   | 'set_mode'
+  | 'set_effort'
   | 'set_approvals'
   | 'read_media'
   | 'read_context'
@@ -62,7 +61,8 @@ export function createPageControls(deps: PageControlsDeps): Pick<PageHandlers, C
     frontend.reply({ type: 'conversations', query: wanted, items, searching: false });
   };
   const choose = async (chosen: RequestFields<'choose'>) => {
-    await client.request('choose', chosen);
+    const conversation = deps.shown()?.id;
+    await client.request('choose', { ...chosen, ...(conversation !== undefined && { conversation }) });
     await deps.chosen();
     frontend.setHead({ models: null });
   };
@@ -95,11 +95,13 @@ export function createPageControls(deps: PageControlsDeps): Pick<PageHandlers, C
     },
     choose_completion: ({ source, id }) => (source === FILES ? attachments.attachFile(id) : undefined),
     list_models: async () => {
-      const { data } = await client.request('list_models', { all: true });
+      const conversation = deps.shown()?.id;
+      const { data } = await client.request('list_models', { all: true, ...(conversation && { conversation }) });
       frontend.setHead({ models: data });
     },
     pick_model: ({ model }) => choose({ model }),
     set_mode: ({ mode }) => choose({ mode }),
+    set_effort: ({ effort }) => choose({ effort }),
     set_approvals: ({ mode: approvals }) => choose({ approvals }),
     read_media: async ({ hash }) => {
       const conversation = deps.shown()?.id;
@@ -109,7 +111,8 @@ export function createPageControls(deps: PageControlsDeps): Pick<PageHandlers, C
     },
     read_context: () => {
       const shown = deps.shown();
-      const context = shown === undefined ? null : readContext(shown.state, deps.model(), deps.settings());
+      const [model, settings] = [deps.head.modelOf(shown?.id), deps.head.settingsOf(shown?.id)];
+      const context = shown === undefined ? null : readContext(shown.state, { ...model, id: settings.model }, settings);
       frontend.reply({ type: 'context', context });
     },
     stop_handle: async ({ call }) => {

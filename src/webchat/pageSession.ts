@@ -4,8 +4,7 @@ import { type Disposable, toDisposable } from '../base/disposable.ts';
 import { describeError, describeFailure } from '../base/errors.ts';
 import { type RequestAnswer } from '../core/client/requests.ts';
 import { ChatFrontend } from '../core/frontend/chatFrontend.ts';
-import { conversationHead, emptyChatHead, summarizePending } from '../core/frontend/chatHead.ts';
-import { type Settings } from '../protocol/settings.ts';
+import { emptyChatHead } from '../core/frontend/chatHead.ts';
 import { type WebChatOptions } from '../protocol/webChat.ts';
 import { type FromPage, type ToPage } from '../protocol/webview.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
@@ -14,6 +13,7 @@ import { type PageHandlers } from './handled.ts';
 import { PageAttachments, type TakenAttachments } from './pageAttachments.ts';
 import { type ControlType, createPageControls } from './pageControls.ts';
 import { PageCommands } from './pageCommands.ts';
+import { PageHead, type PageHeadDeps } from './pageHead.ts';
 import { type ConversationFollower, type FollowedConversation } from './followedConversation.ts';
 import { raiseQueued, withdrawQueued } from './queuedMessages.ts';
 import { SentLines } from './sentLines.ts';
@@ -23,14 +23,11 @@ import { type LineSink } from './webServer.ts';
 const REFRESH_AFTER = 50;
 const NO_ATTACHMENTS: TakenAttachments = { returnAttachments: () => undefined };
 
-export interface PageSessionDeps {
+export interface PageSessionDeps extends PageHeadDeps {
   readonly clock: Clock;
   readonly client: Pick<PluginClient, 'request' | 'log'>;
   readonly conversations: Conversations;
   readonly options: WebChatOptions;
-  settings(): Settings;
-  /** The current model. */
-  model(): WebChatOptions['model'];
   /** Called when settings or the model may have changed. */
   chosen(): Promise<void>;
   /** Unsent texts by conversation; the key is empty for a new chat. */
@@ -54,10 +51,12 @@ export class PageSession implements Disposable {
   /** Serializes changes of the shown conversation, so that two quick messages start only one. */
   #changing: Promise<void> = Promise.resolve();
   #started: Promise<void> = Promise.resolve();
+  readonly #head: PageHead;
 
   constructor(deps: PageSessionDeps) {
     this.#deps = deps;
     this.#drafts = new Map(deps.drafts);
+    this.#head = new PageHead(deps);
     const { version, hostVersion, folder } = deps.options;
     const head = { ...emptyChatHead({ version, hostVersion }, deps.model()), models: null, folder };
     this.#frontend = new ChatFrontend(deps.clock, head, deps.conversations.requests);
@@ -73,6 +72,8 @@ export class PageSession implements Disposable {
       frontend: this.#frontend,
       attachments: this.#attachments,
       commands: this.#commands,
+      head: this.#head,
+      chosen: () => deps.chosen().then(() => this.#readHead()),
       show: (conversation) => this.show(conversation),
       shown: () => this.#shown,
       forget: (conversation) => this.#drafts.delete(conversation),
@@ -238,6 +239,11 @@ export class PageSession implements Disposable {
     conversations.seen(id);
     this.#frontend.show(id, shown.state.transcript.items, takesDraft ? undefined : draft);
     for (const partial of shown.unfinished) this.#frontend.render(id, partial);
+    await this.#readHead();
+  }
+
+  async #readHead(): Promise<void> {
+    await this.#head.read(this.#shown?.id);
     this.#refreshNow();
   }
 
@@ -292,27 +298,14 @@ export class PageSession implements Disposable {
       if (this.#shown === undefined) return;
       this.#frontend.appended(this.#shown.id, folded);
       this.#commands.appended(folded.event);
+      if (folded.event.type === 'choice_made') this.#readHead().catch(() => undefined);
     },
     render: (partial) => this.#shown && this.#frontend.render(this.#shown.id, partial),
     changed: () => this.#shown && this.refresh(),
   };
 
   #refreshNow(): void {
-    const { conversations, settings } = this.#deps;
-    const model = this.#deps.model();
-    const live = this.#shown && { log: this.#shown, running: this.#shown.running };
-    this.#frontend.setHead(
-      conversationHead({
-        live,
-        model,
-        settings: settings(),
-        pending: summarizePending(live, model, settings()),
-        canSend: true,
-        obstacles: [],
-        others: conversations.others(this.#shown?.id),
-        folder: this.#deps.options.folderFacts,
-      }),
-    );
+    this.#frontend.setHead(this.#head.of(this.#shown));
   }
 
   #notice(text: string): void {

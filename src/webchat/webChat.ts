@@ -15,6 +15,7 @@ import { type PluginEvent } from './followedConversation.ts';
 import { createPageFiles } from './pageFiles.ts';
 import { PageSession } from './pageSession.ts';
 import { type LineSink, type StreamRequest, WebServer } from './webServer.ts';
+import { type ShownModel, toShownModel } from './pageHead.ts';
 
 /** How long a page without a connection is kept, as after a reload or while a phone is locked. */
 const KEPT_MILLISECONDS = 10 * 60_000;
@@ -30,7 +31,7 @@ export class WebChat {
   /** In the order of their last connection, the oldest first. */
   readonly #pages = new Map<string, { readonly session: PageSession; leaving?: Disposable }>();
   #settings: Settings;
-  #model: WebChatOptions['model'];
+  #model: ShownModel;
   #reading: Promise<void> | undefined;
 
   constructor(client: Client, init: HostMessageOf<'init'>) {
@@ -165,9 +166,8 @@ export class WebChat {
     this.#reading ??= Promise.all([this.#client.request('read_config', {}), this.#client.request('list_models', {})])
       .then(
         ([{ data }, { current }]) => {
-          const { context_window: contextWindow, ...rest } = current;
           this.#settings = readConfig(data as Readonly<Record<string, unknown>>);
-          this.#model = { ...rest, contextWindow };
+          this.#model = toShownModel(current);
           this.#changed();
         },
         (error: unknown) => this.#client.log('warn', describeError(error)),

@@ -75,6 +75,11 @@ const commands = {
     help: 'npm run contributions: writes commands, menus, settings and views to package.json.',
     check: async () => ['dependencies'],
   },
+  models: {
+    stage: 'models.ts',
+    help: 'npm run models: writes the facts about models (prices, windows, levels of reasoning) to media/models.json.',
+    check: async () => ['dependencies'],
+  },
   package: { stage: 'package.ts', help: 'npm run package: builds earshot.vsix.', check: async () => ['dependencies'] },
   // Called by test/host/vscode, which has the command line of a desktop VS Code.
   vscode: { stage: 'vscodeExecutable.ts', help: '', check: async () => ['dependencies', 'vscode', 'chromium'] },

@@ -5,10 +5,11 @@ import { basename, isAbsolute, join } from 'node:path';
 import { createFolderDisk } from '../../acp/folderDisk.ts';
 import { type ClientFrontend } from '../../acp/frontend.ts';
 import { type FolderAgent } from '../../acp/headlessFolder.ts';
+import { modelsOf } from '../../acp/sessionState.ts';
 import { DisposableStore } from '../../base/disposable.ts';
-import { Emitter } from '../../base/emitter.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { printWords } from '../../base/printPath.ts';
+import { missingModel } from '../../core/conversation/choices.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
 import { Earshot } from '../../core/earshot.ts';
 import { Frontends } from '../../core/frontend/frontends.ts';
@@ -49,7 +50,8 @@ export interface FolderAgentDeps {
   readonly userFolder: string;
   /** Whether checkpoints are taken before turns and commands. */
   readonly capture: boolean;
-  model(settings: Settings): Model;
+  /** Models by their references; the Guide has an empty one. */
+  model(reference: string): Model | undefined;
 }
 
 export async function openFolderAgent(
@@ -65,8 +67,7 @@ export async function openFolderAgent(
   );
   if (!isFolder) return failed('not_found', `cwd: ${folder} is not a folder.`);
   const { logger } = deps;
-  let { settings } = deps;
-  const changed = new Emitter<void>((error) => logger.error('a listener failed', error));
+  const { settings } = deps;
   const base = { clock: realClock, ids: realIds, logger };
   const hash = createHash('sha256')
     .update(await realpath(folder))
@@ -133,8 +134,8 @@ export async function openFolderAgent(
     shell: () => shell.path,
     surroundings: () => readSurroundings(folder),
     settings: () => settings,
-    onDidChangeSettings: changed.event,
-    model: () => deps.model(settings),
+    model: () => deps.model(settings.model) ?? missingModel(settings.model),
+    models: { names: modelsOf(settings), get: (reference) => deps.model(reference) },
   });
   servers.start(earshot);
   return succeeded({
@@ -143,10 +144,6 @@ export async function openFolderAgent(
     store,
     snapshots,
     settings: () => settings,
-    set: (values) => {
-      settings = { ...settings, ...values };
-      changed.fire();
-    },
     addServers: (given) => servers.add(given),
     commands: async () => {
       const [prompts, skills] = await Promise.all([
@@ -166,7 +163,6 @@ export async function openFolderAgent(
       await checkpoints.close();
       handles.dispose();
       attached.dispose();
-      changed.dispose();
     },
   });
 }

@@ -169,7 +169,7 @@ function neverApproved({ approval, uncertain }: UnansweredCall): boolean {
 function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDeps {
   const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell } = ports;
   const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell };
-  const { onDidChangeFiles, onDidChangeSettings, hooks } = ports;
+  const { onDidChangeFiles, onDidChangeSettings, hooks, model } = ports;
   const own = {
     log,
     registry,
@@ -180,6 +180,7 @@ function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDe
     onDidChangeFiles,
     onDidChangeSettings,
     hooks,
+    model,
   };
   return { ...own, ...shared };
 }

@@ -1,7 +1,7 @@
 // Checks whether a conversation has used so much that the user is asked before it continues. Pure.
 import { type Failure } from '../../base/errors.ts';
-import { type Settings } from '../../protocol/settings.ts';
-import { type CountedUsage, costOf } from '../conversation/projections/usage.ts';
+import { type ModelOptions, modelOptions, type Settings } from '../../protocol/settings.ts';
+import { type CountedUsage, costOf, type Tokens } from '../conversation/projections/usage.ts';
 
 export interface Used {
   readonly tokens: number;
@@ -11,12 +11,19 @@ export interface Used {
 
 export function usedBy(usage: CountedUsage, settings: Settings): Used {
   const { input, output } = usage.total;
-  const costs = [...usage.byModel].map(([model, tokens]) => {
-    const prices = settings.models[model]?.prices;
-    return prices === undefined ? undefined : costOf(tokens, prices);
-  });
+  const costs = [...usage.byModel].map(([model, tokens]) =>
+    costOfModel(tokens, modelOptions(settings, model), settings),
+  );
   const cost = costs.includes(undefined) ? undefined : costs.reduce<number>((sum, one) => sum + (one ?? 0), 0);
   return { tokens: input + output, cost };
+}
+
+/** Known prices are in US dollars; in another currency only the user's own prices count. */
+function costOfModel(tokens: Tokens, { prices }: ModelOptions, { currency }: Settings): number | undefined {
+  if (currency !== 'USD') return prices && costOf(tokens, prices);
+  const { unpriced, cost } = tokens;
+  if (unpriced.input === 0 && unpriced.output === 0) return cost;
+  return prices && cost + costOf(unpriced, prices);
 }
 
 /**

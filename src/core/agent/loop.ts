@@ -2,6 +2,7 @@
 import { type Disposable } from '../../base/disposable.ts';
 import { countOf } from '../../base/text.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
+import { effortFor } from '../conversation/choices.ts';
 import { CONTEXT_OVERFLOW } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { repeatInstruction } from '../prompt/schemaPrompts.ts';
@@ -175,7 +176,8 @@ async function callModel(
   let repeated = false;
   for (let failures = 1; ; failures++) {
     const signal = await begin();
-    const request = prompting.request();
+    const effort = effortFor(deps.model, deps.log.state.choice.current);
+    const request = { ...prompting.request(), ...(effort !== undefined && { effort }) };
     prompting.check(request, deps.model.id);
     const outcome = await runCycle(deps, request, signal);
     if (outcome.type === 'failed' && outcome.failure.code === EMPTY_ANSWER) {

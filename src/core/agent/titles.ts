@@ -1,5 +1,6 @@
 // Asks the model for the conversation's title after its first answer.
 import { wholeCharacters, withoutTrailing } from '../../base/text.ts';
+import { type Model } from '../ports/ports.ts';
 import { askAside, type SideCallDeps } from './sideCall.ts';
 
 export const TITLE_PROMPT =
@@ -16,7 +17,9 @@ export async function nameConversation(deps: SideCallDeps, signal: AbortSignal):
   const answer = messages.findLast((message) => message.role === 'assistant')?.content ?? '';
   if (request === '' || answer === '') return;
   const content = `Request:\n${wholeCharacters(request, EXCERPT)}\n\nAnswer:\n${wholeCharacters(answer, EXCERPT)}`;
-  const answered = await askAside(deps, { system: TITLE_PROMPT, content }, 'title', signal);
+  const ask = (by: Model) => askAside({ ...deps, model: by }, { system: TITLE_PROMPT, content }, 'title', signal);
+  const small = model.small?.();
+  const answered = (small && (await ask(small))) ?? (signal.aborted ? undefined : await ask(model));
   const title = cleanTitle(answered ?? '');
   if (title !== '' && !signal.aborted && !isNamed()) await log.append({ type: 'title_set', title });
 }

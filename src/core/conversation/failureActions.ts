@@ -10,6 +10,7 @@ const ACTIONS: Readonly<Partial<Record<FailureCode, NoticeActionMessage['type']>
   model_gone: 'choose_model',
   not_found: 'choose_model',
   no_quota: 'choose_model',
+  region_refused: 'choose_model',
   no_permission: 'choose_model',
   no_stream: 'choose_model',
   answer_too_large: 'choose_model',

@@ -3,6 +3,8 @@
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../protocol/event.ts';
 import { type Notification } from '../../protocol/notification.ts';
+import { type ConversationChoice } from '../../protocol/page/controlsView.ts';
+import { Choice } from './choices.ts';
 import { Projections } from './projections/project.ts';
 import { TurnState } from './projections/turnState.ts';
 
@@ -52,6 +54,13 @@ function queuedAfter(events: readonly LogEvent[], through: number): Notification
   return queued;
 }
 
+/** What holds in the conversation now; a fork of an earlier point keeps it. */
+export function choiceIn(events: readonly LogEvent[]): ConversationChoice {
+  const choice = new Choice();
+  for (const event of events) choice.fold(event);
+  return choice.current;
+}
+
 /** The fork's origin. */
 export function forkedDraft({ id, through, request }: Pick<ForkDeps, 'id' | 'through' | 'request'>): EventDraft {
   return { type: 'forked', from: id, through, ...(request !== undefined && { request }) };
@@ -67,6 +76,8 @@ export function forkEvents(deps: ForkDeps): Result<readonly LogEvent[]> {
   const state = new Projections();
   for (const event of shared) state.fold(event);
   const drafts: EventDraft[] = [forkedDraft(deps)];
+  const chosen = choiceIn(events);
+  if (JSON.stringify(chosen) !== JSON.stringify(state.choice.current)) drafts.push({ type: 'choice_made', ...chosen });
   if (state.summary.title !== '') drafts.push({ type: 'title_set', title: `${state.summary.title} (fork)` });
   const withdrawn = new Set(
     events.flatMap((event) => (event.type === 'notification_withdrawn' && event.seq > through ? event.ids : [])),

@@ -25,6 +25,9 @@ export interface ConversationLogDeps {
   readonly tools?: KnownTools | undefined;
 }
 
+/** Events that change what lists show, besides the title and the review. */
+const LISTED: ReadonlySet<LogEvent['type']> = new Set(['forked', 'choice_made']);
+
 interface Drafted {
   readonly draft: EventDraft;
   /** Given if parts of the event were already shown under it. */
@@ -190,14 +193,14 @@ export class ConversationLog implements Disposable {
       this.#failed(error);
       throw error;
     }
-    if (folded.titleChanged || folded.reviewChanged || folded.event.type === 'forked') this.#list(file);
+    if (folded.titleChanged || folded.reviewChanged || LISTED.has(folded.event.type)) this.#list(file);
     this.#onDidAppend.fire(folded);
   }
 
   #list(file: EventFile): void {
-    const { summary, changes } = this.#state;
+    const { summary, changes, choice } = this.#state;
     const { title, subagent, forkedFrom } = summary;
-    file.titled?.(title, { subagent, forkedFrom, unreviewed: changes.open.size });
+    file.titled?.(title, { subagent, forkedFrom, unreviewed: changes.open.size, choice: choice.current });
   }
 
   #envelop(draft: EventDraft, seq: number, id = this.#ids.ulid()): LogEvent {

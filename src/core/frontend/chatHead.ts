@@ -1,10 +1,12 @@
 // The head of the chat: everything a page shows besides the transcript.
+import { type ConversationChoice, type Controls } from '../../protocol/page/controlsView.ts';
 import { type OtherConversation } from '../../protocol/page/conversationsView.ts';
 import { type FolderFacts } from '../../protocol/page/folderView.ts';
 import { type Level, worseLevel } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ChatHead, type HeldReason, type Obstacle } from '../../protocol/webview.ts';
 import { countDeliverable } from '../agent/delivery.ts';
+import { effortFor } from '../conversation/choices.ts';
 import { attachmentName } from '../conversation/attachments.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Model } from '../ports/ports.ts';
@@ -30,7 +32,7 @@ interface ShownConversation {
   readonly owned?: boolean;
 }
 
-type ShownModel = Pick<Model, 'label' | 'detail' | 'contextWindow'>;
+type ShownModel = Pick<Model, 'label' | 'detail' | 'contextWindow' | 'efforts'>;
 
 /** The head before any conversation is shown. */
 export function emptyChatHead(
@@ -62,6 +64,9 @@ export function emptyChatHead(
 export function conversationHead(shown: {
   readonly live: ShownConversation | undefined;
   readonly model: ShownModel;
+  /** What was chosen for the conversation; absent: nothing. */
+  readonly choice?: ConversationChoice;
+  /** As they hold in the conversation. */
   readonly settings: Settings;
   readonly pending: PendingSummary;
   readonly canSend: boolean;
@@ -81,6 +86,7 @@ export function conversationHead(shown: {
     controls: {
       mode: settings.mode,
       approvals: settings['approvals.mode'],
+      ...effortControl(model, shown.choice ?? {}),
       ...(shown.rules !== undefined && { rules: widens(settings) ? shown.rules : 0 }),
       sendKey: settings.sendKey,
       currency: settings.currency,
@@ -109,6 +115,12 @@ export function conversationHead(shown: {
     parent: parent === undefined ? null : { id: parent, title: shown.titleOf?.(parent) ?? '' },
     todo: live?.log.state.todo.items ?? [],
   };
+}
+
+/** Nothing for a model without levels. */
+function effortControl({ efforts = [] }: ShownModel, choice: ConversationChoice): Pick<Controls, 'effort'> {
+  if (efforts.length === 0) return {};
+  return { effort: { levels: efforts, current: effortFor({ efforts }, choice) ?? 'auto' } };
 }
 
 /** Whether permanent approvals allow more than the mode does. */

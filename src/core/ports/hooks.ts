@@ -1,9 +1,12 @@
 // The user's commands at moments of a turn. Implemented in hooks/.
+import { type ConversationChoice } from '../../protocol/page/controlsView.ts';
 import { type HookEvent } from '../../protocol/outside/hooks.ts';
 
 export interface HookMoment {
   readonly event: HookEvent;
   readonly conversation: string;
+  /** The mode that was chosen for the conversation; absent: as the settings say. */
+  readonly mode?: ConversationChoice['mode'];
   /** The tool's name, for events about a tool. */
   readonly tool?: string;
   /** More input for the hook, under Claude Code's names. */

@@ -10,8 +10,10 @@ import {
   type Usage,
   type WireOrigin,
 } from '../../protocol/event.ts';
+import { type ConversationChoice } from '../../protocol/page/controlsView.ts';
 import { type FormField } from '../../protocol/page/form.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
+import { type SettingLimits } from '../../protocol/settingRules.ts';
 import { type Effort, type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
 import { type AlwaysAnswer, type ApprovalView } from '../../protocol/transcript.ts';
@@ -99,10 +101,14 @@ export interface Model {
   /** The number of tokens it can read. */
   readonly contextWindow: number;
   readonly prices?: Prices;
+  /** The levels of reasoning that it has, from the least to the most. Absent: none, or not known. */
+  readonly efforts?: readonly Effort[] | undefined;
   /** It is verified to heed system or developer messages inside a conversation, so notifications are sent as these. */
   readonly takesHostMessages?: true;
   /** Absent: not known. */
   readonly takesImages?: boolean;
+  /** A cheap model of the same provider, for titles. Absent: there is none. */
+  small?(): Model | undefined;
   /** It follows rules and cannot write a title or a summary. */
   readonly ruleBased?: true;
   /** False: only the user's own requests may call it, until the user consents to more. Absent: always true. */
@@ -385,8 +391,15 @@ export interface Ports {
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;
-  /** The model that answers now. */
+  /** What the workspace allows at most. Absent: no limits. */
+  limits?(): SettingLimits;
+  /** The model of conversations for which none was chosen. */
   model(): Model;
-  /** Other models that a subagent may be given, by name. Absent: there are none. */
-  readonly models?: { readonly names: readonly string[]; get(name: string): Model | undefined };
+  /** What new conversations start with. Absent: nothing, so that the settings hold. */
+  firstChoice?(): ConversationChoice;
+  /**
+   * Other models. `names`: those that a model may choose for a subagent. `get` knows every configured model by its
+   * reference. Absent: there are none.
+   */
+  readonly models?: { readonly names: readonly string[]; get(reference: string): Model | undefined };
 }

@@ -2,6 +2,7 @@
 import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
 import { type EntryKind, type LogEvent } from '../../protocol/event.ts';
+import { type ListedChoice } from '../../protocol/page/controlsView.ts';
 import { type FilePath } from './workspace.ts';
 
 /** One conversation's log on disk, as its owner writes it. */
@@ -77,6 +78,8 @@ export interface ListedFacts {
   readonly forkedFrom?: string | undefined;
   /** How many files have changes that are not reviewed; absent: none. */
   readonly unreviewed?: number | undefined;
+  /** What was chosen for it. */
+  readonly choice?: ListedChoice | undefined;
 }
 
 export interface ConversationSummary extends ListedFacts {

@@ -10,7 +10,7 @@ import { type Instruction, readInstructions } from './instructions.ts';
 import { prefixBreak } from './prefixCheck.ts';
 import { listSkills, type Skill } from './skills.ts';
 
-export type Additions = Pick<EventOf<'tool_call_response'>, 'instructions' | 'found'>;
+type Additions = Pick<EventOf<'tool_call_response'>, 'instructions' | 'found'>;
 
 /** What was compared at a delivery point: the next carrier announces it. */
 export interface Compared {
@@ -141,7 +141,9 @@ export class PromptState {
     else if (before.rebuilds !== rebuilds) logger.info(`The prompt cache of ${log.id} starts again: ${rebuiltBy}.`);
     else if (broken !== undefined) {
       const { part, at } = broken;
-      logger.warn(`The prompt cache of ${log.id} is lost for no listed reason: request parts differ (${part}, at ${at}).`);
+      logger.warn(
+        `The prompt cache of ${log.id} is lost for no listed reason: request parts differ (${part}, at ${at}).`,
+      );
     }
   }
 

@@ -13,6 +13,7 @@ import { type ToolOutcome } from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace.ts';
 import { type OwnEdits } from './ownEdits.ts';
+import { type ChosenImage } from './shownImages.ts';
 
 export interface FileViewDeps {
   readonly log: ConversationLog;
@@ -154,6 +155,17 @@ export async function withdrawShown(log: ConversationLog, seen: Views, changes: 
   if (ids.length > 0) {
     await log.append({ type: 'notification_withdrawn', ids, reason: 'it was shown with the result of a call' });
   }
+}
+
+/** Stores the bytes on disk before the event that names them is written. */
+export async function keepImages(
+  { snapshots }: Pick<FileViewDeps, 'snapshots'>,
+  images: readonly ChosenImage[],
+): Promise<NonNullable<Response['images']>> {
+  const kept: NonNullable<Response['images']> = [];
+  for (const { mediaType, bytes, name, tokens } of images)
+    kept.push({ media_type: mediaType, hash: await snapshots.put(bytes), name, tokens });
+  return kept;
 }
 
 /** Stores the bytes on disk before the event that names them is written. */

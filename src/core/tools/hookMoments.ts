@@ -33,7 +33,8 @@ export async function runHooks(
 ): Promise<HookVerdict> {
   const { hooks, log } = deps;
   if (hooks?.has(moment.event, moment.tool) !== true) return NOTHING;
-  const verdict = await hooks.run({ ...moment, conversation: log.id }, signal);
+  const { mode } = log.state.choice.current;
+  const verdict = await hooks.run({ ...moment, conversation: log.id, mode }, signal);
   if (!log.isWritable) return verdict;
   for (const { hook, text } of verdict.added) {
     await queue(deps, ADDED, 'info', `The user’s hook ${printPath(hook)} adds:\n${text}`);

@@ -25,6 +25,7 @@ import {
   type Frontend,
   type Ids,
   type Logger,
+  type Model,
   type Tool,
   type ToolContext,
   type ToolOutcome,
@@ -33,13 +34,14 @@ import { type Hooks } from '../ports/hooks.ts';
 import { type ReportedProblems } from '../ports/problems.ts';
 import { type Permissions, type Snapshots, type Store } from '../ports/storage.ts';
 import { type FilePath, type Workspace } from '../ports/workspace.ts';
-import { inTurn, keepMedia, keepViews, ownWorkspace, seenView } from './fileViews.ts';
+import { inTurn, keepImages, keepMedia, keepViews, ownWorkspace, seenView } from './fileViews.ts';
 import { type Handles } from './handles.ts';
 import { beforeTool, hooksAfterTool, runHooks } from './hookMoments.ts';
 import { type OwnEdits } from './ownEdits.ts';
 import { type OfferedTools } from './offeredTools.ts';
 import { withProblems } from './settling.ts';
 import { awaitInterruption } from './waitInterruptions.ts';
+import { chooseImages } from './shownImages.ts';
 
 export interface ToolRunDeps {
   readonly log: ConversationLog;
@@ -67,10 +69,12 @@ export interface ToolRunDeps {
   shell?: (() => string) | undefined;
   settings(): Settings;
   readonly onDidChangeSettings?: Event<void> | undefined;
+  /** The model that gets the result; absent: not known. */
+  model?(): Pick<Model, 'takesImages'>;
 }
 
 /** `note`: what the result must say about tools that could not be added or have changed. */
-export interface FoundByCall {
+interface FoundByCall {
   readonly found: NonNullable<ToolResponse['found']>;
   readonly note?: string | undefined;
 }
@@ -115,7 +119,9 @@ async function runToEnd(
   const changes = markOverwritten(deps, request, kept);
   const media = await keepMedia(deps, outcome);
   const { found = [], note } = (await deps.find?.(outcome.tools ?? [])) ?? {};
-  const said = note === undefined ? outcome.content : `${outcome.content}\n${note}`;
+  const { images, notes } = chooseImages(outcome.media ?? [], deps.model?.() ?? {});
+  const shown = await keepImages(deps, outcome.isError ? [] : images);
+  const said = [outcome.content, ...notes, note ?? ''].filter((part) => part !== '').join('\n');
   const content = limitOutput(maskKey(said, deps.log.state.turn.key));
   await warnOfLookalike(deps, request, content);
   return {
@@ -130,6 +136,7 @@ async function runToEnd(
     ...(outcome.handles !== undefined && outcome.handles.length > 0 && { handles: [...outcome.handles] }),
     ...(found.length > 0 && { found }),
     ...(outcome.resources !== undefined && { resources: [...outcome.resources] }),
+    ...(shown.length > 0 && { images: shown }),
     ...(media.length > 0 && { media }),
   };
 }

@@ -1,10 +1,13 @@
-// Selects the tools and the model of a conversation's turns: those of the window, or those that a subagent was given.
+// Selects the tools, the model and the settings of a conversation's turns: those of the window, those that the user chose
+// for it, or those that a subagent was given.
+import { missingModel, settingsWith } from '../conversation/choices.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { type Settings } from '../../protocol/settings.ts';
 import { type Model, type Ports } from '../ports/ports.ts';
 import { LimitedTools, type OfferedTools } from './offeredTools.ts';
 
 interface Given {
-  readonly ports: Pick<Ports, 'settings' | 'model' | 'models'>;
+  readonly ports: Pick<Ports, 'settings' | 'limits' | 'model' | 'models'>;
   readonly registry: OfferedTools;
 }
 
@@ -12,15 +15,24 @@ interface Given {
 export function ofConversation(
   { ports, registry }: Given,
   { state }: Pick<ConversationLog, 'state'>,
-): { readonly registry: OfferedTools; model(): Model } {
+): { readonly registry: OfferedTools; model(): Model; settings(): Settings } {
   const { subagent } = state.summary;
   const mayStartAgents = mayStart(subagent?.depth ?? 0, ports);
   const { tools, model } = subagent ?? {};
   return {
     registry: mayStartAgents && tools === undefined ? registry : new LimitedTools(registry, { tools, mayStartAgents }),
-    // A model that is no longer configured is replaced by the window's model.
-    model: () => (model === undefined ? undefined : ports.models?.get(model)) ?? ports.model(),
+    model: () => {
+      const chosen = state.choice.current.model;
+      if (chosen !== undefined) return modelOf(ports, chosen) ?? missingModel(chosen);
+      // A model that a subagent was given and that is no longer configured is replaced by the window's model.
+      return (model === undefined ? undefined : modelOf(ports, model)) ?? ports.model();
+    },
+    settings: () => settingsWith(ports.settings(), state.choice.current, ports.limits?.()),
   };
+}
+
+function modelOf({ models, model }: Given['ports'], reference: string): Model | undefined {
+  return models?.get(reference) ?? (model().id === reference ? model() : undefined);
 }
 
 /** `depth`: the nesting level of the conversation; 0 if the user began it. */

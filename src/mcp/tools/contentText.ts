@@ -1,5 +1,5 @@
-// Converts a server's result to text for the model: text, structured data and links. Images and sound are only
-// described; the user sees them on the card.
+// Converts a server's result to text for the model: text, structured data and links. Sound is only described; images are
+// described and shown by `core/tools/shownImages.ts`.
 import * as z from 'zod';
 import { wholeCharacters } from '../../base/text.ts';
 import { type McpContent } from '../session/sessionPort.ts';
@@ -64,8 +64,9 @@ function describeBlock(block: Block): string {
     case 'text':
       return block.text;
     case 'image':
+      return `(an image, ${short(block.mimeType)}, ${describeSize(block.data)})`;
     case 'audio':
-      return `(${block.type === 'image' ? 'an image' : 'a recording'}, ${short(block.mimeType)}, ${describeSize(block.data)}; you cannot be shown it)`;
+      return `(a recording, ${short(block.mimeType)}, ${describeSize(block.data)}; you cannot be shown it)`;
     case 'resource_link': {
       const { uri, name, title, description, mimeType, size } = block;
       const details = [mimeType, size === undefined ? undefined : `${size} bytes`].filter((one) => one !== undefined);

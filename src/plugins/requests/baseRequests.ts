@@ -10,7 +10,7 @@ export async function listConversations({ store, earshot }: PluginPorts): Promis
   const listed = await store.list();
   if (!listed.ok) return listed;
   const data = await Promise.all(
-    listed.value.map(async ({ id, title, lastActivity, subagent }) => {
+    listed.value.map(async ({ id, title, lastActivity, subagent, choice }) => {
       const end = await store.end(id);
       const { lastSeq = 0, key = '' } = end.ok ? end.value : {};
       const shown = maskKey(earshot.get(id)?.log.state.summary.title ?? title, key);
@@ -20,6 +20,7 @@ export async function listConversations({ store, earshot }: PluginPorts): Promis
         last_activated_at: new Date(lastActivity).toISOString(),
         events_count: lastSeq,
         ...(subagent && { subagent: { parent: subagent.parent, name: maskKey(subagent.name, key) } }),
+        ...(choice && { choice }),
       };
     }),
   );

@@ -1,5 +1,7 @@
 // Requests about the window: its models and modes, completions, and images for messages.
 import { type GivenAttachment } from '../../core/agent/userText.ts';
+import { effortFor } from '../../core/conversation/choices.ts';
+import { type ChosenModel } from '../../protocol/page/windowView.ts';
 import { type RequestOf } from '../../protocol/plugin.ts';
 import { type PluginPorts } from '../pluginPorts.ts';
 import { type Answer, DONE, refuse, reply } from './answer.ts';
@@ -8,23 +10,33 @@ import { type Answer, DONE, refuse, reply } from './answer.ts';
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const LARGEST_IMAGE = 10_000_000;
 
-export async function listModels({ controls }: PluginPorts, { all }: RequestOf<'list_models'>): Promise<Answer> {
-  const data = all === true ? await controls.models() : [];
-  const { label, detail, contextWindow } = controls.model();
-  return reply({ type: 'models', current: { label, detail, context_window: contextWindow }, data: [...data] });
+export async function listModels(
+  { controls }: PluginPorts,
+  { all, conversation }: RequestOf<'list_models'>,
+): Promise<Answer> {
+  const data = all === true ? await controls.models(conversation) : [];
+  const { model, choice, settings } = controls.chosen(conversation);
+  const { label, detail, contextWindow, efforts } = model;
+  const current: ChosenModel = {
+    label,
+    detail,
+    context_window: contextWindow,
+    ...(efforts !== undefined && { efforts: [...efforts], effort: effortFor({ efforts }, choice) ?? 'auto' }),
+    reference: settings.model,
+    mode: settings.mode,
+    approvals: settings['approvals.mode'],
+  };
+  return reply({ type: 'models', current, data: [...data] });
 }
 
 export async function choose(
   { controls }: PluginPorts,
-  { model, mode, approvals }: RequestOf<'choose'>,
+  { model: id, effort, mode, approvals, conversation }: RequestOf<'choose'>,
 ): Promise<Answer> {
-  if (model !== undefined) {
-    const isChosen = await controls.chooseModel(model);
-    if (!isChosen) return refuse('model: there is no such model. List the models again.');
-  }
-  if (mode !== undefined) await controls.set('mode', mode);
-  if (approvals !== undefined) await controls.set('approvals.mode', approvals);
-  return DONE;
+  const model = id === undefined ? undefined : await controls.reference(id);
+  if (id !== undefined && model === undefined) return refuse('model: there is no such model. List the models again.');
+  const chosen = await controls.choose({ model, effort, mode, approvals }, conversation);
+  return chosen.ok ? DONE : refuse(chosen.failure.message);
 }
 
 export async function complete({ controls }: PluginPorts, { trigger, query }: RequestOf<'complete'>): Promise<Answer> {

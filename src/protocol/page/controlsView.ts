@@ -3,6 +3,28 @@ import * as z from 'zod';
 
 export const MODES = ['agent', 'plan'] as const;
 export const APPROVAL_MODES = ['ask', 'reads', 'edits', 'all'] as const;
+/** How much a model reasons, from the least to the most; each model accepts some of them. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof EFFORTS)[number];
+/** `auto`: as the model's options say, or else the endpoint. */
+export const EFFORT_CHOICES = ['auto', ...EFFORTS] as const;
+
+/** What lists show of a choice. */
+export const listedChoiceSchema = z.strictObject({
+  model: z.string().optional(),
+  mode: z.enum(MODES).optional(),
+  approvals: z.enum(APPROVAL_MODES).optional(),
+});
+export type ListedChoice = z.infer<typeof listedChoiceSchema>;
+
+/** What belongs to a conversation; absent: as the settings say. */
+export interface ConversationChoice {
+  /** As in the setting `earshot.model`. */
+  readonly model?: string | undefined;
+  readonly effort?: (typeof EFFORT_CHOICES)[number] | undefined;
+  readonly mode?: (typeof MODES)[number] | undefined;
+  readonly approvals?: (typeof APPROVAL_MODES)[number] | undefined;
+}
 
 export const controlsMessages = [
   /** The host asks the user. */
@@ -12,6 +34,7 @@ export const controlsMessages = [
   z.strictObject({ type: z.literal('pick_model'), model: z.string().max(5000) }),
   z.strictObject({ type: z.literal('set_api_key') }),
   z.strictObject({ type: z.literal('set_mode'), mode: z.enum(MODES) }),
+  z.strictObject({ type: z.literal('set_effort'), effort: z.enum(EFFORT_CHOICES) }),
   z.strictObject({ type: z.literal('set_approvals'), mode: z.enum(APPROVAL_MODES) }),
   /** Lists the permanent approvals, to revoke them. */
   z.strictObject({ type: z.literal('show_rules') }),
@@ -32,6 +55,8 @@ export interface ModelChoice {
 export interface Controls {
   readonly mode: (typeof MODES)[number];
   readonly approvals: (typeof APPROVAL_MODES)[number];
+  /** The levels of reasoning that the model has, and the chosen one; absent: it has none. */
+  readonly effort?: { readonly levels: readonly Effort[]; readonly current: (typeof EFFORT_CHOICES)[number] };
   /** How many permanent approvals hold in the conversation besides the mode; absent: not known. */
   readonly rules?: number;
   readonly sendKey: 'enter' | 'modifierEnter';

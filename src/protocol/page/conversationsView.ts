@@ -1,5 +1,6 @@
 // The list of conversations as the page shows it, and the page's messages about it.
 import * as z from 'zod';
+import { type ListedChoice } from './controlsView.ts';
 
 /** Part of a file name on disk. */
 export const conversationId = z.string().regex(/^\w{1,100}$/);
@@ -29,6 +30,8 @@ export interface ConversationView {
   /** Set for a subagent. `nested`: listed below the conversation that started it. */
   readonly subagent?: { readonly name: string; readonly nested: boolean };
   readonly forked?: true;
+  /** What was chosen for it. */
+  readonly choice?: ListedChoice;
   /** How many files have changes that are not reviewed. */
   readonly unreviewed?: number;
   /** How many background commands run. */

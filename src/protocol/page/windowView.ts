@@ -1,5 +1,6 @@
 // The data of a window that front ends outside the editor get: background commands, models and completions.
 import * as z from 'zod';
+import { APPROVAL_MODES, EFFORT_CHOICES, EFFORTS, MODES } from './controlsView.ts';
 
 /** A background command, named by the call that started it. */
 export const commandSchema = z.strictObject({
@@ -22,7 +23,20 @@ export const completionSchema = z.strictObject({
   insert: z.string().optional(),
 });
 
-export const modelSchema = z.strictObject({ label: z.string(), detail: z.string(), context_window: z.number() });
+export const modelSchema = z.strictObject({
+  label: z.string(),
+  detail: z.string(),
+  context_window: z.number(),
+  /** The levels of reasoning that it has, and the chosen one. */
+  efforts: z.array(z.enum(EFFORTS)).optional(),
+  effort: z.enum(EFFORT_CHOICES).optional(),
+  /** As in the setting `earshot.model`. */
+  reference: z.string().optional(),
+  /** As they hold in the conversation. */
+  mode: z.enum(MODES).optional(),
+  approvals: z.enum(APPROVAL_MODES).optional(),
+});
+export type ChosenModel = z.infer<typeof modelSchema>;
 export const offeredModelSchema = z.strictObject({
   id: z.string(),
   label: z.string(),

@@ -1,5 +1,6 @@
-// The tool read_file: shows a text file, or a range of its lines, with unsaved changes.
+// The tool read_file: shows a text file, or a range of its lines, with unsaved changes; or an image.
 import * as z from 'zod';
+import { readImageSize } from '../../base/imageSize.ts';
 import { printPath } from '../../base/printPath.ts';
 import { countOf, wholeCharacters } from '../../base/text.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
@@ -10,7 +11,7 @@ const CHARACTERS_AT_ONCE = 28_000;
 export const readFileTool = defineTool({
   name: 'read_file',
   description:
-    'Reads a text file of the workspace, including unsaved changes in the editor. Returns at most 1000 lines or 28,000 characters; continue with first_line. You are notified when the file changes later. To find text in many files use search.',
+    'Reads a text file of the workspace, including unsaved changes in the editor, or an image (PNG, JPEG, GIF, WebP). Of a text it returns at most 1000 lines or 28,000 characters; continue with first_line. You are notified when the file changes later. To find text in many files use search.',
   effect: 'read',
   traits: { restOf: ['file'] },
   arguments: {
@@ -27,6 +28,11 @@ export const readFileTool = defineTool({
     const content = await workspace.read(file.value);
     if (!content.ok) return refuse(content.failure);
     const { bytes, unsaved } = content.value;
+    const image = readImageSize(bytes);
+    if (image !== undefined) {
+      const { mediaType } = image;
+      return { content: '', isError: false, media: [{ mediaType, bytes, name: file.value.path }] };
+    }
     const text = await workspace.decode(file.value, bytes);
     if (text === undefined)
       return refuse('not_text', `${printPath(file.value.path)} is not a text file (${bytes.length} bytes).`);

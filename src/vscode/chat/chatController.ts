@@ -10,7 +10,7 @@ import { conversationHead, summarizePending } from '../../core/frontend/chatHead
 import { type RequestAnswer, type Requests } from '../../core/client/requests.ts';
 import { Activities } from '../../core/frontend/conversationActivity.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
-import { type Clock, type Ids, type Logger, type Model } from '../../core/ports/ports.ts';
+import { type Clock, type Ids, type Logger } from '../../core/ports/ports.ts';
 import { type Store } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type FileDiff } from '../../protocol/page/diffView.ts';
@@ -46,7 +46,6 @@ export interface ChatDeps {
   readonly logger: Logger & { show(): void };
   /** Diffs of the files that a call changed, for its card. */
   readDiffs(changes: CallChanges): Promise<readonly FileDiff[]>;
-  model(): Model;
   rulesIn(conversation: string | undefined): number;
   readonly statusBar: Pick<StatusBar, 'update'>;
   readonly hub: Pick<WindowHub, 'nameOf' | 'onDidChange' | 'link'>;
@@ -224,13 +223,14 @@ export class Chat implements ShownChat, Disposable {
 
   refresh(): void {
     const { frontend, workspace, earshot, settings, waiting, hub } = this.#deps;
-    const [model, live] = [this.#deps.model(), this.#live()];
-    const [pending, { others }] = [summarizePending(live, model, settings.current), this.activities];
+    const [{ model, settings: held, choice }, live] = [earshot.choices.of(this.#shown), this.#live()];
+    const [pending, { others }] = [summarizePending(live, model, held), this.activities];
     frontend.setHead(
       conversationHead({
         live,
         model,
-        settings: settings.current,
+        choice,
+        settings: held,
         pending,
         // A failed write may succeed next time; a conversation that could not be opened cannot be written.
         canSend: live === undefined ? this.#storage === undefined : live.owned,

@@ -97,6 +97,7 @@ export class ConversationList {
       ...(subagent !== undefined && { subagent: { name: subagent.name, nested } }),
       ...(facts.forkedFrom !== undefined && { forked: true }),
       ...leftIn(this.#deps.handles, id, facts.unreviewed),
+      ...(facts.choice !== undefined && { choice: facts.choice }),
       ...(problem !== undefined && { problem }),
       ...(excerpt !== undefined && { excerpt }),
     };

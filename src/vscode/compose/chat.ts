@@ -34,6 +34,7 @@ import { AWAITS_APPROVAL, COMMANDS } from '../ids.ts';
 import { type StatusBar } from '../statusBar.ts';
 import { OpenFolder } from '../workspace/openFolder.ts';
 import { type composeHandles } from './handles.ts';
+import { type composeModels } from './models.ts';
 import { type composeStorage } from './storage.ts';
 import { type Window } from './window.ts';
 
@@ -56,11 +57,11 @@ interface ChatParts {
   readonly workspace: Workspace;
   readonly statusBar: StatusBar;
   readonly hub: WindowHub;
-  model(): Model;
+  readonly models: Pick<ReturnType<typeof composeModels>, 'last'>;
 }
 
 export function composeChat({ logger, settings, waiting, held, report }: Window, parts: ChatParts) {
-  const { earshot, workspace, statusBar, model, hub } = parts;
+  const { earshot, workspace, statusBar, models, hub } = parts;
   const { store, lock, snapshots, draftsOf, memory, views, permissions } = parts.storage;
   const { handles, supervision } = parts.commands;
   const { chat: frontend, notice } = parts.frontends;
@@ -89,7 +90,6 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
       composing,
       memory,
       statusBar,
-      model,
       keepAlive,
       rulesIn: (conversation) => countRules(permissions, conversation),
       readDiffs: async (changes) => (await import('../chat/callDiffs.ts')).readDiffs(snapshots, changes),
@@ -98,7 +98,8 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   held.add(permissions.onDidChange(() => chat.refresh()));
   let suggested = '';
   const suggest = () => {
-    const suggestions = suggestionsFor(folder.facts, model(), settings.current);
+    const { model, settings: held } = earshot.choices.of(chat.shown);
+    const suggestions = suggestionsFor(folder.facts, model, held);
     if (suggested === suggestions.join('\n')) return;
     suggested = suggestions.join('\n');
     frontend.setHead({ suggestions });
@@ -129,9 +130,12 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   held.add(new ForkOrigins({ ...deps, earshot, chat }));
   const controls = createControlsHandlers({
     frontend,
-    model,
-    settings: () => settings.current,
-    shown: () => (chat.shown === undefined ? undefined : earshot.get(chat.shown)),
+    earshot,
+    limits: () => settings.limits,
+    last: models.last,
+    shown: () => chat.shown,
+    refresh: () => chat.refresh(),
+    warn: (text) => notice('warning', text),
   });
   const library = new Library(deps, earshot);
   /** Continues in a fork that ends before this request. */
@@ -147,7 +151,8 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
     chat,
     composing,
     background,
-    controls,
+    controls: controls.handlers,
+    choosing: controls.choosing,
     restore,
     keepAlive,
     views,
@@ -169,6 +174,7 @@ export function composeView(
     keepAlive: _,
     folder: __,
     rewind: ___,
+    choosing: ____,
     views,
     permissions,
     ...deps

@@ -1,13 +1,26 @@
-// Composes the models: the one that answers, and the commands that choose it.
+// Composes the models: those of the providers and of VS Code, what the user chose last, and the commands that choose.
+import * as vscode from 'vscode';
 import { openEndpointMemory } from '../../models/endpointMemory.ts';
+import { KnownModels } from '../../models/facts/modelFacts.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
+import { type ConversationChoice } from '../../protocol/page/controlsView.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
 import { LanguageModels } from '../models/languageModels.ts';
+import { LastChoice } from '../models/lastChoice.ts';
 import { createModelChooser } from '../models/modelChooser.ts';
+import { type ModelCommandDeps } from '../models/modelCommands.ts';
 import { type OfferedModels } from '../models/offeredModels.ts';
 import { createApiKeys } from '../models/secrets.ts';
+import { updateSetting } from '../settings.ts';
 import { type Window } from './window.ts';
+
+/** Who asks the user for a model: the conversation that the chat shows. */
+export interface ChoosingChat {
+  /** The reference of its model. */
+  current(): string;
+  choose(choice: ConversationChoice): Promise<void>;
+}
 
 export function composeModels({ context, logger, settings, held, report }: Window) {
   const keys = createApiKeys(context.secrets);
@@ -16,14 +29,38 @@ export function composeModels({ context, logger, settings, held, report }: Windo
     new LanguageModels(context.languageModelAccessInformation, report('the models of VS Code could not be listed')),
   );
   const current = () => settings.current;
-  const deps = { settings: current, keys, languageModels, report: report('a message could not be shown') };
+  const { globalState: everywhere, workspaceState: here } = context;
+  const last = new LastChoice({ everywhere, here, settings: current });
+  const path = vscode.Uri.joinPath(context.extensionUri, 'media', 'models.json').fsPath;
+  const known = new KnownModels({ path, logger });
+  let chat: ChoosingChat | undefined;
+  const deps: ModelCommandDeps = {
+    settings: current,
+    keys,
+    languageModels,
+    known,
+    favourites: everywhere,
+    current: () => chat?.current() ?? '',
+    choose: async (model) => {
+      // The first model that is chosen at all becomes the default of everything.
+      if (settings.current.model === '' && model !== '') await updateSetting('model', model);
+      await chat?.choose({ model });
+    },
+    report: report('a message could not be shown'),
+  };
   let offered: OfferedModels | undefined;
   const commands = {
     [COMMANDS.chooseModel]: async () => (await import('../models/modelPicker.ts')).chooseModel(deps),
     [COMMANDS.setApiKey]: async () => (await import('../models/modelCommands.ts')).setApiKey(deps),
   } satisfies Partial<CommandHandlers>;
+  const key = keys.get.bind(keys);
   return {
-    ...createModelChooser({ settings: current, keys, memory, languageModels }),
+    ...createModelChooser({ settings: current, key, memory, known, languageModels, lastChoice: () => last.current }),
+    last,
+    /** Called once the chat exists. */
+    attach: (to: ChoosingChat) => {
+      chat = to;
+    },
     /** The models that front ends outside the editor can choose from. */
     offered: async () => {
       const { OfferedModels } = await import('../models/offeredModels.ts');

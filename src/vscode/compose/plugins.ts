@@ -1,4 +1,5 @@
 // Composes program plugins. They are loaded after the chat, since nobody waits for them.
+import { succeeded } from '../../base/errors.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Frontends } from '../../core/frontend/frontends.ts';
 import { type KeepAlive } from '../../core/keepAlive.ts';
@@ -17,10 +18,9 @@ import { type CommandHandlers } from '../commands.ts';
 import { type Completions } from '../completions/completions.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { COMMANDS } from '../ids.ts';
-import { type OfferedModels } from '../models/offeredModels.ts';
 import { type PluginsController } from '../plugins/pluginsController.ts';
 import { type PluginRows, type PluginsTree } from '../plugins/pluginsTree.ts';
-import { updateSetting } from '../settings.ts';
+import { type composeModels } from './models.ts';
 import { type composeStorage } from './storage.ts';
 import { type Window } from './window.ts';
 
@@ -37,7 +37,7 @@ interface PluginParts {
   readonly hub: WindowHub;
   readonly chat: Pick<Chat, 'shown' | 'newChat' | 'forget'>;
   readonly completions: Pick<Completions, 'listPortable'>;
-  offeredModels(): Promise<OfferedModels>;
+  readonly models: Pick<ReturnType<typeof composeModels>, 'offered' | 'last'>;
   readonly listener: Promise<WindowListener | undefined>;
 }
 
@@ -106,12 +106,17 @@ function libraryOf({ chat }: PluginParts, library: Library): PluginPorts['librar
   };
 }
 
-function windowControls({ model, completions, offeredModels }: PluginParts): WindowControls {
+function windowControls({ earshot, completions, models }: PluginParts): WindowControls {
   return {
-    model,
-    models: async () => (await offeredModels()).list(),
-    chooseModel: async (id) => (await offeredModels()).choose(id),
-    set: updateSetting,
+    chosen: (conversation) => earshot.choices.of(conversation),
+    models: async (conversation) => (await models.offered()).list(earshot.choices.of(conversation).settings.model),
+    reference: async (id) => (await models.offered()).take(id),
+    choose: async (choice, conversation) => {
+      const live = conversation === undefined ? undefined : earshot.get(conversation);
+      const chosen = live === undefined ? succeeded(undefined) : await earshot.choices.choose(live.log.id, choice);
+      if (chosen.ok) await models.last.set(choice);
+      return chosen;
+    },
     complete: (trigger, query) => completions.listPortable(trigger, query),
   };
 }

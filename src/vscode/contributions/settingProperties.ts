@@ -1,4 +1,5 @@
 // The properties of object settings, made from the tables of kinds, producers and tools.
+import { MODEL_APIS } from '../../protocol/event.ts';
 import { type Tool } from '../../core/ports/ports.ts';
 import { HOOK_EVENTS } from '../../protocol/outside/hooks.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
@@ -30,6 +31,31 @@ const PRODUCERS: Readonly<Record<(typeof PRODUCER_NAMES)[number], string>> = {
 };
 
 /** One entry of `earshot.plugins.programs`. */
+export const PROVIDER = {
+  type: 'object',
+  required: ['baseUrl'],
+  properties: {
+    name: { type: 'string', description: 'The name to show.' },
+    api: {
+      type: 'string',
+      enum: [...MODEL_APIS],
+      description: 'The API that it serves; without it Earshot chooses by the host.',
+    },
+    baseUrl: { type: 'string', description: 'Its address, which usually ends in /v1.' },
+    headers: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'Headers that are sent with every request to this provider, and to no other.',
+    },
+    models: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Models to offer, if the provider does not list them.',
+    },
+  },
+  additionalProperties: false,
+};
+
 export const PROGRAM = {
   type: 'object',
   required: ['command'],

@@ -18,6 +18,7 @@ export const SECTIONS = [
 const SECTION_OF: Readonly<Record<FirstPart<SettingName>, (typeof SECTIONS)[number]>> = {
   model: 'Model',
   baseUrl: 'Model',
+  providers: 'Model',
   models: 'Model',
   currency: 'Model',
   idleTimeout: 'Model',

@@ -4,6 +4,7 @@ import { type SettingName, settingSchemas } from '../../protocol/settings.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import {
   hookProperties,
+  PROVIDER,
   kindProperties,
   levelProperties,
   PROGRAM,
@@ -28,13 +29,20 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   model: {
     scope: 'window',
     markdownDescription:
-      'Model that answers: a name that the endpoint in `#earshot.baseUrl#` knows, or `vscode:vendor/id` for a model of VS Code. Empty: the built-in **Guide**, which works offline and uses no AI. A workspace can choose only a model of `#earshot.models#` in your user settings.',
+      'Model of new conversations: `<id>/<model>` for a provider of `#earshot.providers#`, a name that the endpoint in `#earshot.baseUrl#` knows, or `vscode:vendor/id` for a model of VS Code. Empty: the built-in **Guide**, which works offline and uses no AI. *Earshot: Choose Model* chooses for the conversation that is shown, and for new ones. A workspace can choose only a model of `#earshot.models#` in your user settings.',
+  },
+  providers: {
+    scope: 'machine',
+    restricted: true,
+    markdownDescription:
+      'Providers of models, by an id of your choice: `{"work": {"name": "Work", "api": "responses", "baseUrl": "https://models.example/v1", "headers": {"x-team": "tea"}, "models": ["gpt-6-sol"]}}`. `api` is `chat`, `responses` or `messages`; without it Earshot chooses by the host. `headers` are sent only to this provider. `models` are offered if it does not list its own. *Earshot: Choose Model* adds well-known providers, *Earshot: Set API Key* stores their keys; a key is also read from the environment variable `EARSHOT_API_KEY_<ID>`. Only read from user settings.',
+    schema: { type: 'object', additionalProperties: PROVIDER },
   },
   baseUrl: {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Address of an OpenAI-compatible endpoint, for example `http://127.0.0.1:11434/v1`. *Earshot: Choose Model* sets it. Set the API key with *Earshot: Set API Key* or in the environment variable `EARSHOT_API_KEY` (for OpenAI also `OPENAI_API_KEY`); it is never read from the settings.',
+      'Address of an endpoint without an entry in `#earshot.providers#`, for example `http://127.0.0.1:11434/v1`. Set the API key with *Earshot: Set API Key* or in the environment variable `EARSHOT_API_KEY` (for OpenAI also `OPENAI_API_KEY`); it is never read from the settings.',
     schema: { type: 'string' },
   },
   models: {
@@ -68,11 +76,11 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   currency: {
     scope: 'window',
     markdownDescription:
-      'Currency of the prices in `#earshot.models#`, as an ISO 4217 code such as `EUR`. Only used to display costs.',
+      'Currency of the prices in `#earshot.models#`, as an ISO 4217 code such as `EUR`. Earshot knows prices of many models in US dollars; with another currency only your own prices count.',
   },
   mode: {
     scope: 'window',
-    markdownDescription: 'Which tools the agent may use.',
+    markdownDescription: 'Which tools the agent may use in conversations in which you have not chosen a mode.',
     enumDescriptions: ['All tools.', 'Only tools that read: the model investigates and proposes.'],
   },
   idleTimeout: {
@@ -84,7 +92,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     scope: 'machine',
     restricted: true,
     markdownDescription:
-      'Which tool calls run without approval. Files outside the workspace and protected files (`.git`, `.vscode`, `.env`, keys, files listed in `.earshotignore`) need approval in every mode, and so does a command line whose effects Earshot cannot determine. Earshot cannot see aliases, shell functions or what programs do internally. Except in the first and the last mode, your *Always* rules allow more: [manage them](command:earshot.showRules).',
+      'Which tool calls run without approval, in conversations in which you have not chosen it below the composer. Files outside the workspace and protected files (`.git`, `.vscode`, `.env`, keys, files listed in `.earshotignore`) need approval in every mode, and so does a command line whose effects Earshot cannot determine. Earshot cannot see aliases, shell functions or what programs do internally. Except in the first and the last mode, your *Always* rules allow more: [manage them](command:earshot.showRules).',
     enumDescriptions: [
       'Every tool call needs approval.',
       'Changes and commands need approval; reading does not.',

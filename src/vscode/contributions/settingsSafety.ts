@@ -7,6 +7,7 @@ import { SETTINGS_SECTION } from '../ids.ts';
 const EFFECTS: Readonly<Record<SettingName, string>> = {
   model: 'Sends conversations to another model, which may cost more.',
   baseUrl: 'Sends conversations and the API key to an endpoint.',
+  providers: 'Sends conversations, API keys and headers to endpoints.',
   models: 'Raises the cost of requests; hides it by wrong prices.',
   mode: 'Offers tools that change files and run commands.',
   currency: 'Shows costs in a wrong currency.',

@@ -1,45 +1,45 @@
-// Creates the current model from the settings, or the Guide without one, and other models by name. Keeps each until its
-// settings change.
+// Finds models by their references: those of providers, those of VS Code, and the Guide.
 import { type Model, type Ports } from '../../core/ports/ports.ts';
-import { type EndpointMemory } from '../../models/endpointMemory.ts';
+import { type ConfiguredModelsDeps, createConfiguredModels } from '../../models/configuredModels.ts';
 import { createGuideModel } from '../../models/guide/guide.ts';
-import { createModel } from '../../models/model.ts';
-import { type Settings } from '../../protocol/settings.ts';
+import { providersIn, referenceTo } from '../../models/providers.ts';
+import { type ConversationChoice } from '../../protocol/page/controlsView.ts';
+import { modelOptions } from '../../protocol/settings.ts';
 import { LANGUAGE_MODEL_PREFIX, type LanguageModels } from './languageModels.ts';
-import { type ApiKeys } from './secrets.ts';
 
-export function createModelChooser(deps: {
-  settings(): Settings;
-  readonly keys: ApiKeys;
-  readonly memory: Promise<EndpointMemory>;
-  readonly languageModels: LanguageModels;
-}): { model(): Model; readonly models: NonNullable<Ports['models']> } {
-  const { keys, memory } = deps;
+export function createModelChooser(
+  deps: ConfiguredModelsDeps & {
+    readonly languageModels: LanguageModels;
+    /** What new conversations start with. */
+    lastChoice(): ConversationChoice;
+  },
+): { model(): Model; readonly models: NonNullable<Ports['models']> } {
   const guide = createGuideModel();
-  /** The created models, each with the settings that it was created from. */
-  const created = new Map<string, { readonly settings: string; readonly model: Model }>();
-  const get = (model: string): Model | undefined => {
-    const { baseUrl, models } = deps.settings();
-    const ofVscode = model.startsWith(LANGUAGE_MODEL_PREFIX);
-    if (model === '' || (baseUrl === '' && !ofVscode)) return undefined;
-    const options = models[model] ?? {};
-    const settings = JSON.stringify([baseUrl, model, options]);
-    const known = created.get(model);
-    if (known?.settings === settings) return known.model;
-    const made = ofVscode
-      ? deps.languageModels.model(model, options)
-      : createModel({ baseUrl, model, options, memory, apiKey: () => keys.get(baseUrl) });
-    created.set(model, { settings, model: made });
-    return made;
+  const configured = createConfiguredModels(deps);
+  const ofVscode = new Map<string, { readonly options: string; readonly model: Model }>();
+  const get = (reference: string): Model | undefined => {
+    if (reference === '') return guide;
+    if (!reference.startsWith(LANGUAGE_MODEL_PREFIX)) return configured(reference);
+    const given = modelOptions(deps.settings(), reference);
+    const options = JSON.stringify(given);
+    const known = ofVscode.get(reference);
+    if (known?.options === options) return known.model;
+    const model = deps.languageModels.model(reference, given);
+    ofVscode.set(reference, { options, model });
+    return model;
   };
   return {
-    model: () => get(deps.settings().model) ?? guide,
+    model: () => {
+      const chosen = deps.lastChoice().model;
+      return (chosen === undefined ? undefined : get(chosen)) ?? get(deps.settings().model) ?? guide;
+    },
     models: {
       get names() {
-        return Object.keys(deps.settings().models);
+        const settings = deps.settings();
+        const listed = providersIn(settings).flatMap((one) => (one.models ?? []).map((name) => referenceTo(one, name)));
+        return [...new Set([...Object.keys(settings.models), ...listed])];
       },
-      get: (name) =>
-        Object.hasOwn(deps.settings().models, name) || name === deps.settings().model ? get(name) : undefined,
+      get,
     },
   };
 }

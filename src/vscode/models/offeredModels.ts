@@ -1,20 +1,22 @@
 // Lists models for front ends outside the editor: the Guide, and those of VS Code, this machine and the configured
-// endpoint.
+// providers.
 import * as vscode from 'vscode';
-import { findLocalEndpoints, listModels } from '../../models/endpoints.ts';
-import { endpointLabel } from '../../models/profile.ts';
+import { findLocalEndpoints } from '../../models/endpoints.ts';
+import { endpointAt, findModel, type Provider, providersIn, referenceTo } from '../../models/providers.ts';
 import { type OfferedModel } from '../../protocol/page/windowView.ts';
-import { listLanguageModels, type ModelCommandDeps, saveModel } from './modelCommands.ts';
 import { languageModelName } from './languageModels.ts';
+import { listAt, listLanguageModels, type ModelCommandDeps, saveModel } from './modelCommands.ts';
+import { describeFacts } from './modelTexts.ts';
 
-/** An endpoint may have thousands; a menu cannot show them. */
-const MOST_OF_AN_ENDPOINT = 200;
+/** A provider may have thousands; a menu cannot show them. */
+const MOST_OF_A_PROVIDER = 200;
 
 interface Offer {
-  readonly baseUrl: string;
-  readonly model: string;
+  readonly reference: string;
   readonly label: string;
   readonly detail: string;
+  /** Set for a model of an endpoint that is not configured yet. */
+  readonly found?: { readonly provider: Provider; readonly model: string };
 }
 
 export class OfferedModels {
@@ -26,51 +28,59 @@ export class OfferedModels {
     this.#deps = deps;
   }
 
-  async list(): Promise<readonly OfferedModel[]> {
-    const { baseUrl, model } = this.#deps.settings();
-    const [ofVscode, local] = await Promise.all([listLanguageModels(this.#deps), findLocalEndpoints()]);
-    const isLocal = local.some((endpoint) => endpoint.baseUrl === baseUrl);
+  /** `current`: the reference of the model that is marked. */
+  async list(current: string): Promise<readonly OfferedModel[]> {
+    const settings = this.#deps.settings();
+    const configured = providersIn(settings);
+    const [ofVscode, local, ofProviders] = await Promise.all([
+      listLanguageModels(this.#deps),
+      findLocalEndpoints(),
+      Promise.all(configured.map((provider) => this.#ofProvider(provider, current))),
+    ]);
+    const unlisted = local.filter(({ baseUrl }) => !configured.some((provider) => provider.baseUrl === baseUrl));
     const offers: readonly Offer[] = [
-      { baseUrl: '', model: '', label: 'Guide', detail: vscode.l10n.t('offline, no AI') },
+      { reference: '', label: 'Guide', detail: vscode.l10n.t('offline, no AI') },
       ...ofVscode.map((one) => ({
-        baseUrl: '',
-        model: languageModelName(one),
+        reference: languageModelName(one),
         label: one.name,
         detail: `VS Code, ${one.vendor}`,
       })),
-      ...local.flatMap((endpoint) =>
+      ...unlisted.flatMap((endpoint) =>
         endpoint.models.map(({ id }) => ({
-          baseUrl: endpoint.baseUrl,
-          model: id,
+          reference: `${endpoint.baseUrl} ${id}`,
           label: id,
           detail: vscode.l10n.t('{0} on this machine', endpoint.label),
+          found: { provider: endpointAt(endpoint.baseUrl), model: id },
         })),
       ),
-      ...(baseUrl === '' || isLocal ? [] : await this.#ofEndpoint(baseUrl, model)),
+      ...ofProviders.flat(),
     ];
-    this.#offers = new Map(offers.map((offer) => [`${offer.baseUrl} ${offer.model}`, offer]));
-    return [...this.#offers].map(([id, { label, detail, ...offer }]) => ({
-      id,
-      label,
-      detail,
-      current: offer.model === model && (offer.baseUrl === baseUrl || offer.model === ''),
-    }));
+    this.#offers = new Map(offers.map((offer) => [offer.reference, offer]));
+    return [...this.#offers].map(([id, { label, detail }]) => ({ id, label, detail, current: id === current }));
   }
 
-  /** False if the model was not in the last list. */
-  async choose(id: string): Promise<boolean> {
+  /** The model's reference; undefined if it was not in the last list. An endpoint that was found gets an entry. */
+  async take(id: string): Promise<string | undefined> {
     const offer = this.#offers.get(id);
-    if (offer === undefined) return false;
-    await saveModel(offer.baseUrl, offer.model);
-    return true;
+    if (offer?.found === undefined) return offer?.reference;
+    let reference: string | undefined;
+    const choose = async (made: string) => {
+      reference = made;
+    };
+    await saveModel({ ...this.#deps, choose }, offer.found.provider, offer.found.model);
+    return reference;
   }
 
-  /** If the endpoint does not answer, only the model of the settings. */
-  async #ofEndpoint(baseUrl: string, model: string): Promise<readonly Offer[]> {
-    const listed = await listModels(baseUrl, await this.#deps.keys.get(baseUrl));
-    const names = listed.ok ? listed.value.slice(0, MOST_OF_AN_ENDPOINT).map(({ id }) => id) : [];
-    const all = names.includes(model) || model === '' ? names : [model, ...names];
-    const detail = endpointLabel(baseUrl) ?? new URL(baseUrl).host;
-    return all.map((name) => ({ baseUrl, model: name, label: name, detail }));
+  /** If the provider does not answer, only the current model. */
+  async #ofProvider(provider: Provider, current: string): Promise<readonly Offer[]> {
+    const listed = await listAt(this.#deps, provider);
+    const names = listed.ok ? listed.value.slice(0, MOST_OF_A_PROVIDER).map(({ id }) => id) : [];
+    const found = current === '' ? undefined : findModel(this.#deps.settings(), current);
+    const isMissing = found?.provider.id === provider.id && !names.includes(found.model);
+    return (isMissing ? [found.model, ...names] : names).map((name) => {
+      const facts = describeFacts(this.#deps.known.get(provider.baseUrl, name));
+      const detail = facts === '' ? provider.label : `${provider.label} · ${facts}`;
+      return { reference: referenceTo(provider, name), label: name, detail };
+    });
   }
 }

@@ -1,31 +1,36 @@
-// Reads API keys from the editor's secret storage for the endpoint, or else from the environment; never from the
-// settings.
-import { type SecretStorage } from 'vscode';
+// Reads API keys from the editor's secret storage for a provider, or else from the environment; never from the settings.
+import type { SecretStorage } from 'vscode';
+import { environmentKey, type Provider } from '../../models/providers.ts';
 
-const OPENAI = 'https://api.openai.com';
+type KeyOwner = Pick<Provider, 'id' | 'baseUrl'>;
 
 export interface ApiKeys {
   /** Undefined: no key is set. */
-  get(baseUrl: string): Promise<string | undefined>;
+  get(provider: KeyOwner): Promise<string | undefined>;
   /** An empty key removes it. */
-  set(baseUrl: string, key: string): Promise<void>;
+  set(provider: KeyOwner, key: string): Promise<void>;
 }
 
-export function createApiKeys(secrets: SecretStorage): ApiKeys {
+/** A key is stored for an origin, so that it is never sent to another one, whatever the settings say later. */
+export function createApiKeys(secrets: Pick<SecretStorage, 'get' | 'store' | 'delete'>): ApiKeys {
   return {
-    get: async (baseUrl) => {
-      const stored = await secrets.get(secretName(baseUrl));
-      if (stored !== undefined) return stored;
-      // A key meant for one provider is not sent to another.
-      const general = new URL(baseUrl).origin === OPENAI ? process.env['OPENAI_API_KEY'] : undefined;
-      return process.env['EARSHOT_API_KEY'] ?? general;
+    get: async (provider) => {
+      for (const name of secretNames(provider)) {
+        const stored = await secrets.get(name);
+        if (stored !== undefined) return stored;
+      }
+      return environmentKey(provider, process.env);
     },
-    set: async (baseUrl, key) => {
-      await (key === '' ? secrets.delete(secretName(baseUrl)) : secrets.store(secretName(baseUrl), key));
+    set: async (provider, key) => {
+      const [own, ...others] = secretNames(provider);
+      if (key !== '') return secrets.store(own, key);
+      for (const name of [own, ...others]) await secrets.delete(name);
     },
   };
 }
 
-function secretName(baseUrl: string): string {
-  return `earshot.apiKey:${new URL(baseUrl).origin}`;
+/** Two providers may have the same origin and different keys. */
+function secretNames({ id, baseUrl }: KeyOwner): readonly [string, ...string[]] {
+  const ofOrigin = `earshot.apiKey:${new URL(baseUrl).origin}`;
+  return id === '' ? [ofOrigin] : [`${ofOrigin}#${id}`, ofOrigin];
 }

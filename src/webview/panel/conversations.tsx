@@ -126,7 +126,7 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
   const { post, offers } = useActions();
   const { id, activity, excerpt, problem, subagent } = item;
   const title = titleOf(item);
-  const marks = [item.forked === true ? strings.forkLabel : '', describeLeft(item)]
+  const marks = [item.forked === true ? strings.forkLabel : '', ...describeChoice(item), describeLeft(item)]
     .filter((one) => one !== '')
     .join(' · ');
   const open = () => {
@@ -271,4 +271,13 @@ export function ConversationTabs({ head }: { readonly head: ChatHead }) {
       ))}
     </nav>
   );
+}
+
+/** The model by its own name, and what is unusual. */
+function describeChoice({ choice: { model, mode, approvals } = {} }: ConversationView): readonly string[] {
+  return [
+    model === undefined ? '' : model === '' ? 'Guide' : visibleText(model.slice(model.lastIndexOf('/') + 1)),
+    mode === 'plan' ? strings.modes.plan.label : '',
+    approvals === 'all' ? strings.approvalModes.all.label : '',
+  ];
 }

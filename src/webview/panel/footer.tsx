@@ -1,6 +1,6 @@
 // The footer: mode, model, approvals and context as buttons. Its height never changes, so that the composer stays in place.
 import { useState } from 'preact/hooks';
-import type { ContextView } from '../../protocol/page/controlsView.ts';
+import type { Controls, ContextView } from '../../protocol/page/controlsView.ts';
 import type { ChatHead } from '../../protocol/webview.ts';
 import { ContextPanel } from './contextPanel.tsx';
 import { formatCost, panelStrings as strings } from '../strings/panelStrings.ts';
@@ -54,6 +54,7 @@ export function Footer({ head, context }: Properties) {
         <Icon name="chevron-down" />
       </MenuButton>
       <ModelButton head={head} />
+      {controls.effort !== undefined && offers('set_effort') && <EffortButton effort={controls.effort} />}
       <MenuButton
         class={controls.approvals === 'all' ? 'footer-button footer-risky' : 'footer-button'}
         label={strings.approvals}
@@ -127,6 +128,28 @@ function ModelButton({ head: { model, models } }: { readonly head: ChatHead }) {
       onOpen={() => post({ type: 'list_models' })}
     >
       {shown}
+    </MenuButton>
+  );
+}
+
+/** Only the levels that the model has. */
+function EffortButton({ effort: { levels, current } }: { readonly effort: NonNullable<Controls['effort']> }) {
+  const { post } = useActions();
+  const choices = (['auto', ...levels] as const).map((effort) => ({
+    id: effort,
+    label: strings.efforts[effort],
+    checked: effort === current,
+    run: () => post({ type: 'set_effort', effort }),
+  }));
+  return (
+    <MenuButton
+      class="footer-button footer-effort"
+      label={strings.effort}
+      title={strings.effortTitle(strings.efforts[current])}
+      choices={choices}
+    >
+      <Icon name="levels" />
+      <span class="footer-level">{strings.efforts[current]}</span>
     </MenuButton>
   );
 }

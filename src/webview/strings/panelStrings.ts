@@ -7,6 +7,18 @@ export const panelStrings = {
   modelTitle: (label: string, detail: string) => t('Model: {0} · {1}. Choose another one.', label, detail),
   models: t('Models'),
   lookingForModels: t('Looking for models…'),
+  effort: t('Effort'),
+  effortTitle: (level: string) => t('Effort: {0}. How much the model reasons.', level),
+  efforts: {
+    auto: t('Auto'),
+    none: t('None'),
+    minimal: t('Minimal'),
+    low: t('Low'),
+    medium: t('Medium'),
+    high: t('High'),
+    xhigh: t('Very high'),
+    max: t('Maximum'),
+  } satisfies Record<NonNullable<Controls['effort']>['current'], string>,
   mode: t('Mode'),
   modes: {
     agent: { label: t('Agent'), detail: t('All tools') },

@@ -18,7 +18,7 @@ async function ask(api: 'chat' | 'responses' | 'messages') {
 }
 
 const answers = { chat: await ask('chat'), responses: await ask('responses'), messages: await ask('messages') };
-const models = await listModels(`${web}/v1`, 'configured');
+const models = await listModels({ baseUrl: `${web}/v1` }, 'configured');
 const session = await openSession(
   {
     server: 's',

@@ -1,4 +1,5 @@
 // The choices that a window offers to plugins, without an editor: two models, modes, and the files of a small folder.
+import { succeeded } from '../../../src/base/errors.ts';
 import { type WindowControls } from '../../../src/plugins/pluginPorts.ts';
 import { type Settings } from '../../../src/protocol/settings.ts';
 
@@ -12,16 +13,22 @@ const FILES = ['src/menu.ts', 'src/tea.ts', 'README.md'];
 
 export function testControls(chosen: ChosenControls): WindowControls {
   return {
-    model: () => ({ label: chosen.model, detail: 'test', contextWindow: 100_000 }),
+    chosen: () => ({
+      model: { label: chosen.model, detail: 'test', contextWindow: 100_000 },
+      choice: {},
+      settings: { model: chosen.model, mode: 'agent', 'approvals.mode': 'reads', ...chosen.settings },
+    }),
     models: async () =>
       MODELS.map((name) => ({ id: name, label: name, detail: 'test', current: name === chosen.model })),
-    chooseModel: async (id) => {
-      if (!MODELS.includes(id)) return false;
-      chosen.model = id;
-      return true;
-    },
-    set: async (name, value) => {
-      chosen.settings = { ...chosen.settings, [name]: value };
+    reference: async (id) => MODELS.find((name) => name === id),
+    choose: async ({ model, mode, approvals }) => {
+      chosen.model = model ?? chosen.model;
+      chosen.settings = {
+        ...chosen.settings,
+        ...(mode !== undefined && { mode }),
+        ...(approvals !== undefined && { 'approvals.mode': approvals }),
+      };
+      return succeeded(undefined);
     },
     complete: async (trigger, query) =>
       trigger === '/'

@@ -50,7 +50,7 @@ test('content that is not text is described', () => {
   ];
   expect(contentText(blocks).split('\n')).toEqual([
     'a',
-    '(an image, image/png, 3 bytes; you cannot be shown it)',
+    '(an image, image/png, 3 bytes)',
     '(a recording, audio/wav, 3 bytes; you cannot be shown it)',
     '[x](file:///x) (5 bytes)',
     'Resource file:///y:',

@@ -125,7 +125,7 @@ describe.each([
 
   test('of a list of models is cancelled and reported as too large', async () => {
     const server = await flood({ type: 'application/json', head: '{"data":[', piece: '{"id":"a"},', packed });
-    expect(await listModels(`http://127.0.0.1:${server.port}/v1`, undefined)).toMatchObject({
+    expect(await listModels({ baseUrl: `http://127.0.0.1:${server.port}/v1` }, undefined)).toMatchObject({
       ok: false,
       failure: { code: 'list_too_large', message: expect.stringContaining('8 MiB') as unknown },
     });
@@ -134,7 +134,7 @@ describe.each([
 
   test('of a rejected list of models is not read', async () => {
     const server = await flood({ status: 401, type: 'application/json', piece: ' ', packed });
-    expect(await listModels(`http://127.0.0.1:${server.port}/v1`, undefined)).toMatchObject({
+    expect(await listModels({ baseUrl: `http://127.0.0.1:${server.port}/v1` }, undefined)).toMatchObject({
       failure: { code: 'key_missing' },
     });
     expect(server.sent).toBeLessThan(ON_THE_WAY);

@@ -41,10 +41,10 @@ test('models are listed by name, with context windows if the endpoint reports th
     keys.push(request.headers.authorization);
     json(request.url === '/v1/models' ? 200 : 404, { data: models })(request, response);
   });
-  const listed = await listModels(`http://127.0.0.1:${port}/v1/`, 'secret');
+  const listed = await listModels({ baseUrl: `http://127.0.0.1:${port}/v1/` }, 'secret');
   expect(listed).toEqual({
     ok: true,
-    value: [{ id: 'a', contextWindow: 8192 }, { id: 'b', contextWindow: 200_000 }, { id: 'c' }],
+    value: [{ id: 'a', window: 8192 }, { id: 'b', window: 200_000 }, { id: 'c' }],
   });
   expect(keys).toEqual(['Bearer secret']);
 });
@@ -59,7 +59,7 @@ test.each([
   [html, 'k', 'no_list', '/v1'],
 ])('a failure has a next step', async (listener, key, code, step) => {
   const port = await serve(listener);
-  expect(await listModels(`http://127.0.0.1:${port}/v1`, key)).toMatchObject({
+  expect(await listModels({ baseUrl: `http://127.0.0.1:${port}/v1` }, key)).toMatchObject({
     ok: false,
     failure: { code, nextStep: expect.stringContaining(step) as string },
   });
@@ -79,7 +79,7 @@ test.each([
   [500, { error: { message: 'a\nb' } }, 'refused', 'a b'],
 ])('a list that is refused with %d quotes the server, without the key', async (status, body, code, said) => {
   const port = await serve(json(status, body));
-  const listed = await listModels(`http://127.0.0.1:${port}/v1`, 'right-secret');
+  const listed = await listModels({ baseUrl: `http://127.0.0.1:${port}/v1` }, 'right-secret');
   expect(listed).toMatchObject({ ok: false, failure: { code, message: expect.stringContaining(said) as string } });
   expect(JSON.stringify(listed)).not.toContain('right-secret');
 });
@@ -92,7 +92,7 @@ test.each([
   ],
 ])('a refusal with %s is not quoted at length', async (_, listener) => {
   const port = await serve(listener);
-  const listed = await listModels(`http://127.0.0.1:${port}/v1`, undefined);
+  const listed = await listModels({ baseUrl: `http://127.0.0.1:${port}/v1` }, undefined);
   expect(listed).toMatchObject({ ok: false, failure: { code: 'refused' } });
   expect(JSON.stringify(listed).length).toBeLessThan(700);
   expect(JSON.stringify(listed)).not.toContain('<html>');
@@ -117,7 +117,7 @@ test.each([
 });
 
 test('an address without a server fails as unreachable', async () => {
-  expect(await listModels('http://127.0.0.1:1/v1', undefined)).toMatchObject({
+  expect(await listModels({ baseUrl: 'http://127.0.0.1:1/v1' }, undefined)).toMatchObject({
     ok: false,
     failure: { code: 'unreachable' },
   });
@@ -138,7 +138,7 @@ test.each([
       failure: {
         code: 'unreachable',
         message: expect.stringMatching(why) as string,
-        nextStep: expect.stringContaining('earshot.baseUrl') as string,
+        nextStep: expect.stringContaining('its address in the settings') as string,
       },
     });
     expect(failed && failureAction(failed.failure)).toEqual({

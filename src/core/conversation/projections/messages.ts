@@ -112,9 +112,8 @@ export class Messages {
     if (carries) this.#fillLostResults();
     if (isAwaited) {
       const failed = event.is_error && { failed: true as const };
-      const tools = event.found && { found: event.found.map(({ name }) => name) };
-      const result = { role: 'tool', call, content, ...failed, ...images, ...laterTexts(event), ...tools } as const;
-      this.#add(event.seq, withCarried(result, event));
+      const result = { role: 'tool', call, content, ...failed, ...images, ...laterTexts(event) } as const;
+      this.#add(event.seq, withCarried({ ...result, ...addedBy(event) }, event));
     } else if (carries) {
       this.#add(event.seq, withCarried({ role: 'user', content: SYSTEM_REQUEST, ...images }, event));
     }
@@ -222,6 +221,16 @@ function withoutPrefix(message: ModelMessage): ModelMessage {
 /** Later instructions are read like messages of the user. */
 function laterTexts({ instructions = [] }: Pick<EventOf<'chat_request'>, 'instructions'>): Pick<ToolMessage, 'queued'> {
   return instructions.length === 0 ? {} : { queued: instructions.map(({ text }) => text) };
+}
+
+/** The tools that a call found, and the images that it shows. */
+function addedBy({ found, images }: EventOf<'tool_call_response'>): Pick<ToolMessage, 'found' | 'resultImages'> {
+  return {
+    ...(found !== undefined && { found: found.map(({ name }) => name) }),
+    ...(images !== undefined && {
+      resultImages: images.map(({ hash, media_type: mediaType, name }) => ({ hash, mediaType, name })),
+    }),
+  };
 }
 
 export function schemaInstruction(schema: Readonly<Record<string, unknown>>): string {

@@ -4,6 +4,7 @@ import { type TranscriptItem } from '../../../protocol/transcript.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
 import { Offers } from '../offers.ts';
 import { Changes } from './changes.ts';
+import { Choice } from '../choices.ts';
 import { HandleStates } from './handleStates.ts';
 import { HubAgents } from './hubAgents.ts';
 import { Lookalikes } from './lookalike.ts';
@@ -42,6 +43,7 @@ export class Projections {
   readonly hubAgents = new HubAgents();
   readonly prefix = new PrefixParts();
   readonly offers = new Offers();
+  readonly choice = new Choice();
   readonly #newest = (id: string) => this.pending.newest(id);
   readonly #queuedMessage = (id: string) => this.pending.queuedMessage(id);
   readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
@@ -67,6 +69,7 @@ export class Projections {
     this.hubAgents.fold(event);
     this.prefix.fold(event);
     this.offers.fold(event);
+    this.choice.fold(event);
     this.messages.fold(event, this.#queuedMessage);
     this.pending.fold(event);
     this.turn.fold(event);

@@ -1,8 +1,7 @@
 // Projects token usage: the endpoint's counts, plus an estimate since the last one, scaled by the error of earlier
 // estimates.
 import { type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
-import { type ModelMessage } from '../../ports/modelMessages.ts';
-import { type Prices } from '../../ports/modelMessages.ts';
+import { type ModelMessage, type Prices } from '../../ports/modelMessages.ts';
 import { withAttachments } from '../attachments.ts';
 import { estimateTokens } from '../tokens.ts';
 import { schemaInstruction } from './messages.ts';
@@ -11,13 +10,22 @@ import { schemaInstruction } from './messages.ts';
 const LEAST_RATIO = 0.5;
 const MOST_RATIO = 3;
 
-export interface Tokens {
+/** Cached and written tokens are part of the input. */
+interface Counts {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
+  readonly written: number;
 }
 
-const none: Tokens = { input: 0, output: 0, cached: 0 };
+export interface Tokens extends Counts {
+  /** The price in US dollars of the calls whose price is known, and the tokens of the others. */
+  readonly cost: number;
+  readonly unpriced: Counts;
+}
+
+const noCounts: Counts = { input: 0, output: 0, cached: 0, written: 0 };
+const none: Tokens = { ...noCounts, cost: 0, unpriced: noCounts };
 
 /** The ratio is computed from this many of the endpoint's last counts. */
 const COUNTS = 8;
@@ -29,6 +37,11 @@ class Estimate {
 
   add(text: string): void {
     this.#texts.push(text);
+  }
+
+  /** An image's. */
+  addTokens(tokens: number): void {
+    this.#tokens += tokens;
   }
 
   get tokens(): number {
@@ -58,7 +71,6 @@ export class UsageTotal {
   readonly #counts: { readonly grown: number; readonly read: Estimate }[] = [];
   readonly #notifications = new Estimate();
   #woken: Tokens = none;
-  #written = 0;
   #systemTurn = false;
 
   get byModel(): ReadonlyMap<string, Tokens> {
@@ -81,7 +93,7 @@ export class UsageTotal {
 
   /** Input tokens that were written to the endpoint's cache. */
   get written(): number {
-    return this.#written;
+    return this.total.written;
   }
 
   /** Usage of system turns. */
@@ -124,6 +136,7 @@ export class UsageTotal {
         return;
       case 'tool_call_response':
         this.#input.add(event.content);
+        for (const { tokens = 0 } of event.images ?? []) this.#input.addTokens(tokens);
         this.#carried(event);
         return;
       case 'chat_response':
@@ -153,8 +166,7 @@ export class UsageTotal {
 
   #call({ model, usage, purpose, subagent }: EventOf<'model_call'>): void {
     if (usage === undefined) return;
-    this.#written += usage.written_tokens ?? 0;
-    const used = { input: usage.input_tokens, output: usage.output_tokens, cached: usage.cached_tokens ?? 0 };
+    const used = tokensOf(usage);
     this.#byModel.set(model, add(this.#byModel.get(model) ?? none, used));
     if (subagent !== undefined) {
       const known = this.#bySubagent.get(subagent) ?? new Map<string, Tokens>();
@@ -177,8 +189,36 @@ export class UsageTotal {
   }
 }
 
+function tokensOf({ input_tokens: input, output_tokens: output, cached_tokens, written_tokens, cost }: Usage): Tokens {
+  const counts = { input, output, cached: cached_tokens ?? 0, written: written_tokens ?? 0 };
+  return { ...counts, cost: cost ?? 0, unpriced: cost === undefined ? counts : noCounts };
+}
+
+/** The part of `used` that is not counted yet. */
+export function missingUsage(used: Tokens, counted: Tokens = none): Usage {
+  const missing = (name: keyof Counts) => used[name] - counted[name];
+  const cost = used.cost - counted.cost;
+  return {
+    input_tokens: missing('input'),
+    output_tokens: missing('output'),
+    cached_tokens: missing('cached'),
+    ...(missing('written') > 0 && { written_tokens: missing('written') }),
+    // One event has one price: it is known only if it is known for all of its calls.
+    ...(cost > 0 && used.unpriced.input === counted.unpriced.input && { cost }),
+  };
+}
+
 function add(a: Tokens, b: Tokens): Tokens {
-  return { input: a.input + b.input, output: a.output + b.output, cached: a.cached + b.cached };
+  return { ...addCounts(a, b), cost: a.cost + b.cost, unpriced: addCounts(a.unpriced, b.unpriced) };
+}
+
+function addCounts(a: Counts, b: Counts): Counts {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cached: a.cached + b.cached,
+    written: a.written + b.written,
+  };
 }
 
 function messageText(message: ModelMessage): string {
@@ -188,8 +228,8 @@ function messageText(message: ModelMessage): string {
   return [message.content, ...message.calls.map((call) => `${call.name} ${call.arguments}`)].join('\n');
 }
 
-/** Cached tokens are part of the input, and have their own price if that is known. */
-export function costOf({ input, output, cached }: Tokens, prices: Prices): number {
-  const fresh = (input - cached) * prices.input + cached * (prices.cached ?? prices.input);
-  return (fresh + output * prices.output) / 1_000_000;
+/** Cached and written tokens are part of the input, and have their own price if that is known. */
+export function costOf({ input, output, cached, written }: Counts, prices: Prices): number {
+  const cache = cached * (prices.cached ?? prices.input) + written * (prices.written ?? prices.input);
+  return ((input - cached - written) * prices.input + cache + output * prices.output) / 1_000_000;
 }

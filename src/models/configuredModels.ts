@@ -1,0 +1,101 @@
+// Creates the models of the configured providers by their references, and keeps each until its settings change. Adds what
+// is known about a model: its window, its levels of reasoning, and the cost of each call.
+import { type Model, type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
+import { modelOptions, type Settings } from '../protocol/settings.ts';
+import { type EndpointMemory } from './endpointMemory.ts';
+import { type ModelFacts } from './facts/factsFile.ts';
+import { costOfCall, type KnownModels, pricesOf } from './facts/modelFacts.ts';
+import { createModel } from './model.ts';
+import { findModel, type Provider, referenceTo } from './providers.ts';
+
+export interface ConfiguredModelsDeps {
+  settings(): Settings;
+  readonly known: KnownModels;
+  readonly memory?: EndpointMemory | Promise<EndpointMemory>;
+  /** The provider's key; undefined: none is set. */
+  key(provider: Provider): Promise<string | undefined>;
+}
+
+/** Returns undefined for a reference whose provider is not configured. */
+export function createConfiguredModels(deps: ConfiguredModelsDeps): (reference: string) => Model | undefined {
+  /** The created models, each with the settings that it was created from. */
+  const created = new Map<string, { readonly settings: string; readonly model: Model }>();
+  const get = (reference: string): Model | undefined => {
+    const found = findModel(deps.settings(), reference);
+    if (found === undefined) return undefined;
+    const { provider, model } = found;
+    const { baseUrl, api, headers } = provider;
+    const options = modelOptions(deps.settings(), reference);
+    const settings = JSON.stringify([provider, model, options]);
+    const before = created.get(reference);
+    if (before?.settings === settings) return before.model;
+    const endpoint = {
+      baseUrl,
+      api,
+      model,
+      options,
+      ...(headers && { headers }),
+      ...(deps.memory && { memory: deps.memory }),
+    };
+    const made = createModel({ ...endpoint, apiKey: () => deps.key(provider) });
+    const small = () => {
+      const name = deps.known.small(baseUrl, model);
+      return name === undefined ? undefined : get(referenceTo(provider, name));
+    };
+    const whole = withFacts(made, { reference, provider, small, facts: () => deps.known.get(baseUrl, model) }, options);
+    created.set(reference, { settings, model: whole });
+    return whole;
+  };
+  return get;
+}
+
+interface Knowledge {
+  readonly reference: string;
+  readonly provider: Provider;
+  facts(): ModelFacts;
+  small(): Model | undefined;
+}
+
+/** The user's options win, then what is known. Facts may come later, when the endpoint lists its models. */
+function withFacts(
+  made: Model,
+  { reference, provider, facts, small }: Knowledge,
+  options: Settings['models'][string],
+): Model {
+  const known = {
+    id: reference,
+    get label() {
+      return provider.id === '' ? made.label : (facts().name ?? made.label);
+    },
+    detail: provider.id === '' ? made.detail : provider.label,
+    get contextWindow() {
+      return options.contextWindow ?? facts().window ?? made.contextWindow;
+    },
+    get prices() {
+      const { price } = facts();
+      return options.prices ?? (price && pricesOf(price));
+    },
+    get efforts() {
+      return facts().efforts;
+    },
+    get takesImages() {
+      return facts().images ?? made.takesImages;
+    },
+    small,
+    async *stream({ image, ...request }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+      // Without their bytes, the images of an earlier model are left out; the texts describe them.
+      const images = facts().images === false || image === undefined ? {} : { image };
+      const parts = made.stream({ ...request, ...images }, signal);
+      for await (const part of parts) yield withCost(part, options, facts());
+    },
+  };
+  // The made model stays behind it, so that what it learns later is seen.
+  return Object.setPrototypeOf(known, made) as Model;
+}
+
+/** The endpoint's own price wins; prices of the settings are applied where costs are shown. */
+function withCost(part: ModelPart, { prices }: Settings['models'][string], facts: ModelFacts): ModelPart {
+  if (part.type !== 'finished' || part.usage === undefined || part.usage.cost !== undefined) return part;
+  const cost = prices === undefined ? costOfCall(part.usage, facts) : undefined;
+  return cost === undefined ? part : { ...part, usage: { ...part.usage, cost } };
+}
