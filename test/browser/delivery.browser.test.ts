@@ -88,12 +88,12 @@ test('queued messages are shown as chips: one is removed, the other is delivered
   await workbench.composer().fill('');
   await writeFile(pipe, 'read\n');
   await workbench.settled();
-  const [, , , result] = await messages(1);
-  expect(result).toMatchObject({
-    role: 'tool',
-    content: expect.stringMatching(/^read[\s\S]*<user_message [\s\S]*Also check the receipt\./) as string,
-  });
-  expect(JSON.stringify(result)).not.toContain('Not this one.');
+  const [, , , ...sent] = await messages(1);
+  expect(sent).toEqual([
+    expect.objectContaining({ role: 'tool', content: expect.stringMatching(/^read/) as string }),
+    { role: 'user', content: 'Also check the receipt.' },
+  ]);
+  expect(JSON.stringify(sent)).not.toContain('Not this one.');
   await workbench.transcript().getByRole('article', { name: 'You, during the turn' }).getByText('Also check').waitFor();
   expect(await queued().getByRole('listitem').count()).toBe(0);
 });
@@ -110,8 +110,9 @@ test('with an open approval a message rejects with a reason or is queued, and ne
   await workbench.screenshot('delivery-approval');
   await button('Reject with this reason').click();
   await workbench.settled();
-  const result = (await messages(1)).at(-1);
-  expect(result?.content).toMatch(/^The user rejected this call: not in this folder\.[\s\S]*yes, approve it/);
+  const [result, words] = (await messages(1)).slice(-2);
+  expect(result?.content).toMatch(/^The user rejected this call: not in this folder\./);
+  expect(words).toEqual({ role: 'user', content: 'yes, approve it' });
 });
 
 test('Ctrl+Enter interrupts: a streaming answer stays as interrupted, a running command is cancelled', async () => {

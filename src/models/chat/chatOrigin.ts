@@ -104,9 +104,8 @@ function joinedDetail(last: Detail, next: Detail): Detail {
   const joined: Record<string, unknown> = { ...last };
   for (const [field, value] of Object.entries(next)) {
     const before = joined[field];
-    const joins =
-      (JOINED as readonly string[]).includes(field) && typeof before === 'string' && typeof value === 'string';
-    if (joins) joined[field] = (before as string) + value;
+    const joins = (JOINED as readonly string[]).includes(field);
+    if (joins && typeof before === 'string' && typeof value === 'string') joined[field] = before + value;
     else if (value !== null && value !== undefined && value !== '') joined[field] = value;
   }
   return joined;

@@ -43,7 +43,7 @@ export function printBody(
   const tools = toWireTools(request);
   const takesImages = !without.includes('image_url');
   const messages = printMessages(printer, request, form, takesImages ? images : undefined);
-  const rest: Record<string, unknown> = {
+  const all: Record<string, unknown> = {
     ...(tools.length > 0 && { tools, ...form.dialect.withTools, ...toolChoice(request, form) }),
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...effortParameters(form.dialect, request.effort ?? options.reasoningEffort),
@@ -53,7 +53,8 @@ export function printBody(
     stream: true,
     stream_options: { include_usage: true },
   };
-  for (const parameter of without) delete rest[parameter];
+  const refused: readonly string[] = without;
+  const rest = Object.fromEntries(Object.entries(all).filter(([name]) => !refused.includes(name)));
   return printElements({ model, ...rest }, 'messages', messages);
 }
 

@@ -70,7 +70,7 @@ interface LooseUsage {
 }
 
 /** The endpoint and model that answer. */
-export interface AnswerSource {
+interface AnswerSource {
   readonly provider: string;
   readonly model: string;
   readonly contextWindow: number;

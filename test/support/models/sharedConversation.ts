@@ -8,11 +8,11 @@ import { type Carried, type EventDraft, type WireOrigin } from '../../../src/pro
 import { numbered } from '../log/events.ts';
 
 export const SHARED_KEY = 'k7QdQ8vXw2Lm9ZtY4nBs1A';
-export const SHARED_SYSTEM = `You are Earshot. The key of this conversation is ${SHARED_KEY}.`;
-export const SHARED_IMAGE = new Uint8Array([0x89, 0x50, 0x4e, 0x47]);
+const SHARED_SYSTEM = `You are Earshot. The key of this conversation is ${SHARED_KEY}.`;
+const SHARED_IMAGE = new Uint8Array([0x89, 0x50, 0x4e, 0x47]);
 const NOW = Date.parse('2026-01-02T03:04:05.000Z');
 
-export interface SharedCall {
+interface SharedCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -26,9 +26,9 @@ export interface SharedAnswer {
 }
 
 /** What the API under test would have returned for the answer; undefined: nothing to send back. */
-export type OriginOf = (answer: SharedAnswer, number: number) => WireOrigin | undefined;
+type OriginOf = (answer: SharedAnswer, number: number) => WireOrigin | undefined;
 
-export interface SharedStage {
+interface SharedStage {
   readonly name: 'results' | 'interrupted' | 'second turn' | 'compacted' | 'other provider';
   readonly request: ModelRequest;
 }
@@ -119,7 +119,7 @@ export function sharedConversation(originOf: OriginOf, format: FormatName): read
     type: 'compaction',
     summary: 'Goal: fix the label. Done: src/menu.ts.',
     through: through - 6,
-  } as EventDraft);
+  });
   stage('compacted');
   answer(foreign, { api: 'chat', provider: 'https://other.example', model: 'other-1', items: [{ reasoning: 'x' }] });
   drafts.push({ type: 'tool_call_response', id: 'functions.read_file:0', content: "label: 'Tea'", is_error: false });

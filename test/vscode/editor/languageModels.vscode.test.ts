@@ -71,7 +71,8 @@ describe('VS Code’s own models', () => {
       { role: 'user', content: 'One.', block },
       { role: 'assistant', content: 'I pour.', calls: [call('a', '{"cups":1}'), call('b', 'no json')] },
       { role: 'tool', call: 'a', content: 'poured' },
-      { role: 'tool', call: 'b', content: 'spilt', block },
+      { role: 'tool', call: 'b', content: 'spilt', block, queued: ['Use the red cups.'] },
+      { role: 'assistant', content: 'Poured.', calls: [] },
       { role: 'user', content: 'Two.', block: { ...block, format: 'developer' } },
     ]);
     const { messages, options } = tea.lastRequest();
@@ -79,7 +80,9 @@ describe('VS Code’s own models', () => {
       ['user', 'Be brief.'],
       ['user', '<notifications/>', '\n\nOne.'],
       ['assistant', 'I pour.', 'a pour {"cups":1}', 'b pour {"invalid_json":"no json"}'],
-      ['user', 'a = poured', 'b = spilt|\n\n<notifications/>'],
+      // The user's words are a part after the results, never inside one.
+      ['user', 'a = poured', 'b = spilt|\n\n<notifications/>', '\n\nUse the red cups.'],
+      ['assistant', 'Poured.'],
       ['user', '<notifications/>', '\n\nTwo.'],
     ]);
     assert.deepEqual(options.tools, ['pour']);

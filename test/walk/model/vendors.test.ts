@@ -25,11 +25,12 @@ async function tenCycles(vendor: Vendor): Promise<Walked> {
   atTestEnd(async () => endRedirection());
   const { earshot } = walk.headless;
   let accepted = 0;
+  const published: Promise<unknown>[] = [];
   walk.server.refuseIf((body) => {
     const refused = vendor.refuse(body['messages'] as Parameters<Vendor['refuse']>[0]);
     if (refused !== undefined) return refused;
     accepted += 1;
-    void earshot.publish({
+    const fact = earshot.publish({
       kind: { source: 'git', name: 'head_changed' },
       level: 'warning',
       message: `fact ${accepted}.`,
@@ -37,11 +38,13 @@ async function tenCycles(vendor: Vendor): Promise<Walked> {
       origin: 'filesystem',
       at: new Date(0).toISOString(),
     });
-    if (accepted === 3) void earshot.queue(walk.id, 'Use the other branch.');
+    published.push(fact);
+    if (accepted === 3) published.push(earshot.queue(walk.id, 'Use the other branch.'));
     return undefined;
   });
   await walk.go('Begin.');
   await walk.go('Go on.');
+  await Promise.all(published);
   return walk;
 }
 

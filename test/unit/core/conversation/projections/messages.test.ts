@@ -29,9 +29,9 @@ test('a call that failed, or was made for a title or by a subagent, gives no ori
   const plain: EventDraft = { type: 'model_call', model: 'm', outcome: 'succeeded' };
   const title: EventDraft = { ...answered, purpose: 'title' };
   const subagent: EventDraft = { ...answered, subagent: 'c' };
-  expect(
-    originsOf(numbered(...begun, { ...half, truncated: undefined } as EventDraft, plain, title, subagent)),
-  ).toEqual([undefined]);
+  expect(originsOf(numbered(...begun, { type: 'chat_response', message: 'Whole.' }, plain, title, subagent))).toEqual([
+    undefined,
+  ]);
 });
 
 test('if any event of an answer is lost, its origin is not used, since it names lost calls', () => {
