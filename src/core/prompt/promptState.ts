@@ -141,7 +141,9 @@ export class PromptState {
     else if (before.rebuilds !== rebuilds) logger.info(`The prompt cache of ${log.id} starts again: ${rebuiltBy}.`);
     else if (broken !== undefined) {
       const { part, at } = broken;
-      logger.warn(`The prompt cache of ${log.id} is lost for no listed reason: request parts differ (${part}, at ${at}).`);
+      logger.warn(
+        `The prompt cache of ${log.id} is lost for no listed reason: request parts differ (${part}, at ${at}).`,
+      );
     }
   }
 
