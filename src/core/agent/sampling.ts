@@ -21,7 +21,10 @@ export async function sampleAt(deps: TurnDeps, prompting: Prompting, type: Deliv
   const timer = ports.clock.after(SAMPLED_WITHIN, () => late.resolve(undefined));
   try {
     const read = await Promise.race([readSamples(deps, sampling, prompting, type), late.promise]);
-    if (read === undefined) return ports.logger.warn('State that is not watched could not be compared in time.');
+    if (read === undefined) {
+      ports.logger.warn('State that is not watched could not be compared in time.');
+      return;
+    }
     for (const sample of read.samples) await applySample(deps, sample);
     await prompting.compare(read.config);
   } finally {

@@ -7,7 +7,7 @@ export const BUILT_IN_COMMANDS = [
   { name: 'compact', description: 'Shorten the conversation to a summary; add what it must keep' },
 ] as const;
 
-const COMPACT = /^\/compact(?:\s+([\s\S]*))?$/;
+const COMPACT = /^\/compact(?:\s([\s\S]*))?$/;
 
 /** What the summary must keep above all, as the user typed it; undefined: the message is not this command. */
 export function compactFocus(typed: string): string | undefined {

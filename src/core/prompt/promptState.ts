@@ -10,7 +10,7 @@ import { type Instruction, readInstructions } from './instructions.ts';
 import { prefixBreak } from './prefixCheck.ts';
 import { listSkills, type Skill } from './skills.ts';
 
-export type Additions = Pick<EventOf<'tool_call_response'>, 'instructions' | 'found'>;
+type Additions = Pick<EventOf<'tool_call_response'>, 'instructions' | 'found'>;
 
 /** What was compared at a delivery point: the next carrier announces it. */
 export interface Compared {

@@ -97,7 +97,10 @@ export class Prompting {
   async compare(config: RequestConfig): Promise<void> {
     const { log, ports, registry } = this.#deps;
     const { prefix, sampled } = log.state;
-    if (prefix.frozen === undefined) return this.#state.compared(undefined);
+    if (prefix.frozen === undefined) {
+      this.#state.compared(undefined);
+      return;
+    }
     const known = sampled.used.instructions ?? [];
     const hash = (text: string) => this.#hash(text);
     const texts = await laterTexts(known, this.#state.instructions, hash, prefix, ports.snapshots);

@@ -74,7 +74,7 @@ export interface ToolRunDeps {
 }
 
 /** `note`: what the result must say about tools that could not be added or have changed. */
-export interface FoundByCall {
+interface FoundByCall {
   readonly found: NonNullable<ToolResponse['found']>;
   readonly note?: string | undefined;
 }

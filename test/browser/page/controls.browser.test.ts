@@ -101,6 +101,9 @@ test('the meter shows what fills the context, with notifications and the cost in
   await panel.getByText('42,000 of 100,000 tokens').waitFor();
   expect(await panel.getByRole('row', { name: /Notifications/ }).innerText()).toMatch(/1,000/);
   expect(await panel.getByRole('row', { name: /Cost/ }).innerText()).toContain('€0.123');
+  expect(await panel.getByRole('row', { name: /written to the cache/ }).innerText()).toContain('900');
+  await panel.getByRole('heading', { name: 'Switching the model' }).waitFor();
+  expect(await panel.getByRole('row', { name: /other\/model/ }).innerText()).toContain('€0.12');
   expect(await page.locator('.composer').boundingBox()).toEqual(before);
   await alone.pictures('context');
   expect(await alone.violations()).toEqual([]);

@@ -126,7 +126,7 @@ function fakeTool(server: string | undefined, name: string, description: string)
   return server === undefined ? tool : { ...tool, traits: { server } };
 }
 
-export function breaksIn(requests: readonly ModelRequest[]): readonly string[] {
+function breaksIn(requests: readonly ModelRequest[]): readonly string[] {
   return requests.flatMap((request, index) => {
     const before = requests[index - 1];
     const broken = before && prefixBreak(before, request);

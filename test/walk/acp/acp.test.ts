@@ -68,7 +68,7 @@ test('an approved edit is made; a file changed meanwhile is reported in the cont
   ]);
   // A title update and the list of commands may arrive at any time.
   const kinds = client.updates
-    .filter(({ sessionUpdate }) => !AT_ANY_TIME.includes(String(sessionUpdate)))
+    .filter(({ sessionUpdate }) => !AT_ANY_TIME.includes(sessionUpdate))
     .map(({ sessionUpdate, status }) => [sessionUpdate, status].filter(Boolean).join(' '));
   expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
     'tool_call pending',
@@ -152,9 +152,7 @@ test('two sessions are separate; a new process lists them, loads one with its hi
   expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual([one, two].sort());
   const loaded = await next.request('session/load', { cwd: folder, sessionId: one, mcpServers: [] });
   expect(loaded.result).toMatchObject({ modes: { currentModeId: 'agent' } });
-  expect(
-    next.updates.map(({ sessionUpdate }) => sessionUpdate).filter((kind) => !AT_ANY_TIME.includes(String(kind))),
-  ).toEqual([
+  expect(next.updates.map(({ sessionUpdate }) => sessionUpdate).filter((kind) => !AT_ANY_TIME.includes(kind))).toEqual([
     'user_message_chunk',
     'agent_message_chunk',
     'user_message_chunk',
@@ -162,7 +160,7 @@ test('two sessions are separate; a new process lists them, loads one with its hi
     'tool_call_update',
     'agent_message_chunk',
   ]);
-  const timely = () => next.updates.filter(({ sessionUpdate }) => !AT_ANY_TIME.includes(String(sessionUpdate)));
+  const timely = () => next.updates.filter(({ sessionUpdate }) => !AT_ANY_TIME.includes(sessionUpdate));
   const before = timely().length;
   await next.request('session/resume', { cwd: folder, sessionId: two });
   expect(timely()).toHaveLength(before);

@@ -13,9 +13,15 @@ async function begin(options: { readonly window?: number; readonly refuse?: (req
     /Goal: what the user wants/.test(`${messages.at(-1)?.content ?? ''}${system}`);
   const refused: ModelPart = { type: 'failed', failure: { code: 'context_overflow', message: 'too long' } };
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-    if (!asked(request)) return yield* base.stream(request, signal);
+    if (!asked(request)) {
+      yield* base.stream(request, signal);
+      return;
+    }
     summaries.push(request);
-    if (options.refuse?.(request) === true) return yield refused;
+    if (options.refuse?.(request) === true) {
+      yield refused;
+      return;
+    }
     yield { type: 'text', text: `Goal: tea, as summary ${summaries.length}.` };
     yield { type: 'finished' };
   }

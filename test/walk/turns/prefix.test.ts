@@ -1,7 +1,6 @@
 // The system prompt and the tools are frozen with the first request; what changes later is announced at the end.
 import { expect, test } from 'vitest';
 import { createFindTools } from '../../../src/mcp/tools/findTools.ts';
-import { type Tool } from '../../../src/core/ports/ports.ts';
 import { actingTool, additions, beginPrefixWalk, call } from '../../support/walk/prefixWalks.ts';
 
 const read = (id: string, path: string) => call(id, 'read_file', { path });
@@ -104,7 +103,7 @@ test('a change announced with a result of a turn that is then stopped is not ann
   walk.register(
     actingTool('stop', () => {
       walk.set('mode', 'plan');
-      void walk.headless.earshot.stop(walk.id);
+      walk.headless.earshot.stop(walk.id).catch((error: unknown) => expect(error).toBeUndefined());
     }),
   );
   await walk.go('Stop.', call('a', 'stop'));
@@ -190,7 +189,7 @@ test('with many tools of servers a conversation begins without them for good, an
       .filter(({ name }) => name.startsWith('s__'))
       .map((description) => ({ server: 's', description })),
   );
-  walk.register(finder as Tool);
+  walk.register(finder);
   await walk.go('Find.', call('a', 'find_tools', { query: 't30' }), call('b', 's__t30'), { text: 'Found.' });
   const [first, second] = walk.model.requests;
   expect(first?.tools.some(({ name }) => name.startsWith('s__'))).toBe(false);

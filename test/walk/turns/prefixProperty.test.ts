@@ -82,7 +82,8 @@ async function change(walk: PrefixWalk, one: Action, tools: Map<string, { dispos
     case 'instructions':
       return walk.put(`${one.folder}AGENTS.md`, one.text).catch(() => undefined);
     case 'mode':
-      return walk.set('mode', one.mode);
+      walk.set('mode', one.mode);
+      return;
     case 'tool': {
       const name = `${one.server ?? 'own'}__${one.name}`;
       tools.get(name)?.dispose();
@@ -92,7 +93,8 @@ async function change(walk: PrefixWalk, one: Action, tools: Map<string, { dispos
     case 'skill':
       return walk.put(`.claude/skills/s${number}/SKILL.md`, `---\nname: s${number}\ndescription: Does.\n---\nDo.\n`);
     case 'day':
-      return walk.clock.advance(24 * 60 * 60 * 1000);
+      walk.clock.advance(24 * 60 * 60 * 1000);
+      return;
     case 'restart':
       tools.clear();
       return walk.restart();

@@ -18,7 +18,10 @@ async function begin() {
 test('/init and /review become their instructions, with what the user adds', async () => {
   const { workspace } = await begin();
   const init = await expandPrompt('/init keep it short', workspace, undefined);
-  expect(init).toMatchObject({ ok: true, value: expect.stringMatching(/^Write the file AGENTS\.md[\s\S]*keep it short$/) as string });
+  expect(init).toMatchObject({
+    ok: true,
+    value: expect.stringMatching(/^Write the file AGENTS\.md[\s\S]*keep it short$/) as string,
+  });
   const review = await expandPrompt('/review src/a.ts', workspace, undefined);
   expect(review).toMatchObject({ ok: true, value: expect.stringContaining('What to review: src/a.ts\n') as string });
 });

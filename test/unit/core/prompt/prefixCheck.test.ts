@@ -31,7 +31,10 @@ test('found tools that change their order break the prefix', () => {
 test('a lost cache is logged with its cause, and one without a cause as a warning', async () => {
   const { log } = await createMemoryLog();
   const lines: string[] = [];
-  const logger = { info: (line: string) => lines.push(`info ${line}`), warn: (line: string) => lines.push(`warn ${line}`) };
+  const logger = {
+    info: (line: string) => lines.push(`info ${line}`),
+    warn: (line: string) => lines.push(`warn ${line}`),
+  };
   const config = { type: 'config_used', model: 'm', mode: 'agent', tools: [], instructions: [] } as const;
   const prefix = { system: 'a', tools: 'b', names: [] };
   await log.append({ ...config, tools: [], instructions: [], prefix });
