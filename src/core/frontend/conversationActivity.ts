@@ -65,7 +65,10 @@ export class Activities {
     const shown = this.#deps.shown();
     return [...this.#known].flatMap(([id, { title, subagent }]) => {
       const activity = id === shown ? undefined : this.activityOf(id);
-      return activity === undefined ? [] : [{ id, title, activity, ...(subagent !== undefined && { subagent }) }];
+      if (activity === undefined) return [];
+      const choice = this.#deps.get(id)?.log.state.choice.current;
+      const model = choice?.model === undefined ? {} : { model: choice.model };
+      return [{ id, title, activity, ...model, ...(subagent !== undefined && { subagent }) }];
     });
   }
 }

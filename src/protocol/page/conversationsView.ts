@@ -68,6 +68,8 @@ export interface OtherConversation {
   readonly id: string;
   readonly title: string;
   readonly activity: ConversationActivity;
+  /** The model that was chosen for it. */
+  readonly model?: string;
   /** Its name, if it is a subagent. */
   readonly subagent?: string;
 }

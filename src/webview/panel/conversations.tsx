@@ -254,12 +254,12 @@ export function ConversationTabs({ head }: { readonly head: ChatHead }) {
       <button type="button" class="tab is-shown" aria-current="page" title={shown}>
         <span class="tab-title">{shown}</span>
       </button>
-      {head.others.map(({ id, title, activity }) => (
+      {head.others.map(({ id, title, activity, model }) => (
         <button
           type="button"
           key={id}
           class="tab"
-          title={`${visibleText(title)} (${strings.activities[activity]})`}
+          title={`${visibleText(title)} (${[strings.activities[activity], modelName(model)].filter(Boolean).join(' · ')})`}
           onClick={() => post({ type: 'open_conversation', id })}
         >
           <span class={`activity-${activity}`}>
@@ -273,10 +273,15 @@ export function ConversationTabs({ head }: { readonly head: ChatHead }) {
   );
 }
 
+/** Without its provider; empty if none was chosen. */
+function modelName(model: string | undefined): string {
+  return model === '' ? 'Guide' : visibleText((model ?? '').slice((model ?? '').lastIndexOf('/') + 1));
+}
+
 /** The model by its own name, and what is unusual. */
 function describeChoice({ choice: { model, mode, approvals } = {} }: ConversationView): readonly string[] {
   return [
-    model === undefined ? '' : model === '' ? 'Guide' : visibleText(model.slice(model.lastIndexOf('/') + 1)),
+    modelName(model),
     mode === 'plan' ? strings.modes.plan.label : '',
     approvals === 'all' ? strings.approvalModes.all.label : '',
   ];
