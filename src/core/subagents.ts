@@ -271,7 +271,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     const isNested = parent.log.state.summary.subagent !== undefined;
     const passed = isNested ? this.begin(log.id, usage.input_tokens + usage.output_tokens) : undefined;
     const appended = parent.log.append({ type: 'model_call', ...counted });
-    void appended.catch((error: unknown) => this.#report(error)).finally(() => passed?.dispose());
+    void appended.finally(() => passed?.dispose()).catch((error: unknown) => this.#report(error));
   }
 
   /** Records the usage of the time when the parent's log could not be written. */

@@ -6,6 +6,7 @@ import { type Mutant } from './mutate.ts';
 import { networkMutants } from './networkMutants.ts';
 import { outerMutants } from './outerMutants.ts';
 import { pluginMutants } from './pluginMutants.ts';
+import { requestMutants } from './requestMutants.ts';
 import { settingMutants } from './settingMutants.ts';
 
 export const mutants: readonly Mutant[] = [
@@ -15,5 +16,6 @@ export const mutants: readonly Mutant[] = [
   ...hubMutants,
   ...networkMutants,
   ...fileMutants,
+  ...requestMutants,
   ...settingMutants,
 ];
