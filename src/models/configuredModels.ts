@@ -1,6 +1,6 @@
 // Creates the models of the configured providers by their references, and keeps each until its settings change. Adds what
 // is known about a model: its window, its levels of reasoning, and the cost of each call.
-import { type Model, type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
+import { type Logger, type Model, type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
 import { modelOptions, type Settings } from '../protocol/settings.ts';
 import { type EndpointMemory } from './endpointMemory.ts';
 import { type ModelFacts } from './facts/factsFile.ts';
@@ -12,6 +12,8 @@ export interface ConfiguredModelsDeps {
   settings(): Settings;
   readonly known: KnownModels;
   readonly memory?: EndpointMemory | Promise<EndpointMemory>;
+  /** Gets what endpoints refused and was repeated, and what they changed in a request. */
+  readonly logger?: Pick<Logger, 'info'>;
   /** The provider's key; undefined: none is set. */
   key(provider: Provider): Promise<string | undefined>;
 }
@@ -37,7 +39,8 @@ export function createConfiguredModels(deps: ConfiguredModelsDeps): (reference: 
       ...(headers && { headers }),
       ...(deps.memory && { memory: deps.memory }),
     };
-    const made = createModel({ ...endpoint, apiKey: () => deps.key(provider) });
+    const log = (message: string) => deps.logger?.info(message);
+    const made = createModel({ ...endpoint, log, apiKey: () => deps.key(provider) });
     const small = () => {
       const name = deps.known.small(baseUrl, model);
       return name === undefined ? undefined : get(referenceTo(provider, name));

@@ -8,7 +8,7 @@ import { isAnthropic, providerOf } from '../api.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
 import { foundInMessages } from '../wire/foundTools.ts';
 import { type ImageBytes } from '../wire/images.ts';
-import { type PrefixPrinter, printBody } from '../wire/prefixPrinter.ts';
+import { type PrefixPrinter, printBody, printElements } from '../wire/prefixPrinter.ts';
 import { modelFacts, thinkingFor } from './claude.ts';
 import { addedText, toMessages, withBreakpoints, withoutEmpty } from './messagesInput.ts';
 
@@ -65,8 +65,8 @@ export function printMessages(
     const mapped = toMessages(messages, [from, Math.min(to, visible.length)], input);
     return to === messages.length && mark !== undefined ? mark(mapped) : mapped;
   });
-  const paused = blocks.length === 0 ? [] : [Buffer.from(`${JSON.stringify({ role: 'assistant', content: blocks })},`)];
-  return { body: printBody(rest, 'messages', [...elements, ...paused]), betas };
+  const paused = blocks.length === 0 ? [] : [{ role: 'assistant', content: blocks }];
+  return { body: printBody(rest, 'messages', [...elements, printElements(paused)]), betas };
 }
 
 /** The added text belongs to the answer that it leads to, which does not exist yet. */

@@ -11,7 +11,7 @@ import { post } from '../wire/client.ts';
 import { type EndpointOptions } from '../wire/endpoint.ts';
 import { foundInMessages } from '../wire/foundTools.ts';
 import { type ImageBytes, readImages } from '../wire/images.ts';
-import { printBody } from '../wire/prefixPrinter.ts';
+import { printBody, printElements } from '../wire/prefixPrinter.ts';
 import { type ConfigurationUpdate, configurationOf, toInput, toTool } from './responsesInput.ts';
 import { ResponsesAccumulator } from './responsesStream.ts';
 
@@ -124,9 +124,9 @@ export function printResponses(context: ResponsesPrint, request: ModelRequest): 
     toInput(messages.slice(from, to), input),
   );
   const first = takes('instructions') ? [] : [{ role: 'developer', content: request.system }];
-  const print = (items: readonly object[]) => items.map((item) => Buffer.from(`${JSON.stringify(item)},`));
+  const last = update === undefined ? [] : [update];
   return {
-    body: printBody(rest, 'input', [...print(first), ...elements, ...print(update === undefined ? [] : [update])]),
+    body: printBody(rest, 'input', [printElements(first), ...elements, printElements(last)]),
     configuration,
   };
 }

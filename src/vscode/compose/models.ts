@@ -55,7 +55,15 @@ export function composeModels({ context, logger, settings, held, report }: Windo
   } satisfies Partial<CommandHandlers>;
   const key = keys.get.bind(keys);
   return {
-    ...createModelChooser({ settings: current, key, memory, known, languageModels, lastChoice: () => last.current }),
+    ...createModelChooser({
+      settings: current,
+      key,
+      memory,
+      known,
+      logger,
+      languageModels,
+      lastChoice: () => last.current,
+    }),
     last,
     /** Called once the chat exists. */
     attach: (to: ChoosingChat) => {

@@ -10,6 +10,9 @@ import { readScopedSettings } from '../../../src/protocol/settingRules.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
 import { createApiKeys } from '../../../src/vscode/models/secrets.ts';
 import { atTestEnd } from '../../support/endings.ts';
+import { messagesEvents } from '../../support/models/native/messagesEvents.ts';
+import { startNativeEndpoint } from '../../support/models/native/nativeEndpoint.ts';
+import { toSse } from '../../support/models/native/responsesEvents.ts';
 import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 
 const settingsOf = (values: Readonly<Record<string, unknown>>) => readSettings((name) => values[name]).settings;
@@ -166,6 +169,23 @@ test.each(['chat', 'responses', 'messages'] as const)(
     expect(received).toEqual([]);
   },
 );
+
+test('what an endpoint has dropped of a request is in the log of the window', async () => {
+  const dropped = { type: 'thinking_dropped', path: 'messages.1.content.0', reason: 'prefix_binding_mismatch' };
+  const sse = toSse(messagesEvents({ content: [{ type: 'text', text: 'Hi.' }], transformations: [dropped] }));
+  const { address: baseUrl } = await startNativeEndpoint({ title: '', reply: () => ({ sse }) });
+  const settings = settingsOf({ providers: { claude: { baseUrl, api: 'messages' } } });
+  const logged: string[] = [];
+  const get = createConfiguredModels({
+    settings: () => settings,
+    known: new KnownModels({ path: '/nowhere', logger: { warn: () => undefined } }),
+    logger: { info: (message) => void logged.push(message) },
+    key: async () => 'k',
+  });
+  const request = { system: '', messages: [{ role: 'user', content: 'Hello.' }] as const, tools: [] };
+  await Array.fromAsync(get('claude/claude-opus-5-5')?.stream(request, AbortSignal.timeout(10_000)) ?? []);
+  expect(logged).toEqual([expect.stringContaining('prefix_binding_mismatch')]);
+});
 
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
