@@ -188,12 +188,11 @@ test('a subagent starts with the choice of its parent, and follows its mode', as
   const family = await beginFamily([{ calls: [start('tests', { model: undefined })] }, done, done], { tests: [done] });
   const { earshot } = family.headless;
   await earshot.choices.choose(family.id, { model: 'tests', approvals: 'edits' });
-  family.agents['tests']?.restart(
-    { calls: [start('child', { model: undefined })] },
-    { text: ['Working.'], hang: true },
-    done,
-  );
-  await family.go();
+  const hanging = { text: ['Working.'], hang: true };
+  family.agents['tests']?.restart({ calls: [start('child', { model: undefined })] }, hanging, hanging);
+  expect(await earshot.send(family.id, 'Go.')).toMatchObject({ ok: true });
+  // The parent and the subagent have asked, in any order.
+  await family.agents['tests']?.request(2);
   const child = family.child('child');
   expect(earshot.choices.of(child).settings).toMatchObject({ model: 'tests', 'approvals.mode': 'edits' });
   await earshot.choices.choose(family.id, { mode: 'plan' });
