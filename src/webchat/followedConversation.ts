@@ -92,7 +92,8 @@ export class FollowedConversation {
 
   receive(event: PluginEvent): void {
     if (event.partial !== undefined && event.data.type === 'tool_call_response') {
-      this.#output(event.partial, textOf(event.data['content']));
+      const { content } = event.data;
+      this.#output(event.partial, typeof content === 'string' ? content : '');
     } else if (event.partial !== undefined) this.#piece(event.partial, event.data);
     else if (event.seq !== undefined) this.#logged(event.seq, event);
   }

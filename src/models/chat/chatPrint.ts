@@ -8,10 +8,10 @@ import type {
 import { type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../core/ports/ports.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
+import { providerOf } from '../api.ts';
 import { callName, wellFormed } from '../wire/callIds.ts';
 import { describeMissing, type ImageBytes } from '../wire/images.ts';
 import { arrange, type WireCall, type WireMessage } from './chatMessages.ts';
-import { providerOf } from '../api.ts';
 import { returnedTo, type Target } from './chatOrigin.ts';
 import { type Dialect, dialectOf, type EndpointProfile } from './dialects.ts';
 

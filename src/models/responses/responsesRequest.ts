@@ -1,7 +1,7 @@
 // Prints a request for the Responses API, sends it and reads the answer.
 import { type ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
 import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
-import { type ModelOptions } from '../../protocol/settings.ts';
+import { type Effort, type ModelOptions } from '../../protocol/settings.ts';
 import { providerOf } from '../api.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
 import { type Refusal } from '../explain.ts';
@@ -203,7 +203,8 @@ function toolChoice(
  * has changed since is an item before the first answer that was requested with it.
  */
 function configure(request: ModelRequest, { options, model, baseUrl }: ResponsesPrint, updates: boolean) {
-  const wanted = configurationFor(request, options);
+  const chosen = request.effort ?? options?.reasoningEffort;
+  const wanted = configurationFor(chosen, request);
   if (!updates) return { base: wanted, configured: undefined, update: undefined, configuration: undefined };
   const earlier = request.messages.flatMap((message) => {
     if (message.role !== 'assistant' || message.origin?.provider !== providerOf(baseUrl)) return [];
@@ -212,20 +213,25 @@ function configure(request: ModelRequest, { options, model, baseUrl }: Responses
   });
   const [first] = earlier;
   if (first === undefined) return { base: wanted, configured: undefined, update: undefined, configuration: wanted };
-  const isSame = JSON.stringify(earlier.at(-1)?.update) === JSON.stringify(wanted);
-  const update = isSame ? undefined : wanted;
+  // An effort stays in force until another one is named, so the model's default must be named, too.
+  const usual = earlier.some(({ update }) => update.reasoning !== undefined) ? DEFAULT_EFFORT : undefined;
+  const next = configurationFor(chosen ?? first.update.reasoning?.effort ?? usual, request);
+  const isSame = JSON.stringify(earlier.at(-1)?.update) === JSON.stringify(next);
+  const update = isSame ? undefined : next;
   return { base: first.update, configured: first.message, update, configuration: update };
 }
 
-function configurationFor({ effort, schema }: ModelRequest, options: ModelOptions = {}): ConfigurationUpdate {
-  const wanted = effort ?? options.reasoningEffort;
+/** Of the models that take updates. */
+const DEFAULT_EFFORT = 'medium';
+
+function configurationFor(effort: Effort | null | undefined, { schema }: ModelRequest): ConfigurationUpdate {
   const format =
     schema === undefined
       ? { type: 'text' as const }
       : { type: 'json_schema' as const, name: 'answer', schema: { ...schema }, strict: false };
   return {
     type: 'configuration_update',
-    ...(wanted !== undefined && { reasoning: { effort: wanted } }),
+    ...(effort !== undefined && effort !== null && { reasoning: { effort } }),
     text: { format },
   };
 }

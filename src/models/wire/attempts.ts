@@ -9,6 +9,8 @@ import { PrefixPrinter } from './prefixPrinter.ts';
 /** Each rejection leads to another form, and there are no more forms than this. */
 const MOST_REPEATS = 12;
 
+const VALUE = /\b(unsupported|invalid) value\b|\bsupported values\b|\bdoes not support '/i;
+
 export interface Attempts {
   /** Sends the request in this form. Throws rejections. */
   send(facts: EndpointFacts): AsyncIterable<ModelPart>;
@@ -30,11 +32,12 @@ export async function* attempt(
   const memory = await given;
   const known = memory.get(baseUrl, model);
   let facts = known;
+  let isLearnt = true;
   for (let repeats = 0; ; repeats++) {
     let accepted = false;
     try {
       for await (const part of send(facts)) {
-        if (!accepted && facts !== known) await memory.learn(baseUrl, model, facts);
+        if (!accepted && facts !== known && isLearnt) await memory.learn(baseUrl, model, facts);
         accepted = true;
         yield part;
       }
@@ -52,6 +55,8 @@ export async function* attempt(
       }
       options.log?.(`${baseUrl} refused a request, which is repeated in another form (${refusal.text})`);
       facts = other;
+      // The endpoint takes the parameter, only not with this value.
+      isLearnt &&= !VALUE.test(refusal.text);
     }
   }
 }

@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path';
 import { type Failure } from '../../base/errors.ts';
 import { HIDDEN, OUTSIDE, PROTECTED } from '../../core/consent/door.ts';
-import { type SeenFile } from '../../core/ports/ports.ts';
+import { type Clock, type Logger, type SeenFile } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type GitGate } from '../git/gitGate.ts';
@@ -26,9 +26,15 @@ export interface SettledFile extends CurrentFile {
   readonly touched: number | undefined;
 }
 
-export interface CurrentFileDeps {
-  readonly workspace: Workspace;
+/** What the producers of file changes share. */
+export interface FileProducerDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
   readonly snapshots: Snapshots;
+  readonly workspace: Workspace;
+}
+
+export interface CurrentFileDeps extends Pick<FileProducerDeps, 'workspace' | 'snapshots'> {
   /** Closed during git operations, which are reported as one notification. */
   readonly gate?: GitGate | undefined;
 }

@@ -1,23 +1,14 @@
 // The editor producer: reports unsaved changes and renames of seen files.
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { fileNoLongerUnsaved, fileRenamed, fileUnsaved } from '../../core/notify/wording/fileChange.ts';
-import {
-  type Clock,
-  type Logger,
-  type Producer,
-  type Publisher,
-  type SeenFile,
-  type SeenFiles,
-} from '../../core/ports/ports.ts';
+import { type Producer, type Publisher, type SeenFile, type SeenFiles } from '../../core/ports/ports.ts';
 import { type ProducerHost } from '../../core/ports/producers.ts';
 import { type EditorBuffers, type Renamed } from '../../core/ports/sources.ts';
-import { type Snapshots } from '../../core/ports/storage.ts';
-import { type Workspace } from '../../core/ports/workspace.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { ReportOnce } from '../reportOnce.ts';
 import { Authorship } from './authorship.ts';
 import { ScheduledComparisons } from './settledFiles.ts';
-import { checkWithheld } from './currentFile.ts';
+import { checkWithheld, type FileProducerDeps } from './currentFile.ts';
 
 /** A buffer is compared once the user has not typed for this long. */
 const QUIET_MILLISECONDS = 700;
@@ -25,11 +16,7 @@ const UNSAVED = { source: 'file', name: 'unsaved' } as const;
 const RENAMED = { source: 'file', name: 'renamed' } as const;
 const MOVED_KEPT = 100;
 
-export interface EditorDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly snapshots: Snapshots;
-  readonly workspace: Workspace;
+export interface EditorDeps extends FileProducerDeps {
   readonly buffers: EditorBuffers;
 }
 

@@ -7,20 +7,17 @@ import {
   fileKeepsChanging,
   fileWithheld,
 } from '../../core/notify/wording/fileChange.ts';
-import { type Clock, type Publisher, type SeenFile, type SeenFiles } from '../../core/ports/ports.ts';
-import { type Snapshots } from '../../core/ports/storage.ts';
+import { type Publisher, type SeenFile, type SeenFiles } from '../../core/ports/ports.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { type ReportDraft, ReportOnce } from '../reportOnce.ts';
 import { type Authorship } from './authorship.ts';
-import { knownOf, type SettledFile } from './currentFile.ts';
+import { type FileProducerDeps, knownOf, type SettledFile } from './currentFile.ts';
 import { type NewFiles } from './newFiles.ts';
 import { judgeSearched } from './searchedLines.ts';
 
-export interface FileReportsDeps {
-  readonly clock: Clock;
+export interface FileReportsDeps extends FileProducerDeps {
   readonly publisher: Publisher;
   readonly seen: SeenFiles;
-  readonly snapshots: Snapshots;
   readonly authorship: Authorship;
   readonly newFiles: NewFiles;
   /** The conversations for which the file was not observed until now. Each is returned once. */

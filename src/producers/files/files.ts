@@ -1,7 +1,7 @@
 // The files producer: watches seen files. A touched file is read until it is settled, then the change is reported.
 import { within } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { type Clock, type Logger, type Producer, type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
+import { type Producer, type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
 import {
   type DeliveryPoint,
   type LiveConversations,
@@ -9,11 +9,9 @@ import {
   type Sample,
 } from '../../core/ports/producers.ts';
 import { type EditorBuffers, type EditorFiles, type FileTouch } from '../../core/ports/sources.ts';
-import { type Snapshots } from '../../core/ports/storage.ts';
-import { type Workspace } from '../../core/ports/workspace.ts';
 import { type GitGate } from '../git/gitGate.ts';
 import { Authorship } from './authorship.ts';
-import { readCurrentFile } from './currentFile.ts';
+import { type FileProducerDeps, readCurrentFile } from './currentFile.ts';
 import { type DiskWatchDeps, WatchedPaths } from './diskWatch.ts';
 import { createExclusions, type Exclusions } from './exclusions.ts';
 import { FileReports } from './fileReports.ts';
@@ -29,11 +27,7 @@ const MOST_SAMPLED = 200;
 /** Limits of the wait: the delivery does not wait for a git operation that runs in the background. */
 const SAMPLED_WITHIN = { request: 2000, result: 1000 } as const;
 
-export interface FilesDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly snapshots: Snapshots;
-  readonly workspace: Workspace;
+export interface FilesDeps extends FileProducerDeps {
   /** Absent where there is no editor. */
   readonly editorFiles?: EditorFiles;
   readonly buffers?: EditorBuffers | undefined;
@@ -162,8 +156,7 @@ class FilesWatch implements Disposable {
       const observing = this.#settled.observe(paths.slice(-MOST_SAMPLED));
       await within(this.#deps.clock, SAMPLED_WITHIN[type], observing);
     }
-    const { snapshots, workspace } = this.#deps;
-    const parts = { live: this.#live, seen: this.#seen, snapshots, workspace, publisher: this.#publisher };
+    const parts = { ...this.#deps, live: this.#live, seen: this.#seen, publisher: this.#publisher };
     return [...(await sampleOverwritten(parts, conversation)), ...(await this.#counts.sample(point))];
   }
 

@@ -1,7 +1,5 @@
 // Finds the new path of a deleted file: a file that appeared at about the same time with the same bytes.
-import { type Clock } from '../../core/ports/ports.ts';
-import { type Snapshots } from '../../core/ports/storage.ts';
-import { type Workspace } from '../../core/ports/workspace.ts';
+import { type FileProducerDeps } from './currentFile.ts';
 
 const KEPT_MILLISECONDS = 5000;
 const MOST = 200;
@@ -9,10 +7,7 @@ const MOST = 200;
 const MOST_READ = 20;
 const MOST_DEEP = 8;
 
-export interface NewFilesDeps {
-  readonly clock: Clock;
-  readonly snapshots: Snapshots;
-  readonly workspace: Workspace;
+export interface NewFilesDeps extends FileProducerDeps {
   report(error: unknown): void;
 }
 

@@ -2,14 +2,11 @@
 import { fileOverwritten } from '../../core/notify/wording/fileChange.ts';
 import { type Publisher, type SeenFiles } from '../../core/ports/ports.ts';
 import { type ConversationOverwrite, type LiveConversations, type Sample } from '../../core/ports/producers.ts';
-import { type Snapshots } from '../../core/ports/storage.ts';
-import { type Workspace } from '../../core/ports/workspace.ts';
+import { type FileProducerDeps } from './currentFile.ts';
 
-export interface OverwrittenDeps {
+export interface OverwrittenDeps extends FileProducerDeps {
   readonly live: LiveConversations;
   readonly seen: SeenFiles;
-  readonly snapshots: Snapshots;
-  readonly workspace: Workspace;
   readonly publisher: Publisher;
 }
 

@@ -1,10 +1,8 @@
 // Reads the hashes of all seen files. Each hash is confirmed by two equal reads, so that no half-written file counts.
 import { pause } from '../../base/async.ts';
 import { GONE } from '../../core/files/fileState.ts';
-import { type Clock, type SeenFile } from '../../core/ports/ports.ts';
-import { type Snapshots } from '../../core/ports/storage.ts';
-import { type Workspace } from '../../core/ports/workspace.ts';
-import { knownOf } from './currentFile.ts';
+import { type SeenFile } from '../../core/ports/ports.ts';
+import { type FileProducerDeps, knownOf } from './currentFile.ts';
 import { Steadiness } from './settledFiles.ts';
 
 /** A file that differs at every read is left out. */
@@ -14,19 +12,13 @@ const UNSAVED = 'unsaved';
 
 export type Hashes = ReadonlyMap<string, string>;
 
-export interface SeenHashesDeps {
-  readonly clock: Clock;
-  readonly workspace: Workspace;
-  readonly snapshots: Snapshots;
-}
-
 export interface SeenHashes {
   readonly hashes: Hashes;
   /** Files with unsaved changes; they are not among the hashes. */
   readonly unsaved: ReadonlySet<string>;
 }
 
-export async function readSeenHashes(deps: SeenHashesDeps, seen: readonly SeenFile[]): Promise<SeenHashes> {
+export async function readSeenHashes(deps: FileProducerDeps, seen: readonly SeenFile[]): Promise<SeenHashes> {
   const steadiness = new Steadiness(deps.clock);
   const hashes = new Map<string, string>();
   const unsaved = new Set<string>();
@@ -53,7 +45,7 @@ export async function readSeenHashes(deps: SeenHashesDeps, seen: readonly SeenFi
 }
 
 /** Stores the bytes as a snapshot, so that they can be shown. Undefined if the file cannot be read. */
-async function hashOf({ workspace, snapshots }: SeenHashesDeps, path: string): Promise<string | undefined> {
+async function hashOf({ workspace, snapshots }: FileProducerDeps, path: string): Promise<string | undefined> {
   const file = await workspace.resolve(path);
   const content = file.ok ? await workspace.read(file.value) : undefined;
   if (content?.ok === true) return content.value.unsaved ? UNSAVED : snapshots.put(content.value.bytes);

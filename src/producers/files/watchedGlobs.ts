@@ -4,14 +4,13 @@ import { type FailureCode } from '../../base/failureCodes.ts';
 import { PROTECTED } from '../../core/consent/door.ts';
 import { compileGlob, globKeyOf } from '../../core/files/globs.ts';
 import { watchedFile } from '../../core/notify/wording/fileChange.ts';
-import { type Clock, type Publisher } from '../../core/ports/ports.ts';
+import { type Publisher } from '../../core/ports/ports.ts';
 import { type LiveConversations } from '../../core/ports/producers.ts';
 import { type FileTouch } from '../../core/ports/sources.ts';
-import { type Snapshots } from '../../core/ports/storage.ts';
-import { type Workspace } from '../../core/ports/workspace.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { type GitGate } from '../git/gitGate.ts';
 import { type Authorship } from './authorship.ts';
+import { type FileProducerDeps } from './currentFile.ts';
 import { type WatchedPaths } from './diskWatch.ts';
 import { type Exclusions } from './exclusions.ts';
 import { ScheduledComparisons } from './settledFiles.ts';
@@ -21,10 +20,7 @@ const HASHES_KEPT = 5000;
 /** Not watched unless a glob names a folder inside: it has many files, and globs rarely mean them. */
 const HEAVY = /(^|\/)(node_modules|\.git)(\/|$)/;
 
-export interface WatchedGlobsDeps {
-  readonly clock: Clock;
-  readonly workspace: Workspace;
-  readonly snapshots: Snapshots;
+export interface WatchedGlobsDeps extends Omit<FileProducerDeps, 'logger'> {
   readonly publisher: Publisher;
   readonly authorship: Authorship;
   readonly exclusions: Exclusions;

@@ -4,30 +4,17 @@ import { type Disposable, DisposableStore, toDisposable } from '../../base/dispo
 import { type FileState } from '../../core/files/fileState.ts';
 import { type Author } from '../../core/notify/wording/author.ts';
 import { GIT_KIND, type GitHead, type GitOperation, gitHeadChanged } from '../../core/notify/wording/gitChange.ts';
-import {
-  type Clock,
-  type Logger,
-  type Producer,
-  type Publisher,
-  type SeenFile,
-  type SeenFiles,
-} from '../../core/ports/ports.ts';
+import { type Producer, type Publisher, type SeenFile, type SeenFiles } from '../../core/ports/ports.ts';
 import { type ProducerHost, type Sample } from '../../core/ports/producers.ts';
-import { type Snapshots } from '../../core/ports/storage.ts';
-import { type Workspace } from '../../core/ports/workspace.ts';
 import { findGitFolder } from '../../node/files/gitFolder.ts';
 import { fileScope } from '../../protocol/scopes.ts';
 import { Authorship } from '../files/authorship.ts';
-import { knownOf } from '../files/currentFile.ts';
+import { type FileProducerDeps, knownOf } from '../files/currentFile.ts';
 import { type Hashes, readSeenHashes } from '../files/seenHashes.ts';
 import { type GitGate, type Passed } from './gitGate.ts';
 import { GitRepository, type RepositoryDeps, type Settled } from './gitRepository.ts';
 
-export interface GitDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly snapshots: Snapshots;
-  readonly workspace: Workspace;
+export interface GitDeps extends FileProducerDeps {
   readonly gate: GitGate;
   /** Replaces a repository on disk in tests. */
   readonly find?: typeof findGitFolder;

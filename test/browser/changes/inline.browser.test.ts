@@ -32,7 +32,7 @@ async function marked(): Promise<Record<string, readonly string[]>> {
   const lines = await editor().evaluate((element) => {
     const texts = [...element.querySelectorAll<HTMLElement>('.view-line')].map((line) => ({
       top: line.getBoundingClientRect().top,
-      text: line.textContent ?? '',
+      text: line.textContent,
     }));
     const marks = [...element.querySelectorAll<HTMLElement>('.view-overlays .cdr')].map((mark) => {
       const { borderLeftWidth, borderTopWidth } = getComputedStyle(mark);
@@ -109,7 +109,7 @@ test('the editors of a diff have no marks', async () => {
   await workbench.page.getByRole('button', { name: 'Keep Changes in This File' }).first().waitFor();
   const names = await workbench.page
     .locator('.monaco-diff-editor .view-overlays .cdr')
-    .evaluateAll((marks) => marks.map(({ className }) => className));
+    .evaluateAll((marks: HTMLElement[]) => marks.map((mark) => mark.className));
   // VS Code gives the marks of extensions such names.
   expect(names.filter((name) => name.includes('ced-'))).toEqual([]);
 });

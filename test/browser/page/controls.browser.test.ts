@@ -44,6 +44,26 @@ test('mode and approvals are changed from menus with the keyboard, the model wit
   await waitFor('choose_model');
 });
 
+test('effort is chosen beside the model, by keyboard, from the levels that the model has', async () => {
+  const alone = await opened();
+  const { page, show, waitFor } = alone;
+  const controls = { mode: 'agent', approvals: 'reads', sendKey: 'enter', currency: 'USD' } as const;
+  const effort = page.getByRole('button', { name: /^Effort: / });
+  await show({ meter, controls });
+  expect(await effort.count()).toBe(0);
+  await show({ meter, controls: { ...controls, effort: { levels: ['low', 'high', 'max'], current: 'high' } } });
+  expect(await effort.getAttribute('aria-label')).toBe('Effort: High. How much the model reasons.');
+  await effort.press('ArrowDown');
+  const menu = page.getByRole('menu', { name: 'Effort' });
+  expect(await menu.getByRole('menuitemradio').allInnerTexts()).toEqual(['Auto', 'Low', 'High', 'Maximum']);
+  expect(await menu.getByRole('menuitemradio', { name: 'High' }).getAttribute('aria-checked')).toBe('true');
+  await alone.pictures('effort');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  expect(await waitFor('set_effort')).toMatchObject({ effort: expect.stringMatching(/^(max|low)$/) });
+  expect(await alone.violations()).toEqual([]);
+});
+
 test('a plan is carried out with one click, in agent mode; other answers have no such button', async () => {
   const { page, show, waitFor } = await opened();
   const items: TranscriptItem[] = [

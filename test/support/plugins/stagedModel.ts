@@ -16,7 +16,7 @@ export interface StagedAnswer {
 export interface StagedModel extends Model {
   readonly requests: readonly ModelRequest[];
   script(...answers: readonly StagedAnswer[]): void;
-  /** Lets the hanging answer continue. */
+  /** Lets the hanging answer continue, or the next one that would hang. */
   release(): void;
 }
 
@@ -25,6 +25,8 @@ export function createStagedModel(...answers: readonly StagedAnswer[]): StagedMo
   const requests: ModelRequest[] = [];
   const script = [...answers];
   const hanging: (() => void)[] = [];
+  /** Calls of `release` before an answer was hanging. */
+  let released = 0;
   return {
     id: 'staged',
     label: 'Staged',
@@ -34,14 +36,19 @@ export function createStagedModel(...answers: readonly StagedAnswer[]): StagedMo
     ruleBased: true,
     requests,
     script: (...next) => void script.push(...next),
-    release: () => hanging.shift()?.(),
+    release: () => {
+      const waiting = hanging.shift();
+      if (waiting === undefined) released += 1;
+      else waiting();
+    },
     stream: async function* (request, signal): AsyncGenerator<ModelPart> {
       requests.push(request);
       const { reasoning = [], text = [], calls = [], hang, fails, tokens } = script.shift() ?? { text: ['Done.'] };
       if (fails === true) throw new Error('The model is gone.');
       for (const piece of reasoning) yield { type: 'reasoning', text: piece };
       for (const piece of text) yield { type: 'text', text: piece };
-      if (hang === true) await untilReleased(hanging, signal);
+      if (hang === true && released > 0) released -= 1;
+      else if (hang === true) await untilReleased(hanging, signal);
       if (signal.aborted) return;
       for (const { id, name, arguments: args } of calls) {
         yield { type: 'tool_call', id, name, arguments: JSON.stringify(args) };

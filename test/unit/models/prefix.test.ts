@@ -152,18 +152,17 @@ test.each(forms)(
       fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 3 }), async (turns) => {
         const printer = new PrefixPrinter();
         const sent: Body[] = [];
-        // The last answer of a turn may be empty, as after an interruption: then the next request follows unanswered.
         const messages = messagesOf(
           turns.map((one) => ({ ...one, answer: one.answer.trim() === '' ? 'Done.' : one.answer })),
           api,
         );
-        // A text that was added for an answer is only known once there is that answer: it is sent with the request before.
         const requests = requestsOf(messages);
         for (const request of requests) {
           const body = await print(request, { printer });
           expect(body).toEqual(await print(request));
           sent.push(body);
         }
+        // A text that was added to get an answer is known once there is that answer: the request before was sent without it.
         if (api === 'messages' && JSON.stringify(messages).includes('user_text')) return;
         const asRequests = sent.map((body) => ({ path: '', headers: {}, body }));
         expect(findChangedPrefix(asRequests, list, ['cache_control', 'thinking'])).toBeUndefined();

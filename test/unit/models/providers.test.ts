@@ -1,6 +1,9 @@
 // Providers of the settings: how references name them, which keys they get, and what their entries may contain.
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { createConfiguredModels } from '../../../src/models/configuredModels.ts';
+import { listModels } from '../../../src/models/endpoints.ts';
 import { KnownModels } from '../../../src/models/facts/modelFacts.ts';
 import { environmentKey, findModel, freeId, PRESETS, presetOfKey, providersIn } from '../../../src/models/providers.ts';
 import { readScopedSettings } from '../../../src/protocol/settingRules.ts';
@@ -131,3 +134,39 @@ test('models of two providers are used at once, each with its own key', async ()
   ]);
   expect(JSON.parse(servers[0]?.requests[0]?.body ?? '')).toMatchObject({ model: 'm' });
 });
+
+test.each(['chat', 'responses', 'messages'] as const)(
+  'a redirect takes neither key nor headers to another host (%s)',
+  async (api) => {
+    const received: unknown[] = [];
+    const other = createServer((request, response) => {
+      received.push(request.headers);
+      response.end('{}');
+    });
+    const endpoint = createServer((_request, response) => {
+      response.writeHead(307, { location: `http://localhost:${portOf(other)}/v1/models` }).end();
+    });
+    for (const server of [other, endpoint]) {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      atTestEnd(() => new Promise((resolve) => server.close(() => resolve())));
+    }
+    const settings = settingsOf({
+      providers: { one: { baseUrl: `http://127.0.0.1:${portOf(endpoint)}/v1`, api, headers: { 'x-secret': 's' } } },
+    });
+    const get = createConfiguredModels({
+      settings: () => settings,
+      known: new KnownModels({ path: '/nowhere', logger: { warn: () => undefined } }),
+      key: async () => 'the-key',
+    });
+    const request = { system: '', messages: [{ role: 'user', content: 'Hello.' }] as const, tools: [] };
+    const parts = await Array.fromAsync(get('one/m')?.stream(request, AbortSignal.timeout(10_000)) ?? []);
+    expect(parts.at(-1)).toMatchObject({ type: 'failed' });
+    const [provider] = providersIn(settings);
+    expect(provider && (await listModels(provider, 'the-key'))).toMatchObject({ ok: false });
+    expect(received).toEqual([]);
+  },
+);
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
