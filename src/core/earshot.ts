@@ -41,7 +41,6 @@ export class Earshot implements Disposable, Publisher {
   readonly #hooks: ConversationHooks;
   readonly producers: Producers;
   readonly choices: Choices;
-  /** Tools can be added and removed at any time. */
   readonly tools: ToolRegistry;
 
   constructor(ports: Services) {

@@ -17,6 +17,7 @@ export const pluginNameSchema = z.string().regex(/^[a-z0-9_-]{1,32}$/, 'a name h
 
 const id = z.string().optional();
 const conversation = z.string();
+const inOne = conversation.optional();
 const seq = z.int().min(0);
 
 /** `file` is read by the host, through the same guard as `read_file`. */
@@ -148,18 +149,13 @@ export const requestSchemas = {
   /** Requests completions after `@` (files to attach) or `/` (texts to insert). */
   complete: z.object({ type: z.literal('complete'), trigger: z.enum(TRIGGERS), query: z.string().max(300), id }),
   /** Requests the current model, and with `all` every model that can be chosen, for which endpoints are asked. */
-  list_models: z.object({
-    type: z.literal('list_models'),
-    all: z.boolean().optional(),
-    conversation: conversation.optional(),
-    id,
-  }),
+  list_models: z.object({ type: z.literal('list_models'), all: z.boolean().optional(), conversation: inOne, id }),
   /** For a conversation and for new ones; without a conversation only for new ones. `model` is an id from `list_models`. */
   choose: z.object({
     type: z.literal('choose'),
     model: z.string().max(5000).optional(),
     effort: z.enum(EFFORT_CHOICES).optional(),
-    conversation: conversation.optional(),
+    conversation: inOne,
     mode: z.enum(MODES).optional(),
     approvals: z.enum(APPROVAL_MODES).optional(),
     id,
@@ -222,7 +218,6 @@ const conversationSummary = z.strictObject({
   events_count: z.int().min(0),
   /** Set for a subagent: the conversation that started it, and its name there. */
   subagent: z.strictObject({ parent: z.string(), name: z.string() }).optional(),
-  /** What was chosen for it. */
   choice: listedChoiceSchema.optional(),
 });
 

@@ -32,7 +32,10 @@ export function createControlsHandlers(deps: ControlsDeps): {
     const id = shown();
     if (id !== undefined && earshot.get(id) !== undefined) {
       const chosen = await earshot.choices.choose(id, choice);
-      if (!chosen.ok) return deps.warn(describeFailure(chosen.failure));
+      if (!chosen.ok) {
+        deps.warn(describeFailure(chosen.failure));
+        return;
+      }
     }
     await deps.last.set(choice);
     deps.refresh();

@@ -1,10 +1,11 @@
 // The properties of object settings, made from the tables of kinds, producers and tools.
+import * as z from 'zod';
 import { MODEL_APIS } from '../../protocol/event.ts';
 import { type Tool } from '../../core/ports/ports.ts';
 import { HOOK_EVENTS } from '../../protocol/outside/hooks.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { LEVELS } from '../../protocol/notification.ts';
-import { type PRODUCER_NAMES } from '../../protocol/settings.ts';
+import { type PRODUCER_NAMES, type SettingName, settingSchemas } from '../../protocol/settings.ts';
 import { runCommandTool } from '../../tools/commands/runCommand.ts';
 
 const kinds = SHIPPED_KINDS.map((kind) => {
@@ -166,4 +167,24 @@ function describeToolKind(name: string): string {
 
 function toggle(description: string): object {
   return { type: 'boolean', default: true, description };
+}
+
+/** JSON Schema as VS Code understands it. */
+export function schemaOf(name: SettingName): object {
+  const {
+    $schema: _,
+    anyOf: __,
+    ...schema
+  } = z.toJSONSchema(settingSchemas[name], {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      // A fixed set of names is contributed as `properties` instead.
+      if (jsonSchema.propertyNames !== undefined && typeof jsonSchema.propertyNames === 'object') {
+        if (jsonSchema.propertyNames.enum !== undefined) jsonSchema.additionalProperties = false;
+        delete jsonSchema.propertyNames;
+      }
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return schema;
 }

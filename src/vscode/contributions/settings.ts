@@ -1,6 +1,5 @@
 // The settings that package.json contributes: types, defaults and limits from their schemas, texts from the table here.
-import * as z from 'zod';
-import { type SettingName, settingSchemas } from '../../protocol/settings.ts';
+import { type SettingName } from '../../protocol/settings.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import {
   hookProperties,
@@ -9,6 +8,7 @@ import {
   levelProperties,
   PROGRAM,
   producerProperties,
+  schemaOf,
   toolProperties,
 } from './settingProperties.ts';
 import { SECTIONS, sectionOf } from './settingSections.ts';
@@ -342,24 +342,4 @@ export function restrictedSettings(): readonly string[] {
 
 function settingKey(name: SettingName): string {
   return `${SETTINGS_SECTION}.${name}`;
-}
-
-/** JSON Schema as VS Code understands it. */
-function schemaOf(name: SettingName): object {
-  const {
-    $schema: _,
-    anyOf: __,
-    ...schema
-  } = z.toJSONSchema(settingSchemas[name], {
-    io: 'input',
-    override: ({ jsonSchema }) => {
-      // A fixed set of names is contributed as `properties` instead.
-      if (jsonSchema.propertyNames !== undefined && typeof jsonSchema.propertyNames === 'object') {
-        if (jsonSchema.propertyNames.enum !== undefined) jsonSchema.additionalProperties = false;
-        delete jsonSchema.propertyNames;
-      }
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    },
-  });
-  return schema;
 }

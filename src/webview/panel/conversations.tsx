@@ -126,7 +126,7 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
   const { post, offers } = useActions();
   const { id, activity, excerpt, problem, subagent } = item;
   const title = titleOf(item);
-  const marks = [item.forked === true ? strings.forkLabel : '', ...describeChoice(item), describeLeft(item)]
+  const marks = [item.forked === true ? strings.forkLabel : '', modelName(item.choice?.model), describeLeft(item)]
     .filter((one) => one !== '')
     .join(' · ');
   const open = () => {
@@ -274,15 +274,6 @@ export function ConversationTabs({ head }: { readonly head: ChatHead }) {
 }
 
 /** Without its provider; empty if none was chosen. */
-function modelName(model: string | undefined): string {
-  return model === '' ? 'Guide' : visibleText((model ?? '').slice((model ?? '').lastIndexOf('/') + 1));
-}
-
-/** The model by its own name, and what is unusual. */
-function describeChoice({ choice: { model, mode, approvals } = {} }: ConversationView): readonly string[] {
-  return [
-    modelName(model),
-    mode === 'plan' ? strings.modes.plan.label : '',
-    approvals === 'all' ? strings.approvalModes.all.label : '',
-  ];
+function modelName(model?: string): string {
+  return model === '' ? 'Guide' : visibleText(model?.slice(model.lastIndexOf('/') + 1) ?? '');
 }

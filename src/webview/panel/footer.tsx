@@ -54,7 +54,7 @@ export function Footer({ head, context }: Properties) {
         <Icon name="chevron-down" />
       </MenuButton>
       <ModelButton head={head} />
-      {controls.effort !== undefined && offers('set_effort') && <EffortButton effort={controls.effort} />}
+      {controls.effort && <EffortButton effort={controls.effort} />}
       <MenuButton
         class={controls.approvals === 'all' ? 'footer-button footer-risky' : 'footer-button'}
         label={strings.approvals}
@@ -143,7 +143,7 @@ function EffortButton({ effort: { levels, current } }: { readonly effort: NonNul
   }));
   return (
     <MenuButton
-      class="footer-button footer-effort"
+      class="footer-button"
       label={strings.effort}
       title={strings.effortTitle(strings.efforts[current])}
       choices={choices}

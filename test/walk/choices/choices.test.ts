@@ -139,7 +139,7 @@ test('an approval that is open when the user chooses to allow edits is decided b
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   headless.frontend.answer = (_request, signal) =>
     new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason));
+      signal.addEventListener('abort', () => reject(new Error('withdrawn')));
       resolve();
     });
   await earshot.send(id, 'Go.');
