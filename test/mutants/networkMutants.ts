@@ -14,9 +14,9 @@ export const networkMutants: readonly Mutant[] = [
   {
     name: 'missing credit is retried',
     file: 'src/models/explain.ts',
-    symbol: 'byStatus',
-    find: 'return noQuota(baseUrl, said);\n    case 403:',
-    replace: "return { ...noQuota(baseUrl, said), code: 'refused' };\n    case 403:",
+    symbol: 'explain',
+    find: 'const again = meaning === undefined &&',
+    replace: 'const again =',
     tests: ['test/unit/models/endpoints.test.ts'],
   },
   {

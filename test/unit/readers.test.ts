@@ -51,8 +51,9 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The only files of these layers that use node:fs: for git's own folder, file permissions and ripgrep. */
+/** The only files of these layers that use node:fs: for shipped facts, git's own folder, file permissions and ripgrep. */
 const NODE_FILES: readonly string[] = [
+  'models/facts/modelFacts.ts',
   'producers/git/gitRepository.ts',
   'producers/git/gitState.ts',
   'vscode/workspace/fileRights.ts',

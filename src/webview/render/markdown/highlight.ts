@@ -5,7 +5,6 @@ import diff from 'highlight.js/lib/languages/diff';
 import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
 import typescript from 'highlight.js/lib/languages/typescript';
-import xml from 'highlight.js/lib/languages/xml';
 
 /** Larger blocks stay plain: grammars take quadratic time in the length of a block and of a line. */
 const LIMIT = 20_000;
@@ -73,17 +72,15 @@ const languages = {
   javascript,
   json,
   typescript,
-  xml,
 };
 /** Names and aliases of languages that are loaded when they are first needed. */
 const LATER =
-  /^(?:bash|sh|zsh|c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|css|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|markdown|md|mkdown|mkd|php|powershell|ps1|pwsh|python|py|ipython|ruby|rb|rust|rs|shell|console|shellsession|sql|yaml|yml)$/;
+  /^(?:bash|sh|zsh|c|h|cpp|cc|hpp|cxx|c\+\+|csharp|cs|c#|css|dockerfile|docker|go|golang|ini|toml|java|kotlin|kt|kts|makefile|make|mk|markdown|md|mkdown|mkd|php|powershell|ps1|pwsh|python|py|ipython|ruby|rb|rust|rs|shell|console|shellsession|sql|svelte|vue|xml|html|xhtml|rss|atom|xjb|xsd|xsl|plist|wsf|svg|yaml|yml)$/;
 
 const hl = hljs.newInstance();
 hl.configure({ __emitter: TreeEmitter });
 for (const [name, language] of Object.entries(languages)) hl.registerLanguage(name, language);
 hl.registerAliases(['jsonc', 'json5'], { languageName: 'json' });
-hl.registerAliases(['vue', 'svelte'], { languageName: 'xml' });
 
 let loading: Promise<void> | undefined;
 /** Grammars that have highlighted something. */
@@ -108,6 +105,7 @@ export async function prepareLanguage(language: string, text: string): Promise<v
 function loadGrammars(): Promise<void> {
   loading ??= import('./moreLanguages.ts').then(({ moreLanguages }) => {
     for (const [name, grammar] of Object.entries(moreLanguages)) hl.registerLanguage(name, grammar);
+    hl.registerAliases(['vue', 'svelte'], { languageName: 'xml' });
   });
   return loading;
 }

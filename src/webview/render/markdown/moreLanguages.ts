@@ -18,6 +18,7 @@ import ruby from 'highlight.js/lib/languages/ruby';
 import rust from 'highlight.js/lib/languages/rust';
 import shell from 'highlight.js/lib/languages/shell';
 import sql from 'highlight.js/lib/languages/sql';
+import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
 export const moreLanguages = {
@@ -40,5 +41,6 @@ export const moreLanguages = {
   rust,
   shell,
   sql,
+  xml,
   yaml,
 };
