@@ -17,7 +17,7 @@ export const networkMutants: readonly Mutant[] = [
     symbol: 'explain',
     find: 'const again = meaning === undefined &&',
     replace: 'const again =',
-    tests: ['test/unit/models/endpoints.test.ts'],
+    tests: ['test/unit/models/overflow.test.ts'],
   },
   {
     name: 'the library’s own headers are sent to the endpoint',
