@@ -17,7 +17,7 @@ const workbench = useWorkbench(async () => {
 const ALLOWED = [
   /^(package\.json|package\.nls(\.de)?\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
   /^dist\/(extension\.js|hub\.js|hub-mcp\.js|notifications-(?:mcp|hook)\.js|webChat\.js|acp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
-  /^media\/([a-z-]+\.(css|svg|png)|readme\/[a-z]+\.png|l10n\/bundle\.l10n\.de\.json)$/,
+  /^media\/([a-z-]+\.(css|svg|png)|readme\/[a-z]+\.png|models\.json|l10n\/bundle\.l10n\.de\.json)$/,
   /^docs\/[a-z-]+\.md$/,
 ];
 

@@ -94,6 +94,8 @@ function withoutAnswer(event: LogEvent): object {
   const own: Record<string, unknown> = { ...rest, crc: undefined };
   if (event.type === 'chat_response') own['message'] = 'what it said';
   if (event.type === 'model_call') Object.assign(own, { model: 'which', usage: undefined });
+  // The system prompt names the folder of the conversation.
+  if (event.type === 'config_used') Object.assign(own, { model: 'which', folders: [], prefix: event.prefix?.tools });
   const text = JSON.stringify(own)
     .replace(/[0-7][0-9A-HJKMNP-TV-Z]{25}/g, 'ULID')
     .replace(/(\\"|")key(\\?":\\?"|=\\")[\w-]+/g, '$1key$2KEY')

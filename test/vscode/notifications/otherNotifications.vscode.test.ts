@@ -143,14 +143,14 @@ describe('notifications of git, problems, configuration and budget', function ()
     await setting('mode', 'plan');
     assert.match(
       await agent.turn(),
-      /Since your last answer: the mode is plan \(it was agent\); tools no longer there: /,
+      /Since your last answer: the mode is plan \(it was agent\): only calls that read are run/,
     );
     await setting('mode', undefined);
     await setting('mode', 'plan');
     assert.doesNotMatch(await agent.turn(), /notification/);
     await setting('mode', undefined);
     await writeFile(inFolder('AGENTS.md'), 'Serve it hot.');
-    assert.match(await agent.turn(), /the mode is agent .*new instructions, in the system prompt: AGENTS.md/);
+    assert.match(await agent.turn(), /the mode is agent .*new instructions \(in a message of its own[^)]*\): AGENTS.md/);
   });
 
   it('budget.context at 60 % and 80 % and budget.rate_limited are reported once each', async () => {
