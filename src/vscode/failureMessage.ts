@@ -8,7 +8,8 @@ const FIELD = /^[a-z_]+(?:\.\d+)?: /;
 
 export function failureMessage({ message, nextStep }: Failure): string {
   const text = message.replace(FIELD, '');
-  const sentence = text.slice(0, 1).toUpperCase() + text.slice(1);
+  // What follows a field begins in lower case; any other message is a sentence, or begins with an address or a name.
+  const sentence = text === message ? message : text.slice(0, 1).toUpperCase() + text.slice(1);
   return nextStep === undefined || isForModel(nextStep) ? sentence : `${sentence} ${nextStep}`;
 }
 

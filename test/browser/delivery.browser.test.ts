@@ -131,7 +131,7 @@ test('Ctrl+Enter interrupts: a streaming answer stays as interrupted, a running 
   expect(delivered).toEqual([
     ['assistant', 'I will now explain at great length'],
     ['user', 'Stop that, read the pipe.'],
-    ['assistant', null],
+    ['assistant', ''],
     ['tool', expect.stringContaining('Cancelled by the user.')],
     ['user', 'Enough.'],
   ]);

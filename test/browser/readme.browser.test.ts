@@ -1,4 +1,4 @@
-// Follows the README's section “Start” word by word: each request that it tells the reader to type does what it says.
+// Follows the README's section “Try it” word by word: each request that it tells the reader to type does what it says.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const file = (path: string) => join(workbench.folder, path);
 const PATIENCE = 180_000;
 
 const readme = await readFile(resolve(import.meta.dirname, '../../README.md'), 'utf8');
-const start = readme.split(/^## /m).find((section) => section.startsWith('Start\n')) ?? '';
+const start = readme.split(/^## /m).find((section) => section.startsWith('Try it\n')) ?? '';
 /** What the reader types, in the README's order. */
 const [fix = '', read = '', ...more] = [...start.matchAll(/\btype `([^`]+)`/g)].map(([, typed = '']) => typed);
 

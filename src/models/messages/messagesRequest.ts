@@ -38,7 +38,7 @@ export async function* streamMessages(
     {
       send: (facts) => answer(options, request, (more) => print(facts, more), signal),
       next: (facts, refusal) =>
-        /signature|thinking.* cannot be modified/i.test(refusal.text) && forgetReasoning(state, request)
+        /signature|thinking.{0,200} cannot be modified/i.test(refusal.text) && forgetReasoning(state, request)
           ? facts
           : without(facts, PATTERNS, refusal, (other) => print(other).body),
     },
@@ -48,7 +48,7 @@ export async function* streamMessages(
 
 /** What a refusal mentions, and what is left out then. */
 const PATTERNS = {
-  system_messages: /role ['"`]?system|system messages?\b.* not supported|messages\.\d+\.role/i,
+  system_messages: /role ['"`]?system|system messages?\b.{0,200} not supported|messages\.\d+\.role/i,
   block_binding: /block_binding|thinking-binding|anthropic-beta/i,
   tool_reference: /defer_loading|tool_reference/,
   eager_input_streaming: /eager_input_streaming/,

@@ -61,7 +61,7 @@ const PATTERNS = {
 function refusesReasoning({ code, text }: Refusal): boolean {
   return (
     code === 'invalid_encrypted_content' ||
-    /\brs_\w+|required 'reasoning' item|encrypted content .*verified/i.test(text)
+    /\brs_\w+|required 'reasoning' item|encrypted content .{0,200}verified/i.test(text)
   );
 }
 

@@ -46,7 +46,8 @@ function cell(json: string | undefined): string {
 
 /** A vertical bar would end the cell. */
 function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ').replaceAll('|', '\\|');
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.join(' ').replaceAll('|', '\\|');
 }
 
 const AUDIENCES: Readonly<Record<KindDescription['audience'], string>> = {
