@@ -45,7 +45,10 @@ export class PrefixPrinter {
 function cycleStart(messages: readonly ModelMessage[], cycles: number): number {
   let left = cycles;
   for (let index = messages.length - 1; index > 0; index -= 1) {
-    if (messages[index]?.role !== 'assistant' || messages[index - 1]?.role !== 'tool') continue;
+    const message = messages[index];
+    if (message?.role !== 'assistant' || messages[index - 1]?.role !== 'tool') continue;
+    // An empty answer is not printed, so what surrounds it may be merged.
+    if (message.content === '' && message.calls.length === 0) continue;
     left -= 1;
     if (left === 0) return index;
   }

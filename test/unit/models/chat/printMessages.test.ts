@@ -78,6 +78,24 @@ test('the requests of a growing conversation are the same as printed alone, in e
   );
 });
 
+test('messages around an answer without text and calls are merged as if it were not there', () => {
+  const image = { hash: 'h', mediaType: 'image/png', name: 'a.png' };
+  const empty: ModelMessage = { role: 'assistant', content: '', calls: [] };
+  const calling: ModelMessage = {
+    role: 'assistant',
+    content: '',
+    calls: [{ id: 'c0', name: 'look', arguments: '{}' }],
+  };
+  const messages: readonly ModelMessage[] = [
+    { role: 'user', content: 'Look.' },
+    calling,
+    { role: 'tool', call: 'c0', content: 'seen', images: [image] },
+    empty,
+    { role: 'user', content: 'And now?' },
+  ];
+  for (const form of FORMS) expect(print(new PrefixPrinter(), messages, form)).toEqual(printAlone(messages, form));
+});
+
 test('conversations, forms and compactions that alternate do not mix', () => {
   const step = fc.record({
     conversation: fc.integer({ min: 0, max: 5 }),
