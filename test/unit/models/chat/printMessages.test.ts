@@ -78,8 +78,7 @@ test('the requests of a growing conversation are the same as printed alone, in e
   );
 });
 
-test('messages around an answer without text and calls are merged as if it were not there', () => {
-  const image = { hash: 'h', mediaType: 'image/png', name: 'a.png' };
+test('messages around an answer without text and calls are printed as if it were not there', () => {
   const empty: ModelMessage = { role: 'assistant', content: '', calls: [] };
   const calling: ModelMessage = {
     role: 'assistant',
@@ -89,7 +88,7 @@ test('messages around an answer without text and calls are merged as if it were 
   const messages: readonly ModelMessage[] = [
     { role: 'user', content: 'Look.' },
     calling,
-    { role: 'tool', call: 'c0', content: 'seen', images: [image] },
+    { role: 'tool', call: 'c0', content: 'seen' },
     empty,
     { role: 'user', content: 'And now?' },
   ];
