@@ -11,6 +11,7 @@ import { firstRequest, takeFocusWhenIdle } from '../render/takeFocus.ts';
 import { visibleText } from '../render/visibleText.ts';
 import type { PageItem, ToolItem } from '../state.ts';
 import { approvalStrings } from '../strings/approvalStrings.ts';
+import { useWords } from '../strings/words.ts';
 import { toolTitle } from '../toolTitle.ts';
 
 interface Properties {
@@ -27,6 +28,7 @@ const SEEN_MILLISECONDS = 800;
 
 export function PinnedBar({ items, head, area, approveRequests }: Properties) {
   const { post, focusComposer } = useActions();
+  const inWords = useWords();
   const open = wantedItems(items);
   const [wanted] = open;
   const approvals = open.filter((item): item is ToolItem => item.type === 'tool' && item.state === 'approval');
@@ -61,7 +63,7 @@ export function PinnedBar({ items, head, area, approveRequests }: Properties) {
         <button type="button" class="pinned-button" ref={button} title={strings.goThere} onClick={jump}>
           <Icon name={wanted.type === 'notice' ? 'error' : 'warning'} />
           <span class="pinned-text">
-            {several ? approvalStrings.several(approvals.length, titleOf(approvals[0])) : describeItem(wanted)}
+            {several ? approvalStrings.several(approvals.length, titleOf(approvals[0])) : describeItem(wanted, inWords)}
           </span>
           {hidden && <Icon name="arrow-down" />}
         </button>
@@ -148,8 +150,8 @@ function titleOf(item: ToolItem | undefined): string {
   return item === undefined ? '' : visibleText(toolTitle(item.name, item.arguments));
 }
 
-function describeItem(item: PageItem): string {
-  if (item.type === 'notice') return strings.hasFailed(item.text);
+function describeItem(item: PageItem, inWords: ReturnType<typeof useWords>): string {
+  if (item.type === 'notice') return strings.hasFailed(inWords(item.text, item.failure));
   if (item.type !== 'tool') return '';
   if (item.state === 'question') return strings.needsAnswer(visibleText(item.question?.text ?? ''));
   return strings.needsApproval(titleOf(item));
