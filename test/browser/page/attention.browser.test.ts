@@ -184,7 +184,7 @@ function answer(id: string): TranscriptItem {
   return { type: 'answer', id, text: `Answer ${id}.`, reasoning: '', streaming: false, truncated: false };
 }
 
-const approval: TranscriptItem = {
+const approval: Extract<TranscriptItem, { type: 'tool' }> = {
   type: 'tool',
   id: 't',
   name: 'run_command',

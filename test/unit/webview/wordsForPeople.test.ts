@@ -93,7 +93,10 @@ test('tools and arguments of MCP servers are shown in readable form, whatever th
 
 const inGerman = (text: string) =>
   translateSentence(text, (key, ...values) =>
-    (Object.hasOwn(german, key) ? (german[key] ?? key) : key).replace(/\{(\d)\}/g, (whole, at) => values[Number(at)] ?? whole),
+    (Object.hasOwn(german, key) ? (german[key] ?? key) : key).replace(
+      /\{(\d)\}/g,
+      (whole, at) => values[Number(at)] ?? whole,
+    ),
   );
 
 test('every sentence with values that core, models, hooks and MCP servers make is in the list, and no other', () => {
