@@ -150,6 +150,8 @@ export type TranscriptItem =
       readonly id: string;
       readonly level: 'info' | 'warning' | 'error';
       readonly text: string;
+      /** What kind of failure the text is about: English, the key of its translation. */
+      readonly failure?: string;
       readonly nextStep?: string;
       /** The label is English, the key of its translation. */
       readonly action?: { readonly label: string; readonly message: BringBackMessage | NoticeActionMessage };

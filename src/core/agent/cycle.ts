@@ -234,12 +234,13 @@ function whatIsMissing(received: ReceivedAnswer, quietFor: number | undefined): 
     };
   }
   if (received.text !== '' || received.calls.length > 0) return undefined;
-  const said = received.reasoning === '' ? 'nothing' : 'nothing after its reasoning';
   return {
     code: EMPTY_ANSWER,
     message: received.truncated
       ? 'The model reached its limit before it said anything.'
-      : `The model answered ${said}.`,
+      : received.reasoning === ''
+        ? 'The model answered nothing.'
+        : 'The model answered nothing after its reasoning.',
     nextStep: received.truncated ? 'Raise maxTokens for it in earshot.models.' : 'Send the request again.',
   };
 }

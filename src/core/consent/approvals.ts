@@ -2,6 +2,7 @@
 import { type Event } from '../../base/emitter.ts';
 import { failed, type Result } from '../../base/errors.ts';
 import { type FailureCode } from '../../base/failureCodes.ts';
+import { failureText } from '../../base/failureTexts.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type CallPreview } from '../../protocol/page/diffView.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
@@ -94,7 +95,7 @@ export async function permit(
           again: call.again === true,
           whyRefused: async (changed) => {
             const judged = await judgeCall(deps, tool, changed, hidden);
-            return judged.type === 'refused' ? judged.reason : undefined;
+            return judged.type === 'refused' ? (failureText(judged.code) ?? judged.reason) : undefined;
           },
         },
         signal,

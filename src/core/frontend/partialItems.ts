@@ -1,5 +1,6 @@
 // Adds content that is not in the log yet (answers and calls being streamed, output of running tools) to a map of
 // transcript items.
+import { failureText } from '../../base/failureTexts.ts';
 import { type TranscriptItem } from '../../protocol/transcript.ts';
 import { type Change } from '../../protocol/webview.ts';
 import { type PartialAnswer } from '../ports/ports.ts';
@@ -103,5 +104,9 @@ const unfinishedCall = { type: 'tool', arguments: {}, state: 'writing', output: 
 const outputOnly = { type: 'tool', name: '', arguments: {}, state: 'running', output: '' } as const;
 
 function retryNotice({ id, seconds, failure }: Extract<PartialAnswer, { type: 'retrying' }>): TranscriptItem {
-  return { type: 'notice', id, level: 'warning', text: failure.message, nextStep: `Trying again in ${seconds} s.` };
+  const known = failureText(failure.code);
+  return {
+    ...{ type: 'notice', id, level: 'warning', text: failure.message, nextStep: `Trying again in ${seconds} s.` },
+    ...(known !== undefined && { failure: known }),
+  };
 }

@@ -73,13 +73,19 @@ function modelHint(hints: ToolHints | undefined): string | undefined {
 
 /** The text for the approval card. */
 export function describeHints(server: string, hints: ToolHints | undefined): string {
-  const says = [
-    ...(hints?.readOnlyHint === true ? ['only reads'] : []),
-    ...(hints?.readOnlyHint !== true && hints?.destructiveHint === true ? ['may destroy something'] : []),
-    ...(hints?.readOnlyHint !== true && hints?.destructiveHint === false ? ['only adds'] : []),
-    ...(hints?.idempotentHint === true ? ['can be repeated without further effect'] : []),
-  ];
-  const about =
-    says.length === 0 ? 'It does not say what the tool may change.' : `It says that the tool ${says.join(' and ')}.`;
+  const says = whatHintsSay(hints);
+  const about = says === undefined ? 'It does not say what the tool may change.' : `It says that the tool ${says}.`;
   return `A tool of the MCP server “${server}”. ${about}`;
+}
+
+/** Whole texts, because each has a translation. */
+function whatHintsSay(hints: ToolHints | undefined): string | undefined {
+  const repeats = hints?.idempotentHint === true;
+  if (hints?.readOnlyHint === true)
+    return repeats ? 'only reads and can be repeated without further effect' : 'only reads';
+  if (hints?.destructiveHint === true)
+    return repeats ? 'may destroy something and can be repeated without further effect' : 'may destroy something';
+  if (hints?.destructiveHint === false)
+    return repeats ? 'only adds and can be repeated without further effect' : 'only adds';
+  return repeats ? 'can be repeated without further effect' : undefined;
 }

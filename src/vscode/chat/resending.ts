@@ -70,7 +70,7 @@ export function leftIn(
 }
 
 export interface ForkOriginsDeps {
-  readonly earshot: Pick<Earshot, 'get'>;
+  readonly earshot: Pick<Earshot, 'get' | 'onDidChange'>;
   readonly store: Pick<Store, 'list'>;
   readonly handles: Pick<Handles, 'list' | 'onDidChange'>;
   readonly frontend: Pick<ChatFrontend, 'setHead'>;
@@ -94,6 +94,10 @@ export class ForkOrigins implements Disposable {
       deps.chat.onDidRefresh(draw),
       deps.handles.onDidChange(({ type, handle }) => {
         if (type === 'state' && handle.conversation !== deps.chat.shown) draw();
+      }),
+      // The changes of the original can be restored or reviewed while a fork is shown.
+      deps.earshot.onDidChange(({ conversation, folded }) => {
+        if (folded?.reviewChanged === true && conversation !== deps.chat.shown) draw();
       }),
     ];
   }
@@ -131,6 +135,11 @@ export class ForkOrigins implements Disposable {
     const title = state?.summary.title ?? this.#stored?.summary?.title;
     if (title === undefined) return null;
     const unreviewed = state?.changes.open.size ?? this.#stored?.summary?.unreviewed;
-    return { id, title, ...leftIn(handles, id, unreviewed), ...(request !== undefined && { request }) };
+    // Files that were restored are not offered again. Of a closed original, only the changes left to review are known.
+    const hasFiles =
+      state === undefined || request === undefined
+        ? (unreviewed ?? 0) > 0
+        : state.changes.since(request).some(({ steps }) => steps.length > 0);
+    return { id, title, ...leftIn(handles, id, unreviewed), ...(hasFiles && request !== undefined && { request }) };
   }
 }

@@ -11,6 +11,7 @@ import { firstRequest, takeFocusWhenIdle } from '../render/takeFocus.ts';
 import { visibleText } from '../render/visibleText.ts';
 import type { PageItem, ToolItem } from '../state.ts';
 import { approvalStrings } from '../strings/approvalStrings.ts';
+import { useWords } from '../strings/words.ts';
 import { toolTitle } from '../toolTitle.ts';
 
 interface Properties {
@@ -27,6 +28,7 @@ const SEEN_MILLISECONDS = 800;
 
 export function PinnedBar({ items, head, area, approveRequests }: Properties) {
   const { post, focusComposer } = useActions();
+  const inWords = useWords();
   const open = wantedItems(items);
   const [wanted] = open;
   const approvals = open.filter((item): item is ToolItem => item.type === 'tool' && item.state === 'approval');
@@ -61,7 +63,7 @@ export function PinnedBar({ items, head, area, approveRequests }: Properties) {
         <button type="button" class="pinned-button" ref={button} title={strings.goThere} onClick={jump}>
           <Icon name={wanted.type === 'notice' ? 'error' : 'warning'} />
           <span class="pinned-text">
-            {several ? approvalStrings.several(approvals.length, titleOf(approvals[0])) : describeItem(wanted)}
+            {several ? approvalStrings.several(approvals.length, titleOf(approvals[0])) : describeItem(wanted, inWords)}
           </span>
           {hidden && <Icon name="arrow-down" />}
         </button>
@@ -91,43 +93,40 @@ export function PinnedBar({ items, head, area, approveRequests }: Properties) {
   );
 }
 
-/** Answers all open approvals that the user has had time to see. */
+/** Answers all open approvals. The buttons are off until the user has had time to see the newest one. */
 function AllButtons({ approvals }: { readonly approvals: readonly ToolItem[] }) {
   const { post } = useActions();
-  const since = useRef(new Map<string, number>());
+  const ids = approvals.map(({ id }) => id);
+  const [seen, setSeen] = useState<readonly string[]>([]);
   useEffect(() => {
-    const now = performance.now();
-    since.current = new Map(approvals.map(({ id }) => [id, since.current.get(id) ?? now]));
-  });
+    const timer = setTimeout(() => setSeen(ids), SEEN_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [ids.join(' ')]);
+  const ready = ids.every((id) => seen.includes(id));
   // A call with a warning, such as for a protected file, is approved only on its own card.
   const plain = approvals.filter(({ approval }) => approval?.reason === undefined);
-  const answer = (calls: readonly ToolItem[], action: 'approve' | 'reject') => {
-    const seen = performance.now() - SEEN_MILLISECONDS;
-    for (const { id, approval } of calls) {
-      if ((since.current.get(id) ?? Number.POSITIVE_INFINITY) <= seen)
-        post({ type: 'answer_approval', call: id, action, revision: approval?.revision });
-    }
-  };
+  const allButton = (label: string, title: string, calls: readonly ToolItem[], action: 'approve' | 'reject') => (
+    // Not `disabled`: that would take the focus away.
+    <button
+      type="button"
+      class="secondary"
+      aria-disabled={!ready}
+      title={ready ? title : approvalStrings.justAppeared}
+      onClick={() => {
+        if (!ready) return;
+        for (const { id, approval } of calls)
+          post({ type: 'answer_approval', call: id, action, revision: approval?.revision });
+      }}
+    >
+      {label}
+    </button>
+  );
+  const { approveAll, approveAllTitle, rejectAll, rejectAllTitle } = approvalStrings;
   return (
     <div class="pinned-actions">
-      {plain.length > 0 && (
-        <button
-          type="button"
-          class="secondary"
-          title={approvalStrings.approveAllTitle(plain.length, approvals.length - plain.length)}
-          onClick={() => answer(plain, 'approve')}
-        >
-          {approvalStrings.approveAll}
-        </button>
-      )}
-      <button
-        type="button"
-        class="secondary"
-        title={approvalStrings.rejectAllTitle(approvals.length)}
-        onClick={() => answer(approvals, 'reject')}
-      >
-        {approvalStrings.rejectAll}
-      </button>
+      {plain.length > 0 &&
+        allButton(approveAll, approveAllTitle(plain.length, approvals.length - plain.length), plain, 'approve')}
+      {allButton(rejectAll, rejectAllTitle(approvals.length), approvals, 'reject')}
     </div>
   );
 }
@@ -151,8 +150,8 @@ function titleOf(item: ToolItem | undefined): string {
   return item === undefined ? '' : visibleText(toolTitle(item.name, item.arguments));
 }
 
-function describeItem(item: PageItem): string {
-  if (item.type === 'notice') return strings.hasFailed(item.text);
+function describeItem(item: PageItem, inWords: ReturnType<typeof useWords>): string {
+  if (item.type === 'notice') return strings.hasFailed(inWords(item.text, item.failure));
   if (item.type !== 'tool') return '';
   if (item.state === 'question') return strings.needsAnswer(visibleText(item.question?.text ?? ''));
   return strings.needsApproval(titleOf(item));

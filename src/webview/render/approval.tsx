@@ -6,6 +6,7 @@ import type { FromPage } from '../../protocol/webview.ts';
 import type { ToolItem } from '../state.ts';
 import { approvalStrings } from '../strings/approvalStrings.ts';
 import { t } from '../strings/l10n.ts';
+import { useWords } from '../strings/words.ts';
 import { strings } from '../strings/strings.ts';
 import { isKnownTool, toolLabel, toolTitle } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
@@ -20,6 +21,7 @@ type Answer = Omit<Extract<FromPage, { type: 'answer_approval' }>, 'type' | 'cal
 
 export function Approval({ item }: { readonly item: ToolItem }) {
   const actions = useActions();
+  const inWords = useWords();
   const group = useRef<HTMLDivElement>(null);
   const [modifying, setModifying] = useState(false);
   const [sent, setSent] = useState(false);
@@ -52,11 +54,11 @@ export function Approval({ item }: { readonly item: ToolItem }) {
       aria-label={strings.approvalLabel(toolTitle(item.name, item.arguments))}
     >
       <p class="approval-question">{strings.approvalQuestion[item.name] ?? questionFor(item.name)}</p>
-      {reason !== undefined && <p class="approval-reason">{strings.approvalBecause(visibleText(reason))}</p>}
-      {note !== undefined && <p class="quiet">{visibleText(note)}</p>}
+      {reason !== undefined && <p class="approval-reason">{strings.approvalBecause(visibleText(inWords(reason)))}</p>}
+      {note !== undefined && <p class="quiet">{visibleText(inWords(note))}</p>}
       {problem !== undefined && (
         <p class="approval-problem" role="alert">
-          {strings.approvalProblem(problem)}
+          {strings.approvalProblem(inWords(problem))}
         </p>
       )}
       {modifying ? (

@@ -1,6 +1,7 @@
 // Renders each kind of transcript item.
 import { unreachable } from '../../base/errors.ts';
 import { t } from '../strings/l10n.ts';
+import { useWords } from '../strings/words.ts';
 import { memo } from '../memo.ts';
 import type { NoticeItem, PageItem } from '../state.ts';
 import { notificationStrings as ofNotifications } from '../strings/notificationStrings.ts';
@@ -38,6 +39,7 @@ function ItemBody({ item }: { readonly item: PageItem }) {
 
 function Notice({ item }: { readonly item: NoticeItem }) {
   const actions = useActions();
+  const inWords = useWords();
   const { action } = item;
   return (
     <div class={`notice level-${item.level}`}>
@@ -45,9 +47,9 @@ function Notice({ item }: { readonly item: NoticeItem }) {
       <div>
         <p>
           <span class="hidden">{ofNotifications.levels[item.level]}: </span>
-          {item.text}
+          {inWords(item.text, item.failure)}
         </p>
-        {item.nextStep !== undefined && <p class="next-step">{item.nextStep}</p>}
+        {item.nextStep !== undefined && <p class="next-step">{inWords(item.nextStep)}</p>}
         {action !== undefined && actions.offers(action.message.type) && (
           <button type="button" class="secondary" onClick={() => actions.post(action.message)}>
             {t(action.label)}

@@ -30,6 +30,7 @@ export const approvalStrings = {
       ? t('Approve these {0} calls', count)
       : t('Approve {0} calls. {1} with a warning must be approved on their own cards.', count, left),
   rejectAll: t('Reject All'),
+  justAppeared: t('Another approval has just appeared. Look at it first.'),
   rejectAllTitle: (count: number) => t('Reject these {0} calls', count),
 
   taskFacts: {

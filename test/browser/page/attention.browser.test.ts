@@ -121,6 +121,35 @@ test('an approval out of view pins a bar that gets the focus and scrolls to it',
   await bar.waitFor({ state: 'detached' });
 });
 
+test('Approve All and Reject All are off, and say why, until the newest approval could be seen', async () => {
+  const alone = await open();
+  const { page } = alone;
+  await page.clock.install();
+  const second = { ...approval, id: 'u' };
+  await alone.show({ running: true }, [request('1'), approval, second]);
+  const all = page.getByRole('button', { name: 'Approve All' });
+  const none = page.getByRole('button', { name: 'Reject All' });
+  await all.waitFor();
+  await page.clock.runFor(900);
+  await expect.poll(() => all.isEnabled()).toBe(true);
+  expect(await all.getAttribute('title')).toBe('Approve these 2 calls');
+  await alone.change({ type: 'item', item: { ...approval, id: 'v' } });
+  await page.getByText('3 approvals needed.').waitFor();
+  expect([await all.isEnabled(), await none.isEnabled()]).toEqual([false, false]);
+  expect(await none.getAttribute('title')).toBe('Another approval has just appeared. Look at it first.');
+  expect(await all.evaluate((element) => getComputedStyle(element).opacity)).toBe('0.5');
+  await alone.picture('all-off');
+  await none.dispatchEvent('click');
+  await page.clock.runFor(900);
+  await expect.poll(() => none.isEnabled()).toBe(true);
+  // An answered one does not switch them off again.
+  await alone.change({ type: 'item', item: { ...second, state: 'done', output: 'ok' } });
+  await page.getByText('2 approvals needed.').waitFor();
+  expect(await all.isEnabled()).toBe(true);
+  await all.click();
+  expect(await alone.waitFor('answer_approval')).toMatchObject({ call: 't', action: 'approve' });
+});
+
 test('an approval in another conversation is named above the composer and opens it', async () => {
   const alone = await open();
   await alone.show({ others: [{ id: 'b', title: 'Release notes', activity: 'approval' }] });
@@ -155,7 +184,7 @@ function answer(id: string): TranscriptItem {
   return { type: 'answer', id, text: `Answer ${id}.`, reasoning: '', streaming: false, truncated: false };
 }
 
-const approval: TranscriptItem = {
+const approval: Extract<TranscriptItem, { type: 'tool' }> = {
   type: 'tool',
   id: 't',
   name: 'run_command',

@@ -6,9 +6,13 @@ import { usePages } from '../../support/page/pageAlone.ts';
 
 const open = usePages();
 
-test('welcome, footer and composer are German', async () => {
+const german = async () => {
   const file = resolve(import.meta.dirname, '../../../media/l10n/bundle.l10n.de.json');
-  const alone = await open({ bundle: JSON.parse(await readFile(file, 'utf8')) as Record<string, string> });
+  return JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+};
+
+test('welcome, footer and composer are German', async () => {
+  const alone = await open({ bundle: await german() });
   await alone.show({ others: [{ id: 'b', title: 'Teekarte', activity: 'approval' }] });
   const { page } = alone;
   await page.getByText('Hallo, ich bin Earshot.').waitFor();
@@ -18,4 +22,31 @@ test('welcome, footer and composer are German', async () => {
   expect(await page.locator('html').getAttribute('lang')).toBe('de');
   await alone.pictures('german');
   expect(await alone.violations()).toEqual([]);
+});
+
+test('reasons of approvals and notices are German, and name the kind of a failure that has no translation', async () => {
+  const alone = await open({ bundle: await german() });
+  const { page } = alone;
+  const failure = 'The endpoint reported an error.';
+  await alone.show({ running: true }, [
+    { type: 'request', id: 'r', source: 'user', text: 'Los.' },
+    { type: 'notice', id: 'n', level: 'info', text: 'You restored a.txt.' },
+    { type: 'notice', id: 'm', level: 'warning', text: 'Odd words.', failure, nextStep: 'Send again.' },
+    {
+      ...{
+        type: 'tool',
+        id: 't',
+        name: 'run_command',
+        arguments: { command: 'cat ../a' },
+        state: 'approval',
+        output: '',
+      },
+      approval: { reason: '../a is outside the workspace.' },
+    },
+  ]);
+  await page.getByText('Grund der Frage: ../a liegt außerhalb des Arbeitsbereichs.').waitFor();
+  await page.getByText('Sie haben a.txt wiederhergestellt.').waitFor();
+  await page.getByText('Senden Sie erneut.').waitFor();
+  expect(await page.getByText('Odd words.').innerText()).toMatch(/Endpunkt.+ Odd words\.$/);
+  await alone.pictures('german-approval', [300]);
 });

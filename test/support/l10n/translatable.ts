@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
+import { coreTexts } from './coreTexts.ts';
 
 const source = resolve(import.meta.dirname, '../../../src');
 const FOLDERS = ['webview', 'vscode'];
@@ -24,6 +25,7 @@ export function translatableTexts(): string[] {
     for (const file of files.filter((name) => /\.tsx?$/.test(name))) collect(join(source, folder, file), found, false);
   }
   for (const table of TABLES) collect(join(source, table), found, true);
+  for (const text of coreTexts()) found.add(text);
   return [...found].sort();
 }
 

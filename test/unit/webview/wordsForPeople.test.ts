@@ -9,7 +9,9 @@ import { knownToolLabel, otherToolName, readableKey } from '../../../src/base/to
 import { createReadResource } from '../../../src/mcp/resources/readResource.ts';
 import { createFindTools } from '../../../src/mcp/tools/findTools.ts';
 import { knownArgumentLabel } from '../../../src/webview/strings/argumentStrings.ts';
+import { FRAMES, TEMPLATES, translateSentence } from '../../../src/webview/strings/sentences.ts';
 import { isKnownTool, toolIcon, toolLabel, toolTitle } from '../../../src/webview/toolTitle.ts';
+import { coreTexts } from '../../support/l10n/coreTexts.ts';
 import { shippedTools } from '../../support/shippedTools.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -87,4 +89,51 @@ test('tools and arguments of MCP servers are shown in readable form, whatever th
   expect(readableKey('firstLine')).toBe('First line');
   expect(readableKey('URL')).toBe('URL');
   expect(readableKey('')).toBe('');
+});
+
+const inGerman = (text: string) =>
+  translateSentence(text, (key, ...values) =>
+    (Object.hasOwn(german, key) ? (german[key] ?? key) : key).replace(
+      /\{(\d)\}/g,
+      (whole, at) => values[Number(at)] ?? whole,
+    ),
+  );
+
+test('every sentence with values that core, models, hooks and MCP servers make is in the list, and no other', () => {
+  const texts = coreTexts().filter((text) => text.includes('{0}'));
+  expect(texts.length).toBeGreaterThan(40);
+  expect([...FRAMES, ...TEMPLATES].toSorted()).toEqual(texts.toSorted());
+});
+
+test.each(coreTexts())('people read it in German: %s', (text) => {
+  const values = ['path/to/one', 'other.txt', 'third'];
+  const filled = text.replace(/\{(\d)\}/g, (_, at) => values[Number(at)] ?? '');
+  const expected = (german[text] ?? 'no translation').replace(/\{(\d)\}/g, (_, at) => values[Number(at)] ?? '');
+  expect(inGerman(filled)).toBe(expected);
+});
+
+test('several reasons, a reason with a hook’s, and sentences in sentences are translated part by part', () => {
+  expect(inGerman('../a is outside the workspace; .env is protected: .env may hold secrets.')).toBe(
+    '../a liegt außerhalb des Arbeitsbereichs; .env ist geschützt: .env kann Geheimnisse enthalten.',
+  );
+  expect(
+    inGerman(
+      'it may lead outside the workspace: the value of its program is known only when it runs. Also, a hook of the user wants you to decide: Look. Twice.',
+    ),
+  ).toBe(
+    'der Befehl führt möglicherweise aus dem Arbeitsbereich hinaus: der Wert von seinem Programm ist erst bei der Ausführung bekannt. Außerdem: einer Ihrer Hooks verlangt Ihre Entscheidung: Look. Twice.',
+  );
+  expect(inGerman('A tool of the MCP server “tea”. It says that the tool only reads.')).toBe(
+    'Ein Werkzeug des MCP-Servers „tea“. Nach seinen Angaben gilt für das Werkzeug: es liest nur.',
+  );
+});
+
+test('values stay as they are, whatever they contain', () => {
+  expect(inGerman('its program is outside the workspace.')).toBe('its program liegt außerhalb des Arbeitsbereichs.');
+  expect(inGerman('a; {0} $& b is outside the workspace.')).toBe('a; {0} $& b liegt außerhalb des Arbeitsbereichs.');
+  for (const odd of ['', '.', '; ', 'constructor', '__proto__', 'Whatever a server says.', ' Also, ']) {
+    expect(inGerman(odd)).toBe(odd);
+  }
+  const long = 'x; is outside the workspace Also, '.repeat(20_000);
+  expect(inGerman(long).length).toBeGreaterThan(100_000);
 });

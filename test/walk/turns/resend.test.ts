@@ -2,11 +2,13 @@
 // original stays.
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
+import { planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
 import { Library } from '../../../src/core/library.ts';
 import { ForkOrigins, resend, rewind } from '../../../src/vscode/chat/resending.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { silentLogger } from '../../support/log/memoryStorage.ts';
 import { eventsOf } from '../../support/walk/deliveryWalks.ts';
+import { reviewing, value } from '../../support/walk/reviewing.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
 function depsOf({ headless }: Walked) {
@@ -22,6 +24,27 @@ function depsOf({ headless }: Walked) {
     t: (text: string) => text,
   };
   return { deps, opened };
+}
+
+/** What a fork shows of its original; `next` resolves with what is shown next. */
+function followOrigins({ headless }: Walked, fork: string) {
+  const { earshot, ports, handles } = headless;
+  const refreshed = new Emitter<void>((error) => expect(error).toBeUndefined());
+  let shownHead = Promise.withResolvers<unknown>();
+  const follow = () => {
+    const origins = new ForkOrigins({
+      ...{ earshot, handles, store: ports.store, chat: { shown: fork, onDidRefresh: refreshed.event } },
+      frontend: { setHead: ({ origin }) => shownHead.resolve(origin) },
+      logger: silentLogger,
+    });
+    atTestEnd(async () => origins.dispose());
+    return origins;
+  };
+  const next = () => {
+    shownHead = Promise.withResolvers();
+    return shownHead.promise;
+  };
+  return { follow, refreshed, next };
 }
 
 const saidIn = (walk: Walked, request: number) =>
@@ -107,25 +130,16 @@ test('a fork names its original with the files to review and the commands that r
   const fork = opened[0] ?? '';
   await earshot.settled(fork);
 
-  const refreshed = new Emitter<void>((error) => expect(error).toBeUndefined());
-  let shownHead = Promise.withResolvers<unknown>();
-  const follow = () => {
-    const origins = new ForkOrigins({
-      ...{ earshot, handles, store: ports.store, chat: { shown: fork, onDidRefresh: refreshed.event } },
-      frontend: { setHead: ({ origin }) => shownHead.resolve(origin) },
-      logger: silentLogger,
-    });
-    atTestEnd(async () => origins.dispose());
-    return origins;
-  };
+  const { follow, refreshed, next } = followOrigins(walk, fork);
   const origins = follow();
   const original = { id: walk.id, title: 'A title', request: request?.event_id };
+  const first = next();
   refreshed.fire();
-  expect(await shownHead.promise).toEqual({ ...original, unreviewed: 2, commands: 1 });
+  expect(await first).toEqual({ ...original, unreviewed: 2, commands: 1 });
   // The end of the command is shown without any action in the fork.
-  shownHead = Promise.withResolvers();
+  const second = next();
   await handles.stopAll(walk.id, 'the test stops it');
-  expect(await shownHead.promise).toEqual({ ...original, unreviewed: 2 });
+  expect(await second).toEqual({ ...original, unreviewed: 2 });
 
   await earshot.close(walk.id);
   await earshot.close(fork);
@@ -133,10 +147,48 @@ test('a fork names its original with the files to review and the commands that r
   const summaries = listed.ok ? listed.value : [];
   expect(summaries.find(({ id }) => id === fork)).toMatchObject({ forkedFrom: walk.id });
   expect(summaries.find(({ id }) => id === walk.id)).toMatchObject({ unreviewed: 2 });
-  shownHead = Promise.withResolvers();
   await earshot.open(fork);
   origins.dispose();
   follow();
+  const third = next();
   refreshed.fire();
-  expect(await shownHead.promise).toEqual({ ...original, unreviewed: 2 });
+  expect(await third).toEqual({ ...original, unreviewed: 2 });
+});
+
+test('once the files of the original are restored, a fork does not offer to restore them, also when the original is closed', async () => {
+  const walk = await beginWalk(
+    [
+      { calls: [{ id: 'a', name: 'run_command', arguments: { command: 'echo new > made.txt' } }] },
+      { text: ['Done.'] },
+      { text: ['Again.'] },
+    ],
+    { checkpoints: true, settings: { 'notifications.activation': 'passive' } },
+  );
+  const { earshot, frontend } = walk.headless;
+  frontend.answer = async () => ({ action: 'approve', by: 'user' });
+  await walk.go('Make a file.');
+  const [request] = await eventsOf(walk, 'chat_request');
+  const { deps, opened } = depsOf(walk);
+  const composing = { restoreMessages: async () => undefined };
+  expect(await rewind({ ...deps, composing }, walk.id, request?.event_id ?? '')).toMatchObject({ ok: true });
+  const fork = opened[0] ?? '';
+  const { follow, refreshed, next } = followOrigins(walk, fork);
+  const origins = follow();
+  const original = { id: walk.id, title: 'A title' };
+  const offered = next();
+  refreshed.fire();
+  expect(await offered).toEqual({ ...original, request: request?.event_id, unreviewed: 1 });
+  // The review of the original is shown without any action in the fork.
+  const restored = next();
+  const files = reviewing(walk).deps;
+  const plan = await value(planRestore(files, request?.event_id ?? ''));
+  await value(restore(files, plan, plan.entries));
+  expect(await restored).toEqual(original);
+  origins.dispose();
+
+  await earshot.close(walk.id);
+  follow();
+  const closed = next();
+  refreshed.fire();
+  expect(await closed).toEqual(original);
 });

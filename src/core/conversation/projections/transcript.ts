@@ -243,8 +243,16 @@ export class Transcript {
     if (event.outcome === 'done') return [];
     const { message, nextStep } = event.failure ?? { message: 'The turn ended with an error.' };
     const action = failureAction(event.failure ?? { code: 'bug' });
+    const failure = failureText(event.failure?.code);
     return [
-      this.#set({ ...notice, level: 'error', text: message, ...(nextStep !== undefined && { nextStep }), action }),
+      this.#set({
+        ...notice,
+        level: 'error',
+        text: message,
+        ...(failure !== undefined && { failure }),
+        ...(nextStep !== undefined && { nextStep }),
+        action,
+      }),
     ];
   }
 }

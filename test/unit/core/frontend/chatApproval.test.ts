@@ -44,7 +44,14 @@ test('a retry shows a notice with its delay, which is removed when the request i
   expect(changes()).toEqual([
     {
       type: 'item',
-      item: { type: 'notice', id: 'r', level: 'warning', text: 'It is busy.', nextStep: 'Trying again in 4 s.' },
+      item: {
+        type: 'notice',
+        id: 'r',
+        level: 'warning',
+        text: 'It is busy.',
+        failure: 'The endpoint limits the rate of requests.',
+        nextStep: 'Trying again in 4 s.',
+      },
     },
   ]);
   frontend.render('c', { type: 'retrying_ended', id: 'r' });

@@ -1,0 +1,29 @@
+// Translates sentences that arrive in English. What that needs is loaded only if there is a translation.
+import { useEffect, useState } from 'preact/hooks';
+import { isTranslated, t } from './l10n.ts';
+
+type Sentences = typeof import('./sentences.ts');
+
+let sentences: Sentences | undefined;
+let loading: Promise<void> | undefined;
+
+function load(): Promise<void> {
+  loading ??= import('./sentences.ts').then((loaded) => {
+    sentences = loaded;
+  });
+  return loading;
+}
+
+/** `kind`: what the sentence is about, in case the sentence itself is not known. */
+function inWords(text: string, kind?: string): string {
+  const sentence = sentences?.translateSentence(text, t) ?? text;
+  return sentence !== text || kind === undefined || t(kind) === kind ? sentence : `${t(kind)} ${text}`;
+}
+
+export function useWords(): typeof inWords {
+  const [isLoaded, setLoaded] = useState(sentences !== undefined || !isTranslated);
+  useEffect(() => {
+    if (!isLoaded) void load().then(() => setLoaded(true));
+  }, []);
+  return inWords;
+}
