@@ -44,6 +44,13 @@ export interface ScriptedAnswer {
   readonly unstreamed?: boolean;
 }
 
+/** A listed model with what the endpoint says about it; prices in US dollars for each token. */
+export interface OfferedModel {
+  readonly id: string;
+  readonly context_length?: number;
+  readonly pricing?: { readonly prompt: string; readonly completion: string };
+}
+
 export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
@@ -64,7 +71,7 @@ export interface ScriptedServer {
   /** Refuses requests by this rule before the script is used. */
   refuseIf(rule: (body: Readonly<Record<string, unknown>>) => Refusal | undefined): void;
   /** Sets the models to list and the key that the list requires; other requests accept any key. */
-  offer(models: readonly string[], key?: string): void;
+  offer(models: readonly (string | OfferedModel)[], key?: string): void;
   /** Refuses to list models; undefined: lists them again. */
   refuseList(refusal: Refusal | undefined): void;
   /** Lets the hanging answer continue to its end. */
@@ -79,7 +86,7 @@ export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<
   const titleRequests: ReceivedRequest[] = [];
   const waiting: { number: number; resolve(request: ReceivedRequest): void }[] = [];
   const hanging: (() => void)[] = [];
-  let offered: { models: readonly string[]; key?: string } = { models: ['scripted'] };
+  let offered: { models: readonly (string | OfferedModel)[]; key?: string } = { models: ['scripted'] };
   let listRefusal: Refusal | undefined;
   let rule: (body: Readonly<Record<string, unknown>>) => Refusal | undefined = () => undefined;
   const server = createServer((request, response) => {
@@ -95,7 +102,9 @@ export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<
         if (listRefusal !== undefined) return refuse(response, listRefusal);
         const refused = offered.key !== undefined && request.headers.authorization !== `Bearer ${offered.key}`;
         response.writeHead(refused ? 401 : 200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ data: offered.models.map((id) => ({ id })) }));
+        response.end(
+          JSON.stringify({ data: offered.models.map((one) => (typeof one === 'string' ? { id: one } : one)) }),
+        );
         return;
       }
       if (received.body.includes(JSON.stringify(TITLE_PROMPT))) {
