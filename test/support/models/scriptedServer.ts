@@ -27,7 +27,11 @@ export interface ScriptedAnswer {
   readonly indexes?: 'missing' | 'all_zero' | 'from_one';
   readonly finish?: string;
   /** With null, no usage is sent. */
-  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
+  readonly usage?: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly cost?: number;
+  } | null;
   /** Answers with this status and error message instead. */
   readonly refuse?: Refusal;
   /** Ends the connection after the text, without a finish reason. */
