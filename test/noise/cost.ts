@@ -21,7 +21,7 @@ export function partsOf({ system, tools, messages }: ModelRequest): readonly str
 }
 
 /** In US dollars. */
-export interface HourCost {
+interface HourCost {
   readonly model: string;
   readonly cached: number;
   readonly uncached: number;

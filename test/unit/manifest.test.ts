@@ -148,7 +148,15 @@ test('the kinds, their levels and the kinds that each tool can emit are those of
   expect(properties('earshot.notifications.kinds')).toEqual(kindProperties());
   expect(properties('earshot.notifications.levels')).toEqual(levelProperties());
   expect(properties('earshot.tools')).toEqual(toolProperties());
-  const tools = [...createFileTools(), runCommandTool, handleTool, awaitTool, watchTool, readNotificationsTool, askUserTool];
+  const tools = [
+    ...createFileTools(),
+    runCommandTool,
+    handleTool,
+    awaitTool,
+    watchTool,
+    readNotificationsTool,
+    askUserTool,
+  ];
   const notifying = tools.filter(({ emits }) => emits.length > 0).map(({ description }) => description.name);
   expect(Object.keys(toolProperties())).toEqual(notifying);
 });

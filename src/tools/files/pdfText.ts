@@ -12,7 +12,7 @@ export type PdfLine =
   | { readonly fault: 'password' | 'damaged' };
 
 /** The text with a heading for each page, or why there is none. */
-export type PdfText = { readonly text: string } | { readonly refused: string };
+type PdfText = { readonly text: string } | { readonly refused: string };
 
 export type ReadPdf = (bytes: Uint8Array, signal: AbortSignal) => Promise<PdfText>;
 

@@ -49,7 +49,7 @@ export interface ScriptedAnswer {
 }
 
 /** A listed model with what the endpoint says about it; prices in US dollars for each token. */
-export interface OfferedModel {
+interface OfferedModel {
   readonly id: string;
   readonly context_length?: number;
   readonly pricing?: { readonly prompt: string; readonly completion: string };
