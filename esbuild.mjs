@@ -25,26 +25,6 @@ const common = {
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: false } },
 };
 
-/**
- * The host: ES modules, so that a dynamic import becomes a separate chunk that is not read at activation.
- *
- * @type {esbuild.BuildOptions & { metafile: true }}
- */
-export const host = {
-  ...common,
-  entryPoints: { extension: 'src/vscode/extension.ts' },
-  outdir: output,
-  format: 'esm',
-  platform: 'node',
-  splitting: true,
-  chunkNames: 'chunks/[name]-[hash]',
-  external: ['vscode'],
-  // CommonJS dependencies call require() for Node's own modules.
-  banner: {
-    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-  },
-};
-
 /** @type {esbuild.BuildOptions & { metafile: true }} */
 export const page = {
   ...common,
@@ -94,9 +74,10 @@ const launchers = {
 
 /**
  * Node programs with chunks: the standalone hub, the MCP servers by which other agents join a hub and get
- * notifications, the web chat, and the agent for ACP editors. The code that joins hubs of several machines is a chunk.
+ * notifications, the web chat, the agent for ACP editors, and the reader of PDFs. The code that joins hubs of several
+ * machines is a chunk.
  *
- * @type {esbuild.BuildOptions}
+ * @type {esbuild.BuildOptions & { metafile: true }}
  */
 export const nodePrograms = {
   ...common,
@@ -106,6 +87,7 @@ export const nodePrograms = {
     'notifications-mcp': 'src/bin/notificationsMcp.ts',
     webChat: 'src/webchat/main.ts',
     acp: 'src/bin/acp.ts',
+    pdfText: 'src/bin/pdfText.ts',
   },
   plugins: [launchers],
   outdir: output,
@@ -113,7 +95,22 @@ export const nodePrograms = {
   platform: 'node',
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
-  banner: host.banner ?? {},
+  // CommonJS dependencies call require() for Node's own modules.
+  banner: {
+    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+  },
+};
+
+/**
+ * The host: ES modules, so that a dynamic import becomes a separate chunk that is not read at activation. The Node
+ * programs are built with it, since they share most of its chunks.
+ *
+ * @type {esbuild.BuildOptions & { metafile: true }}
+ */
+export const host = {
+  ...nodePrograms,
+  entryPoints: { extension: 'src/vscode/extension.ts', ...nodePrograms.entryPoints },
+  external: ['vscode'],
 };
 
 /**
@@ -175,7 +172,7 @@ const suites = {
 if (process.argv[1] === import.meta.filename) await run();
 
 async function run() {
-  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, nodePrograms, hook];
+  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, hook];
   if (flags.has('--watch')) {
     for (const options of wanted) await (await esbuild.context(options)).watch();
     return;

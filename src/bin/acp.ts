@@ -2,19 +2,19 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { AcpAgent } from '../acp/agent.ts';
 import { createHeadlessFolder } from '../acp/headlessFolder.ts';
 import { type FolderListener, type SessionFolder } from '../acp/sessionFolder.ts';
 import { describeError, type Result, succeeded } from '../base/errors.ts';
-import { LineSplitter } from '../base/json/jsonLines.ts';
 import { parseJsonc } from '../base/json/jsonc.ts';
+import { LineSplitter } from '../base/json/jsonLines.ts';
 import { type Logger, type Model } from '../core/ports/ports.ts';
-import { createGuideModel } from '../models/guide/guide.ts';
 import { createConfiguredModels } from '../models/configuredModels.ts';
 import { KnownModels } from '../models/facts/modelFacts.ts';
+import { createGuideModel } from '../models/guide/guide.ts';
 import { environmentKey, providersIn } from '../models/providers.ts';
 import { findWindows } from '../plugins/client/windows.ts';
 import { readSettings, type Settings } from '../protocol/settings.ts';
@@ -65,6 +65,7 @@ async function main(): Promise<void> {
     logger,
     settings,
     supervisor: join(PROGRAMS, 'supervisor.cjs'),
+    pdfText: join(PROGRAMS, 'pdfText.js'),
     storage: values.storage ?? join(USER_FOLDER, 'acp'),
     userFolder: USER_FOLDER,
     capture: true,

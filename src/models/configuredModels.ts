@@ -79,7 +79,7 @@ function withFacts(
       return options.prices ?? (price && pricesOf(price));
     },
     get efforts() {
-      return facts().efforts;
+      return facts().efforts ?? made.efforts;
     },
     get takesImages() {
       return facts().images ?? made.takesImages;

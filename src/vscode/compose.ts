@@ -13,7 +13,9 @@ import { createHandlesProducer } from '../producers/handles.ts';
 import { createMessagesProducer } from '../producers/messages.ts';
 import { createTasksProducer } from '../producers/tasks/tasks.ts';
 import { createDiskEntries } from '../storage/checkpoints/diskEntries.ts';
+import { createPdfReader } from '../tools/files/pdfText.ts';
 import { type CommandHandlers } from './commands.ts';
+import { composeAgents } from './compose/agents.ts';
 import { composeChat, composeFrontends, composeView } from './compose/chat.ts';
 import { composeCompletions } from './compose/completions.ts';
 import { composeHandles } from './compose/handles.ts';
@@ -22,7 +24,6 @@ import { composeHub, offerMessageTools } from './compose/hub.ts';
 import { composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
 import { composeNotifications } from './compose/notifications.ts';
-import { composeAgents } from './compose/agents.ts';
 import { composePlugins } from './compose/plugins.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
@@ -102,7 +103,10 @@ export function compose(
     ...{ workspace, buffers, onDidChangeFiles },
     frontend: frontends.all,
     notice: (text) => frontends.notice('warning', text),
-    tools: composeTools({ tasks, ofLanguages: languages.tools, userFiles, agents: subagents }),
+    tools: composeTools({
+      ...{ tasks, ofLanguages: languages.tools, userFiles, agents: subagents },
+      readPdf: createPdfReader(context.asAbsolutePath('dist/pdfText.js')),
+    }),
     producers: [
       ...createProducers({ ...base, snapshots, workspace }),
       createHandlesProducer({ ...base, handles }),

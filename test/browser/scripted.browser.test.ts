@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ScriptedServer, startScriptedServer } from '../support/models/scriptedServer.ts';
 import { isFull } from '../support/runs.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { pdfFile } from '../support/tools/pdfFile.ts';
 
 const FILE = 'src/order.ts';
 let server: ScriptedServer;
@@ -51,6 +52,18 @@ test('the block on the card equals the block in the request', async () => {
   expect(body.messages.at(-1)).toMatchObject({ role: 'tool', content: `done\n(exit code 0)\n\n${shown ?? ''}` });
   expect(shown).toContain('+// Told over the wire.');
   await workbench.transcript().locator('strong', { hasText: 'Heard' }).waitFor();
+});
+
+test('the text of a PDF is read by the program that ships, in the editor’s own Node', async () => {
+  await writeFile(join(workbench.folder, 'leaflet.pdf'), pdfFile([{ lines: ['Warm the pot.'] }, {}]));
+  const first = server.requests.length;
+  server.script({ calls: [{ id: 'p', name: 'read_file', arguments: { path: 'leaflet.pdf' } }] }, { text: ['Read.'] });
+  await workbench.openChat();
+  await workbench.say('Read the leaflet.');
+  await workbench.settled();
+  expect((await bodyOf(first + 1)).messages.at(-1)?.content).toMatch(
+    /^--- Page 1 of 2 ---\nWarm the pot\.\n\n--- Page 2 of 2 ---\n\(no text on this page\)/,
+  );
 });
 
 test.runIf(isFull)(

@@ -16,8 +16,8 @@ const workbench = useWorkbench(async () => {
 /** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
 const ALLOWED = [
   /^(package\.json|package\.nls(\.de)?\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
-  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|notifications-(?:mcp|hook)\.js|webChat\.js|acp\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
-  /^media\/([a-z-]+\.(css|svg|png)|readme\/[a-z]+\.png|models\.json|l10n\/bundle\.l10n\.de\.json)$/,
+  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|notifications-(?:mcp|hook)\.js|webChat\.js|acp\.js|pdfText\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
+  /^media\/([a-z-]+\.(css|svg|png)|models\.json|readme\/[a-z]+\.png|l10n\/bundle\.l10n\.de\.json)$/,
   /^docs\/[a-z-]+\.md$/,
 ];
 
@@ -60,6 +60,8 @@ test('the package contains only allowed files and has at most 2 MB', async () =>
     'dist/firstCapture.cjs',
     'dist/hub.js',
     'dist/acp.js',
+    'dist/pdfText.js',
+    'media/models.json',
     'dist/hub-mcp.js',
     'dist/notifications-hook.js',
     'dist/notifications-mcp.js',

@@ -7,7 +7,7 @@ import { handleTool } from '../../src/tools/commands/handle.ts';
 import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
 import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
 import { createFetchUrlTool } from '../../src/tools/fetchUrl.ts';
-import { fileTools } from '../../src/tools/files/fileTools.ts';
+import { createFileTools } from '../../src/tools/files/fileTools.ts';
 import { createDiagnosticsTool } from '../../src/tools/language/diagnostics.ts';
 import { createQuickFixTool } from '../../src/tools/language/quickFix.ts';
 import { createSymbolsTool } from '../../src/tools/language/symbols.ts';
@@ -24,7 +24,7 @@ const absent: never = new Proxy(() => absent, { get: () => absent, apply: () => 
 
 export const shippedTools = new ToolRegistry(
   [
-    ...fileTools,
+    ...createFileTools(),
     ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool, handleTool, awaitTool],
     ...[createRunTaskTool, createDiagnosticsTool, createSymbolsTool, createQuickFixTool].map((create) =>
       create(absent),

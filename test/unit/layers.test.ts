@@ -63,7 +63,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'acp',
       'bin',
     ],
-    packages: ['@modelcontextprotocol/server'],
+    packages: ['@modelcontextprotocol/server', 'unpdf'],
     node: true,
   },
   webchat: { folders: [...pure, 'node', 'plugins', 'webchat'], packages: ['zod'], node: true },

@@ -7,7 +7,7 @@ import { askUserTool } from '../../src/tools/askUser.ts';
 import { awaitTool } from '../../src/tools/commands/await.ts';
 import { handleTool } from '../../src/tools/commands/handle.ts';
 import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
-import { fileTools } from '../../src/tools/files/fileTools.ts';
+import { createFileTools } from '../../src/tools/files/fileTools.ts';
 import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 import { settingsPage, withKinds } from '../../src/vscode/contributions/docsPages.ts';
@@ -148,7 +148,15 @@ test('the kinds, their levels and the kinds that each tool can emit are those of
   expect(properties('earshot.notifications.kinds')).toEqual(kindProperties());
   expect(properties('earshot.notifications.levels')).toEqual(levelProperties());
   expect(properties('earshot.tools')).toEqual(toolProperties());
-  const tools = [...fileTools, runCommandTool, handleTool, awaitTool, watchTool, readNotificationsTool, askUserTool];
+  const tools = [
+    ...createFileTools(),
+    runCommandTool,
+    handleTool,
+    awaitTool,
+    watchTool,
+    readNotificationsTool,
+    askUserTool,
+  ];
   const notifying = tools.filter(({ emits }) => emits.length > 0).map(({ description }) => description.name);
   expect(Object.keys(toolProperties())).toEqual(notifying);
 });

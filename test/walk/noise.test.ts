@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { Earshot } from '../../src/core/earshot.ts';
+import { type Model } from '../../src/core/ports/ports.ts';
 import { readSettings } from '../../src/protocol/settings.ts';
 import { listFilesTool } from '../../src/tools/files/listFiles.ts';
 import { readFileTool } from '../../src/tools/files/readFile.ts';
+import { costsOf, partsOf, type SentRequest } from '../noise/cost.ts';
 import { READ, type Recorded } from '../noise/recorded.ts';
 import { Replay } from '../noise/replay.ts';
 import { printTable, type Step, shownIn, type Delivered, tokensIn } from '../noise/table.ts';
@@ -50,7 +52,7 @@ async function pass(clock: ManualClock, until: number): Promise<void> {
 }
 
 /** Replays the recording with a message of the user at this interval. */
-async function replay(minutes: number): Promise<Delivered> {
+async function replay(minutes: number): Promise<Delivered & { readonly sent: readonly SentRequest[] }> {
   const clock = createManualClock();
   const errors: string[] = [];
   const log = recordingLogger(errors);
@@ -59,7 +61,15 @@ async function replay(minutes: number): Promise<Delivered> {
   const editor = new Replay(parts, start);
   // The model runs in this process: network requests, such as the one for a title, take real time while the clock runs
   // ahead.
-  const model = createScriptedModel();
+  const scripted = createScriptedModel();
+  const sent: SentRequest[] = [];
+  const model: Model = {
+    ...scripted,
+    stream: (request, signal) => {
+      sent.push({ at: clock.now(), parts: partsOf(request) });
+      return scripted.stream(request, signal);
+    },
+  };
   const { workspace, producers, problems } = editor;
   const running = new Earshot({
     ...parts,
@@ -79,7 +89,7 @@ async function replay(minutes: number): Promise<Delivered> {
   const { log: conversation } = opened.value;
   let step: Step = { label: '', at: 0 };
   const turn = async (...calls: { id: string; name: string; arguments: object }[]) => {
-    model.script({ calls });
+    scripted.script({ calls });
     await running.send(conversation.id, 'Go on.');
     await running.settled(conversation.id);
   };
@@ -113,11 +123,11 @@ async function replay(minutes: number): Promise<Delivered> {
   if (!read.ok) throw new Error(read.failure.message);
   await running.shutDown();
   editor.dispose();
-  return { minutes, steps, events: read.value.events, errors };
+  return { minutes, steps, events: read.value.events, errors, sent };
 }
 
 test('at most 12 notifications in 2,500 tokens are shown, none about dist, the formatter or equal bytes', async () => {
-  const all: Delivered[] = [];
+  const all: Awaited<ReturnType<typeof replay>>[] = [];
   for (const minutes of [...MINUTES, ...OFTEN]) all.push(await replay(minutes));
   const [first] = all;
   if (first === undefined) throw new Error('nothing was replayed');
@@ -139,5 +149,15 @@ test('at most 12 notifications in 2,500 tokens are shown, none about dist, the f
     if (OFTEN.includes(minutes)) continue;
     expect(rows.length).toBeLessThanOrEqual(12);
     expect(tokensIn(events)).toBeLessThanOrEqual(2500);
+  }
+});
+
+test('the vendors’ caches make the hour of a user who writes every two minutes at least five times cheaper', async () => {
+  const { sent } = await replay(2);
+  for (const { model, cached, uncached } of costsOf(sent)) {
+    const dollars = `${cached.toFixed(3)} dollars with the cache, ${uncached.toFixed(3)} without`;
+    process.stdout.write(`${model}: ${sent.length} requests of the hour cost ${dollars}.\n`);
+    expect(cached).toBeGreaterThan(0);
+    expect(uncached / cached, dollars).toBeGreaterThan(5);
   }
 });

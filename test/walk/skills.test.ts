@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createConfigProducer } from '../../src/producers/config.ts';
-import { fileTools } from '../../src/tools/files/fileTools.ts';
+import { createFileTools } from '../../src/tools/files/fileTools.ts';
 import { createLoadSkillTool } from '../../src/tools/loadSkill.ts';
 import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
 import { beginWalk, type Walked } from '../support/walk/walking.ts';
@@ -19,7 +19,7 @@ async function begin(...answers: ScriptedAnswer[]) {
   const notices: string[] = [];
   const walked = await beginWalk(answers, {
     ports: {
-      tools: [...fileTools, createLoadSkillTool({})],
+      tools: [...createFileTools(), createLoadSkillTool({})],
       producers: [createConfigProducer()],
       notice: (text) => notices.push(text),
     },

@@ -9,8 +9,8 @@ import { modelsOf } from '../../acp/sessionState.ts';
 import { DisposableStore } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { printWords } from '../../base/printPath.ts';
-import { missingModel } from '../../core/conversation/choices.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
+import { missingModel } from '../../core/conversation/choices.ts';
 import { Earshot } from '../../core/earshot.ts';
 import { Frontends } from '../../core/frontend/frontends.ts';
 import { type Logger, type Model } from '../../core/ports/ports.ts';
@@ -36,6 +36,7 @@ import { type Settings } from '../../protocol/settings.ts';
 import { createPermissions } from '../../storage/permissions.ts';
 import { createStorage } from '../../storage/storage.ts';
 import { createUserFiles } from '../../storage/userFiles.ts';
+import { createPdfReader } from '../../tools/files/pdfText.ts';
 import { createFolderServers } from './folderServers.ts';
 import { shippedTools } from './shippedTools.ts';
 
@@ -44,6 +45,8 @@ export interface FolderAgentDeps {
   readonly settings: Settings;
   /** The path of `dist/supervisor.cjs`. */
   readonly supervisor: string;
+  /** The path of `dist/pdfText.js`. */
+  readonly pdfText: string;
   /** Conversations are stored here, in one folder for each workspace folder. */
   readonly storage: string;
   /** The folder with the user's own skills and prompt files. */
@@ -101,7 +104,7 @@ export async function openFolderAgent(
     ...(deps.capture && { checkpoints }),
     permissions: createPermissions({ files: realFileSystem, folder: place, logger }),
     frontend: frontends,
-    tools: shippedTools(userFiles, asks),
+    tools: shippedTools(userFiles, asks, createPdfReader(deps.pdfText)),
     producers: [
       createFilesProducer(watching),
       createGitProducer(watching),

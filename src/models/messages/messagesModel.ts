@@ -6,7 +6,7 @@ import { modelFacts } from './claude.ts';
 const CONTEXT_WINDOW = 200_000;
 
 export function createMessagesModel(options: EndpointOptions): Model {
-  const { systemMessages, isClaude } = modelFacts(options.model);
+  const { systemMessages, isClaude, efforts } = modelFacts(options.model);
   return {
     id: options.model,
     label: options.model,
@@ -15,6 +15,7 @@ export function createMessagesModel(options: EndpointOptions): Model {
     ...(options.options?.prices !== undefined && { prices: options.options.prices }),
     ...(systemMessages && { takesHostMessages: true }),
     ...(isClaude && { takesImages: true }),
+    ...(efforts.length > 0 && { efforts }),
     stream: async function* (request, signal) {
       const { streamMessages } = await import('./messagesRequest.ts');
       yield* streamMessages(options, request, signal);

@@ -5,15 +5,18 @@ import { deleteFileTool } from './deleteFile.ts';
 import { editFileTool } from './editFile.ts';
 import { listFilesTool } from './listFiles.ts';
 import { moveFileTool } from './moveFile.ts';
-import { readFileTool } from './readFile.ts';
+import { type ReadPdf } from './pdfText.ts';
+import { createReadFileTool } from './readFile.ts';
 import { writeFileTool } from './writeFile.ts';
 
-export const fileTools: readonly Tool[] = [
-  readFileTool,
-  listFilesTool,
-  editFileTool,
-  applyPatchTool,
-  writeFileTool,
-  moveFileTool,
-  deleteFileTool,
-];
+export function createFileTools(readPdf?: ReadPdf): readonly Tool[] {
+  return [
+    createReadFileTool(readPdf),
+    listFilesTool,
+    editFileTool,
+    applyPatchTool,
+    writeFileTool,
+    moveFileTool,
+    deleteFileTool,
+  ];
+}

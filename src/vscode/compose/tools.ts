@@ -8,7 +8,8 @@ import { awaitTool } from '../../tools/commands/await.ts';
 import { handleTool } from '../../tools/commands/handle.ts';
 import { runCommandTool } from '../../tools/commands/runCommand.ts';
 import { createRunTaskTool } from '../../tools/commands/runTask.ts';
-import { fileTools } from '../../tools/files/fileTools.ts';
+import { createFileTools } from '../../tools/files/fileTools.ts';
+import { type ReadPdf } from '../../tools/files/pdfText.ts';
 import { createLoadSkillTool } from '../../tools/loadSkill.ts';
 import { readNotificationsTool } from '../../tools/readNotifications.ts';
 import { createStartAgentTool } from '../../tools/startAgent.ts';
@@ -20,14 +21,16 @@ export function composeTools({
   ofLanguages,
   userFiles,
   agents,
+  readPdf,
 }: {
   readonly tasks: EditorTasks;
   readonly ofLanguages: readonly Tool[];
   readonly userFiles: UserFiles;
   readonly agents: SubagentStarter;
+  readonly readPdf: ReadPdf;
 }): readonly Tool[] {
   return [
-    ...fileTools,
+    ...createFileTools(readPdf),
     ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, createLoadSkillTool({ userFiles })],
     ...ofLanguages,
     ...[handleTool, awaitTool, createStartAgentTool(agents)],

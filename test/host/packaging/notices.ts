@@ -17,6 +17,12 @@ Copyright (c) Microsoft Corporation. The icons are licensed under the Creative C
 licence: https://creativecommons.org/licenses/by/4.0/legalcode
 `;
 
+/** Bundled by unpdf, whose own licence is another. */
+const pdfjs = `PDF.js (https://github.com/mozilla/pdf.js)
+Copyright Mozilla Foundation. Licensed under the Apache License, Version 2.0:
+https://www.apache.org/licenses/LICENSE-2.0
+`;
+
 export async function collectNotices(repository: string, metafiles: readonly Metafile[]): Promise<string> {
   const folders = new Map<string, string>();
   for (const input of metafiles.flatMap(({ inputs }) => Object.keys(inputs))) {
@@ -25,7 +31,7 @@ export async function collectNotices(repository: string, metafiles: readonly Met
   }
   const sorted = [...folders].sort(([, a], [, b]) => (a < b ? -1 : 1));
   const notices = await Promise.all(sorted.map(([folder, name]) => noticeOf(join(repository, folder), name)));
-  return [head, ...notices, icons].join(`\n${rule}\n\n`);
+  return [head, ...notices, pdfjs, icons].join(`\n${rule}\n\n`);
 }
 
 async function noticeOf(folder: string, name: string): Promise<string> {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { AcpAgent, type AcpAgentDeps } from '../../../src/acp/agent.ts';
 import { createHeadlessFolder, type FolderAgent } from '../../../src/acp/headlessFolder.ts';
-import { openFolderAgent } from '../../../src/bin/acp/folderAgent.ts';
 import { succeeded } from '../../../src/base/errors.ts';
+import { openFolderAgent } from '../../../src/bin/acp/folderAgent.ts';
 import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
 import { atTestEnd } from '../endings.ts';
@@ -136,6 +136,7 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
       logger: recordingLogger(errors),
       settings: readSettings((name) => settings[name]).settings,
       supervisor: join(root, 'absent.cjs'),
+      pdfText: join(root, 'absent.js'),
       storage: join(root, 'storage'),
       userFolder: join(root, 'user'),
       // A capture could still be running after a short turn.

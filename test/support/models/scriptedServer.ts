@@ -27,7 +27,11 @@ export interface ScriptedAnswer {
   readonly indexes?: 'missing' | 'all_zero' | 'from_one';
   readonly finish?: string;
   /** With null, no usage is sent. */
-  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
+  readonly usage?: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly cost?: number;
+  } | null;
   /** Answers with this status and error message instead. */
   readonly refuse?: Refusal;
   /** Ends the connection after the text, without a finish reason. */
@@ -42,6 +46,13 @@ export interface ScriptedAnswer {
   readonly raw?: string;
   /** Sends the whole answer at once, like a server that cannot stream. */
   readonly unstreamed?: boolean;
+}
+
+/** A listed model with what the endpoint says about it; prices in US dollars for each token. */
+interface OfferedModel {
+  readonly id: string;
+  readonly context_length?: number;
+  readonly pricing?: { readonly prompt: string; readonly completion: string };
 }
 
 export interface ReceivedRequest {
@@ -64,7 +75,7 @@ export interface ScriptedServer {
   /** Refuses requests by this rule before the script is used. */
   refuseIf(rule: (body: Readonly<Record<string, unknown>>) => Refusal | undefined): void;
   /** Sets the models to list and the key that the list requires; other requests accept any key. */
-  offer(models: readonly string[], key?: string): void;
+  offer(models: readonly (string | OfferedModel)[], key?: string): void;
   /** Refuses to list models; undefined: lists them again. */
   refuseList(refusal: Refusal | undefined): void;
   /** Lets the hanging answer continue to its end. */
@@ -79,7 +90,7 @@ export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<
   const titleRequests: ReceivedRequest[] = [];
   const waiting: { number: number; resolve(request: ReceivedRequest): void }[] = [];
   const hanging: (() => void)[] = [];
-  let offered: { models: readonly string[]; key?: string } = { models: ['scripted'] };
+  let offered: { models: readonly (string | OfferedModel)[]; key?: string } = { models: ['scripted'] };
   let listRefusal: Refusal | undefined;
   let rule: (body: Readonly<Record<string, unknown>>) => Refusal | undefined = () => undefined;
   const server = createServer((request, response) => {
@@ -95,7 +106,9 @@ export async function startScriptedServer(...script: ScriptedAnswer[]): Promise<
         if (listRefusal !== undefined) return refuse(response, listRefusal);
         const refused = offered.key !== undefined && request.headers.authorization !== `Bearer ${offered.key}`;
         response.writeHead(refused ? 401 : 200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ data: offered.models.map((id) => ({ id })) }));
+        response.end(
+          JSON.stringify({ data: offered.models.map((one) => (typeof one === 'string' ? { id: one } : one)) }),
+        );
         return;
       }
       if (received.body.includes(JSON.stringify(TITLE_PROMPT))) {

@@ -11,7 +11,7 @@ import { ToolRegistry } from '../../../src/core/tools/registry.ts';
 import { runTool, type ToolResponse } from '../../../src/core/tools/run.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
-import { fileTools } from '../../../src/tools/files/fileTools.ts';
+import { createFileTools } from '../../../src/tools/files/fileTools.ts';
 import { createMemoryLog } from '../log/memoryLog.ts';
 import { recordingLogger } from '../recordingLogger.ts';
 import { TestFrontend } from '../walk/testFrontend.ts';
@@ -52,7 +52,7 @@ export async function createToolBench(
   const captures = checkpoints && new Captures({ log, checkpoints, snapshots, workspace, clock, output });
   const deps = {
     log,
-    registry: new ToolRegistry([...fileTools, ...(options.tools ?? [])], (error) => errors.push(String(error))),
+    registry: new ToolRegistry([...createFileTools(), ...(options.tools ?? [])], (error) => errors.push(String(error))),
     edits,
     workspace,
     frontend,

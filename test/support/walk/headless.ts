@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Earshot } from '../../../src/core/earshot.ts';
-import { Subagents } from '../../../src/core/subagents.ts';
 import { type Model, type Producer } from '../../../src/core/ports/ports.ts';
 import { type RemoteTasks, type Supervision } from '../../../src/core/ports/processes.ts';
 import { type Views } from '../../../src/core/ports/storage.ts';
 import { type Buffers, type Workspace } from '../../../src/core/ports/workspace.ts';
+import { Subagents } from '../../../src/core/subagents.ts';
 import { type Handles } from '../../../src/core/tools/handles.ts';
 import { type Services } from '../../../src/core/tools/services.ts';
 import { type FileSystem, realFileSystem } from '../../../src/node/files/fileSystem.ts';
@@ -22,9 +22,9 @@ import { askUserTool } from '../../../src/tools/askUser.ts';
 import { awaitTool } from '../../../src/tools/commands/await.ts';
 import { handleTool } from '../../../src/tools/commands/handle.ts';
 import { runCommandTool } from '../../../src/tools/commands/runCommand.ts';
-import { fileTools } from '../../../src/tools/files/fileTools.ts';
-import { createStartAgentTool } from '../../../src/tools/startAgent.ts';
+import { createFileTools } from '../../../src/tools/files/fileTools.ts';
 import { readNotificationsTool } from '../../../src/tools/readNotifications.ts';
+import { createStartAgentTool } from '../../../src/tools/startAgent.ts';
 import { todoTool } from '../../../src/tools/todo.ts';
 import { watchTool } from '../../../src/tools/watch.ts';
 import { recordingLogger } from '../recordingLogger.ts';
@@ -127,7 +127,7 @@ export async function startHeadlessIn(root: string, options: HeadlessOptions): P
     ...(editor && { buffers: editor }),
     frontend,
     tools: [
-      ...fileTools,
+      ...createFileTools(),
       ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool],
       ...[handleTool, awaitTool, createStartAgentTool(subagents)],
     ],

@@ -9,7 +9,7 @@ import { createConfigProducer } from '../../../src/producers/config.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
 import { runCommandTool } from '../../../src/tools/commands/runCommand.ts';
 import { answer, defineTool } from '../../../src/tools/defineTool.ts';
-import { fileTools } from '../../../src/tools/files/fileTools.ts';
+import { createFileTools } from '../../../src/tools/files/fileTools.ts';
 import { createLoadSkillTool } from '../../../src/tools/loadSkill.ts';
 import { atTestEnd } from '../endings.ts';
 import { createManualClock, type ManualClock } from '../manualClock.ts';
@@ -52,7 +52,7 @@ export async function beginPrefixWalk(options: Partial<HeadlessOptions> = {}): P
     model,
     ports: {
       clock,
-      tools: [...fileTools, runCommandTool, createLoadSkillTool({})],
+      tools: [...createFileTools(), runCommandTool, createLoadSkillTool({})],
       producers: [createConfigProducer()],
       settings: () => readSettings((name) => values.get(name)).settings,
       notice: (text) => notices.push(text),

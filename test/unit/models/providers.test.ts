@@ -190,3 +190,14 @@ test('what an endpoint has dropped of a request is in the log of the window', as
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
+
+test('a Claude model behind another host has its efforts, although the shipped facts do not know that host', () => {
+  const house = { baseUrl: 'https://gateway.example/v1', api: 'messages' };
+  const get = createConfiguredModels({
+    settings: () => settingsOf({ providers: { house } }),
+    known: new KnownModels({ path: '/nowhere', logger: { warn: () => undefined } }),
+    key: async () => 'k',
+  });
+  expect(get('house/claude-opus-5-5')?.efforts).toEqual(['low', 'medium', 'high', 'xhigh', 'max']);
+  expect(get('house/other')?.efforts).toBeUndefined();
+});

@@ -114,6 +114,27 @@ test('tokens of a subagent count towards the limit of its parent; reaching it en
   });
 });
 
+test('the cost of a subagent’s calls counts as a cost of its parent', async () => {
+  const usage = (cost: number) => ({ usage: { prompt_tokens: 500, completion_tokens: 50, cost } });
+  const family = await beginFamily(
+    [
+      { calls: [start('tests')], ...usage(0.01) },
+      { calls: [call('await', { any: ['tests'] })], ...usage(0.02) },
+      { ...done, ...usage(0.04) },
+    ],
+    {
+      tests: [
+        { calls: [call('list_files', {})], ...usage(0.5) },
+        { ...done, ...usage(0.25) },
+      ],
+    },
+  );
+  await family.go();
+  const { total } = family.headless.earshot.get(family.id)?.log.state.usage ?? {};
+  expect(total?.cost).toBeCloseTo(0.82, 6);
+  expect(total?.unpriced.input).toBe(0);
+});
+
 test('a subagent makes no request that would exceed the limit of tokens', async () => {
   const usage = { prompt_tokens: 500, completion_tokens: 50 };
   const list = { calls: [call('list_files', {})], usage };

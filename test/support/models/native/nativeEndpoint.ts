@@ -33,6 +33,11 @@ export async function startNativeEndpoint(options: {
   const requests: NativeRequest[] = [];
   const refusals: string[] = [];
   const server = createServer((request, response) => {
+    if (request.method === 'GET') {
+      // It lists no models.
+      response.writeHead(404).end();
+      return;
+    }
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
