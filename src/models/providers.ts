@@ -175,12 +175,12 @@ export function referenceTo({ id }: Pick<Provider, 'id'>, model: string): string
 }
 
 /** The preset of an endpoint, by its host. */
-export function presetAt(baseUrl: string): Preset | undefined {
+function presetAt(baseUrl: string): Preset | undefined {
   const { host } = new URL(baseUrl);
   return PRESETS.find((preset) => new URL(preset.baseUrl).host === host);
 }
 
-export function labelOf(baseUrl: string): string {
+function labelOf(baseUrl: string): string {
   return presetAt(baseUrl)?.label ?? endpointLabel(baseUrl) ?? new URL(baseUrl).host;
 }
 

@@ -54,7 +54,6 @@ const providerSchema = z.strictObject({
   /** The models to offer, if the provider does not list them. */
   models: z.array(z.string().min(1).max(500)).max(1000).optional(),
 });
-export type ProviderSettings = z.infer<typeof providerSchema>;
 
 /** Per tool: which of its `tool.*` notifications are delivered. */
 const toolOptionsSchema = z.strictObject({ notifications: switchesSchema.optional() });

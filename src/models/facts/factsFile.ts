@@ -22,12 +22,6 @@ export interface ProviderFacts {
   readonly models: Readonly<Record<string, ModelFacts>>;
 }
 
-export interface FactsFile {
-  readonly source: string;
-  readonly license: string;
-  readonly providers: Readonly<Record<string, ProviderFacts>>;
-}
-
 /** Throws if the text is not JSON of this shape. A value of a wrong type counts as not known. */
 export function parseFacts(text: string): ReadonlyMap<string, ProviderFacts> {
   const { providers } = JSON.parse(text) as { readonly providers?: unknown };

@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { setDisposableTracker } from '../../../src/base/disposable.ts';
 import { Earshot } from '../../../src/core/earshot.ts';
 import { type Model } from '../../../src/core/ports/ports.ts';
-import { type EventFile } from '../../../src/core/ports/storage.ts';
+import { type EventFile, type Snapshots } from '../../../src/core/ports/storage.ts';
 import { type Services } from '../../../src/core/tools/services.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
@@ -94,6 +94,19 @@ const unused = () => {
   throw new Error('not used here');
 };
 
+function memorySnapshots(): Snapshots {
+  const kept = new Map<string, Uint8Array>();
+  const hash = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  return {
+    put: async (bytes) => {
+      kept.set(hash(bytes), bytes);
+      return hash(bytes);
+    },
+    get: async (name) => kept.get(name),
+    hash,
+  };
+}
+
 async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   const clock = createManualClock();
   const written: LogEvent[] = [];
@@ -117,7 +130,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
       remove: unused,
       list: unused,
     },
-    snapshots: { put: unused, get: unused, hash: unused },
+    snapshots: memorySnapshots(),
     workspace: { ...createFolderWorkspace('/nowhere'), folders: [], trusted: false },
     frontend: new TestFrontend(),
     tools: [],

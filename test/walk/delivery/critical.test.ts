@@ -212,7 +212,7 @@ describe('Deliver now', () => {
     expect(earshot.get(walk.id)?.running).toBe(false);
     expect(await earshot.deliverNow(walk.id)).toEqual({ ok: true, value: undefined });
     await earshot.settled(walk.id);
-    expect(walk.log.state.usage.woken).toEqual({ input: 0, output: 0, cached: 0 });
+    expect(walk.log.state.usage.woken).toMatchObject({ input: 0, output: 0, cached: 0, written: 0, cost: 0 });
     expect(forced(walk)).toEqual([undefined, true]);
     await walk.golden(golden('deliver-now'));
   });

@@ -157,7 +157,7 @@ test('no request, no file of the conversation and no export contains values of i
   const written = [...(await Promise.all(stored)), ...server.requests.map(({ body }) => body)];
   expect(written.length).toBeGreaterThan(2);
   for (const text of [...written, exportMarkdown(exported), exportJson(exported)]) expect(text).not.toContain(secret);
-  expect(exportMarkdown(exported)).toContain('s__environment');
+  expect(exportMarkdown(exported)).toContain('s: environment');
 });
 
 test('every primitive type and enum of the protocol is a field of the form; accept, decline and cancel are passed on', async () => {

@@ -28,7 +28,7 @@ test('the official everything server over stdio: its tools are offered with thei
   const texts = walk.results().join('\n---\n');
   expect(texts).toContain('hello');
   expect(texts).toContain('42');
-  expect(texts).toMatch(/\(an image, image\/png, \d+ bytes; you cannot be shown it\)/);
+  expect(texts).toMatch(/\(Image 1: PNG, \d+ × \d+ pixels, [\d,]+ bytes\)/);
   // The image is stored for the card.
   const media = walk.log.state.transcript.items.flatMap((item) => (item.type === 'tool' ? (item.media ?? []) : []));
   expect(media.map(({ media_type: type, hash }) => [type, hash.length])).toEqual([['image/png', 64]]);

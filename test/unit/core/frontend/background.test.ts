@@ -59,7 +59,10 @@ test('activities: an approval takes precedence over running, and an unseen end s
   const running = new Set(['a']);
   let open: OpenRequest[] = [];
   let shown = 'b';
-  const live = (id: string) => ({ running: running.has(id), log: { state: { summary: { title: `Title ${id}` } } } });
+  const live = (id: string) => ({
+    running: running.has(id),
+    log: { state: { summary: { title: `Title ${id}` }, choice: { current: {} } } },
+  });
   const requests = {
     get all() {
       return open;
