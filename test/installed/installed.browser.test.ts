@@ -109,5 +109,5 @@ test('the images and links of the README are in the package, and the editor show
   await workbench.command('Extensions: Show Installed Extensions');
   await page.locator('.extensions-list .monaco-list-row', { hasText: 'Earshot' }).first().click();
   const shown = page.locator('iframe.webview').last().contentFrame().locator('#active-frame').contentFrame();
-  await shown.getByRole('heading', { name: 'Start' }).waitFor();
+  await shown.getByRole('heading', { name: 'Try it' }).waitFor();
 });
