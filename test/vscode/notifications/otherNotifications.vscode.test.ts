@@ -150,10 +150,9 @@ describe('notifications of git, problems, configuration and budget', function ()
     assert.doesNotMatch(await agent.turn(), /notification/);
     await setting('mode', undefined);
     await writeFile(inFolder('AGENTS.md'), 'Serve it hot.');
-    assert.match(
-      await agent.turn(),
-      /the mode is agent .*new instructions \(in a message of its own[^)]*\): AGENTS.md/,
-    );
+    assert.match(await agent.turn(), /Instructions from AGENTS.md:\\nServe it hot\./);
+    const sent = JSON.stringify(agent.log.state.messages.all);
+    assert.match(sent, /the mode is agent .*new instructions \(in a message of its own[^)]*\): AGENTS.md/);
   });
 
   it('budget.context at 60 % and 80 % and budget.rate_limited are reported once each', async () => {
