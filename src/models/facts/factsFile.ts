@@ -22,6 +22,13 @@ export interface ProviderFacts {
   readonly models: Readonly<Record<string, ModelFacts>>;
 }
 
+/** The file as `npm run models` writes it. */
+export interface FactsFile {
+  readonly source: string;
+  readonly license: string;
+  readonly providers: Readonly<Record<string, ProviderFacts>>;
+}
+
 /** Throws if the text is not JSON of this shape. A value of a wrong type counts as not known. */
 export function parseFacts(text: string): ReadonlyMap<string, ProviderFacts> {
   const { providers } = JSON.parse(text) as { readonly providers?: unknown };

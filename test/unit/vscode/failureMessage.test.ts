@@ -10,7 +10,13 @@ test.each([
     'The image is too large.',
   ],
   ['a next step for people is kept', 'No folder is open.', 'Open a folder.', 'No folder is open. Open a folder.'],
-  ['a next step that names a tool is left out', 'a.txt is not there.', 'Call list_files first.', 'A.txt is not there.'],
+  ['a next step that names a tool is left out', 'a.txt is not there.', 'Call list_files first.', 'a.txt is not there.'],
+  [
+    'an address stays as it is',
+    'http://127.0.0.1:1/v1 cannot be reached.',
+    undefined,
+    'http://127.0.0.1:1/v1 cannot be reached.',
+  ],
   ['a next step about the user is left out', 'Not trusted.', 'The user can trust it.', 'Not trusted.'],
   ['another word with an underscore is kept', 'Failed.', 'Set my_variable.', 'Failed. Set my_variable.'],
 ])('%s', (_, message, nextStep, expected) => {
