@@ -246,10 +246,10 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   /** Mode and approvals hold for the subagents of a conversation, too. */
   #passOn(parent: string, { mode, approvals }: EventOf<'choice_made'>): void {
     const chosen = withChosen({}, { mode, approvals });
-    if (Object.keys(chosen).length === 0) return;
+    if (Object.keys(chosen).length === 0 || this.#host === undefined) return;
     for (const [child, of] of this.#parents) {
       if (of !== parent || this.#get(child)?.owned !== true) continue;
-      void this.#host?.earshot.choices.choose(child, chosen).catch((error: unknown) => this.#report(error));
+      void this.#host.earshot.choices.choose(child, chosen).catch((error: unknown) => this.#report(error));
     }
   }
 

@@ -2,9 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { isTranslated, t } from './l10n.ts';
 
-type Sentences = typeof import('./sentences.ts');
-
-let sentences: Sentences | undefined;
+let sentences: { translateSentence(text: string, translate: typeof t): string } | undefined;
 let loading: Promise<void> | undefined;
 
 function load(): Promise<void> {
@@ -23,7 +21,12 @@ function inWords(text: string, kind?: string): string {
 export function useWords(): typeof inWords {
   const [isLoaded, setLoaded] = useState(sentences !== undefined || !isTranslated);
   useEffect(() => {
-    if (!isLoaded) void load().then(() => setLoaded(true));
+    if (isLoaded) return;
+    // Without the file the sentences stay English.
+    void load().then(
+      () => setLoaded(true),
+      () => undefined,
+    );
   }, []);
   return inWords;
 }

@@ -6,7 +6,7 @@ import { type IncomingMessage } from '../../../src/core/ports/agentHub.ts';
 import { type Publisher } from '../../../src/core/ports/ports.ts';
 import { viewPending } from '../../../src/core/frontend/pendingView.ts';
 import { createMessagesProducer } from '../../../src/producers/messages.ts';
-import { MESSAGE_LIMIT, type Notification, type NotificationDraft } from '../../../src/protocol/notification.ts';
+import { MESSAGE_LIMIT, type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { defaultSettings } from '../../support/notify/arbitraryNotifications.ts';
 import { silentLogger } from '../../support/log/memoryStorage.ts';
 import { createManualClock, type ManualClock } from '../../support/manualClock.ts';
@@ -116,7 +116,7 @@ test('ten messages of a flood are quoted, the others are counted, and the text s
 
 test('people see who wrote a message, never its id; a user’s own message is not an agent’s', () => {
   const labels = () => {
-    const notifications = published.map(({ draft }, index) => ({ ...draft, id: `n${index}` }) as Notification);
+    const notifications = published.map(({ draft }, index) => ({ ...draft, id: `n${index}` }));
     const log = { state: { pending: { notifications } } } as unknown as Parameters<typeof viewPending>[0];
     return viewPending(log, defaultSettings, 100_000).map(({ label, subject }) => `${label} · ${subject}`);
   };
