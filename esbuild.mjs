@@ -11,6 +11,20 @@ const production = flags.has('--production');
 /** A separate folder, so that packaging does not affect running programs of an earlier build. */
 const output = production ? '.build/package/dist' : 'dist';
 
+/**
+ * Libraries import all of zod, with its error messages in 50 languages: 260 kB that nobody reads.
+ *
+ * @type {esbuild.Plugin}
+ */
+const englishZod = {
+  name: 'english-zod',
+  setup(build) {
+    build.onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};
+
 /** @type {esbuild.BuildOptions & { metafile: true }} */
 const common = {
   absWorkingDir: root,
@@ -23,12 +37,17 @@ const common = {
   target: 'es2023',
   // Otherwise `import { type X }` would stay as an import of the whole module, and lazy chunks would be loaded at once.
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: false } },
+  plugins: [englishZod],
 };
 
 /** @type {esbuild.BuildOptions & { metafile: true }} */
 export const page = {
   ...common,
-  entryPoints: { chat: 'src/webview/main.tsx', web: 'src/webview/web/main.tsx', agents: 'src/webview/agents/main.tsx' },
+  entryPoints: {
+    chat: 'src/webview/main.tsx',
+    web: 'src/webview/web/main.tsx',
+    agents: 'src/webview/agents/main.tsx',
+  },
   outdir: `${output}/webview`,
   format: 'esm',
   splitting: true,
@@ -40,13 +59,20 @@ export const page = {
 };
 
 /**
- * Plain Node programs, each in one small file: the supervisor of every command, and the first capture of a folder.
+ * Built by itself: chunks that it shared with the chat would make the chat larger.
+ *
+ * @type {esbuild.BuildOptions & { metafile: true }}
+ */
+const overview = { ...page, entryPoints: { overview: 'src/webview/overview/main.tsx' } };
+
+/**
+ * The supervisor of every command: one small file, because it outlives the window and its extension.
  *
  * @type {esbuild.BuildOptions}
  */
 export const programs = {
   ...common,
-  entryPoints: { supervisor: 'src/bin/supervisor.ts', firstCapture: 'src/bin/firstCapture.ts' },
+  entryPoints: { supervisor: 'src/bin/supervisor.ts' },
   outdir: output,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
@@ -74,8 +100,8 @@ const launchers = {
 
 /**
  * Node programs with chunks: the standalone hub, the MCP servers by which other agents join a hub and get
- * notifications, the web chat, the agent for ACP editors, and the reader of PDFs. The code that joins hubs of several
- * machines is a chunk.
+ * notifications, `earshot-ears`, the web chat, the agent for ACP editors, the reader of PDFs, and the first capture of
+ * a folder. The code that joins hubs of several machines is a chunk.
  *
  * @type {esbuild.BuildOptions & { metafile: true }}
  */
@@ -87,9 +113,11 @@ export const nodePrograms = {
     'notifications-mcp': 'src/bin/notificationsMcp.ts',
     webChat: 'src/webchat/main.ts',
     acp: 'src/bin/acp.ts',
+    ears: 'src/bin/ears.ts',
     pdfText: 'src/bin/pdfText.ts',
+    firstCapture: 'src/bin/firstCapture.ts',
   },
-  plugins: [launchers],
+  plugins: [englishZod, launchers],
   outdir: output,
   format: 'esm',
   platform: 'node',
@@ -114,7 +142,8 @@ export const host = {
 };
 
 /**
- * The hook for other agents: one file, because a copy of it runs outside the extension.
+ * The hook for other agents, and the program with which scripts send lines: one file each, because copies of them run
+ * outside the extension.
  *
  * @type {esbuild.BuildOptions}
  */
@@ -122,7 +151,7 @@ export const hook = {
   ...common,
   // Much older versions of Node must get as far as the message that they are too old.
   target: 'node16',
-  entryPoints: { 'notifications-hook': 'src/bin/notificationsHook.ts' },
+  entryPoints: { 'notifications-hook': 'src/bin/notificationsHook.ts', 'earshot-notify': 'src/bin/notify.ts' },
   outdir: output,
   format: 'esm',
   platform: 'node',
@@ -166,13 +195,13 @@ const suites = {
   format: 'cjs',
   platform: 'node',
   external: ['vscode', 'mocha', 'esbuild'],
-  plugins: [virtualTestIndex],
+  plugins: [englishZod, virtualTestIndex],
 };
 
 if (process.argv[1] === import.meta.filename) await run();
 
 async function run() {
-  const wanted = flags.has('--tests') ? [suites] : [host, page, programs, hook];
+  const wanted = flags.has('--tests') ? [suites] : [host, page, overview, programs, hook];
   if (flags.has('--watch')) {
     for (const options of wanted) await (await esbuild.context(options)).watch();
     return;

@@ -45,7 +45,7 @@ export default tseslint.config(
   },
   {
     // Configurations of test runners must have default exports; scripts of the test host print to the console.
-    files: ['**/vitest.config.ts', 'test/host/**/*.ts', 'test/bench/**/*.ts'],
+    files: ['**/vitest.config.ts', 'test/posix.config.ts', 'test/host/**/*.ts', 'test/bench/**/*.ts'],
     rules: { 'no-restricted-syntax': 'off', 'no-console': 'off' },
   },
 );

@@ -1,26 +1,26 @@
 // Earshot as an agent of the Agent Client Protocol (version 1): each session is a conversation of the
 // folder that it was opened for.
 import { realpath } from 'node:fs/promises';
+import { ignore } from '../base/async.ts';
 import { type Disposable } from '../base/disposable.ts';
-import { describeFailure, type Result } from '../base/errors.ts';
+import { describeFailure, failed, type Result } from '../base/errors.ts';
 import { INVALID_PARAMS, JsonRpcError, JsonRpcPeer, METHOD_NOT_FOUND, SERVER_ERROR } from '../base/json/jsonRpc.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { ACP_VERSION, type AcpMethod, type AcpParams, acpSchemas, type ClientServer } from '../protocol/outside/acp.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
-import { type LogEvent } from '../protocol/event.ts';
-import { ClientFrontend } from './frontend.ts';
-import { readPromptParts } from './promptParts.ts';
-import { type FolderListener, NO_CONVERSATION, type SessionFolder, type SessionSettings } from './sessionFolder.ts';
-import { optionsOf, readMode, readOption, stateOf } from './sessionState.ts';
-import { outputUpdate, type SessionUpdate, startedUpdate, updatesOf } from './updates.ts';
 import { type ConversationChoice } from '../protocol/page/controlsView.ts';
+import { type AcpFolder } from './acpFolder.ts';
+import { AcpSession } from './acpSession.ts';
+import { Asking } from './asking.ts';
+import { readPromptParts } from './promptParts.ts';
+import { isChosen, optionsOf, readMode, readOption, readSessionSettings, stateOf } from './sessionState.ts';
 
 export interface AcpAgentDeps {
   readonly logger: Logger;
   readonly version: string;
   send(frame: string): void;
   /** `asks`: whether the client can answer questions. */
-  openFolder(folder: string, listener: FolderListener, asks: boolean): Promise<Result<SessionFolder>>;
+  openFolder(folder: string, asks: boolean): Promise<Result<AcpFolder>>;
   /** Resolves once a window has the folder open again; undefined: lost sessions stay lost. */
   reopened?(folder: string): Promise<void> | undefined;
 }
@@ -28,28 +28,23 @@ export interface AcpAgentDeps {
 /** The protocol's own error code for a resource that does not exist. */
 const NOT_FOUND = -32002;
 
-/** The last characters of a call's output that are shown while it runs; its result has the text for the model. */
-const LIVE_OUTPUT = 4000;
-
 type Handlers = { readonly [M in AcpMethod]: (params: AcpParams<M>) => unknown };
+
+/** An open folder, and what its sessions are asked. */
+interface OpenFolder {
+  readonly folder: AcpFolder;
+  readonly asking: Asking;
+}
 
 export class AcpAgent implements Disposable {
   readonly #deps: AcpAgentDeps;
   readonly #peer: JsonRpcPeer;
-  readonly #folders = new Map<string, Promise<SessionFolder>>();
-  readonly #sessions = new Map<string, SessionFolder>();
+  readonly #folders = new Map<string, Promise<OpenFolder>>();
+  readonly #sessions = new Map<string, AcpSession>();
   /** Sessions whose folder was lost, with the reason. */
   readonly #lost = new Map<string, string>();
-  /** The last queued update of each session: updates are sent in order, although some read files first. */
-  readonly #sending = new Map<string, Promise<void>>();
   /** Sessions that are being opened. */
   readonly #opening = new Map<string, Promise<void>>();
-  /** The last event of each session that was sent. */
-  readonly #lastSeq = new Map<string, number>();
-  /** Running calls that were announced to the client, with the end of their output. */
-  readonly #announced = new Map<string, string>();
-  /** Calls that started before they were announced. */
-  readonly #early = new Set<string>();
   #asks = false;
 
   constructor(deps: AcpAgentDeps) {
@@ -70,8 +65,12 @@ export class AcpAgent implements Disposable {
   async close(): Promise<void> {
     this.dispose();
     for (const opening of this.#folders.values()) {
-      const opened = await opening.catch(() => undefined);
-      await opened?.close();
+      const opened = await opening.catch(ignore);
+      if (opened === undefined) continue;
+      const sessions = [...this.#sessions.values()].filter(({ folder }) => folder === opened.folder);
+      opened.asking.dispose();
+      await opened.folder.close(sessions.map(({ id }) => id));
+      for (const session of sessions) session.dispose();
     }
   }
 
@@ -107,113 +106,123 @@ export class AcpAgent implements Disposable {
     },
     authenticate: () => ({}),
     'session/new': async ({ cwd, mcpServers }) => {
-      const folder = await this.#open(cwd);
-      folder.addServers(mcpServers);
-      const session = unwrap(await folder.create());
-      this.#sessions.set(session, folder);
-      const state = stateOf(await folder.settings(session));
-      this.#offerCommands(folder, session);
-      return { sessionId: session, ...state };
+      const opened = await this.#open(cwd);
+      opened.folder.addServers(mcpServers);
+      const { conversation: sessionId } = unwrap(await opened.folder.client.call('create', {}));
+      return this.#announced(sessionId, async () => ({ sessionId, ...(await this.#join(opened, sessionId)) }));
     },
-    'session/load': async ({ cwd, sessionId, mcpServers }) => {
-      const load = async () => {
-        const { folder, events } = await this.#join(cwd, sessionId, mcpServers);
-        for (const event of events) this.#forward(folder, sessionId, event, true);
-        await this.#sending.get(sessionId);
-        return stateOf(await folder.settings(sessionId));
-      };
-      return this.#opened(sessionId, load());
-    },
-    'session/resume': async ({ cwd, sessionId, mcpServers }) => {
-      const resume = async () => {
-        const { folder } = await this.#join(cwd, sessionId, mcpServers);
-        return stateOf(await folder.settings(sessionId));
-      };
-      return this.#opened(sessionId, resume());
-    },
+    'session/load': ({ cwd, sessionId, mcpServers }) => this.#load(cwd, sessionId, mcpServers, 0),
+    'session/resume': ({ cwd, sessionId, mcpServers }) => this.#load(cwd, sessionId, mcpServers),
     'session/list': async ({ cwd }) => {
-      const folder = await this.#open(cwd ?? process.cwd());
-      const sessions = unwrap(await folder.list()).map(({ id, title, at }) => ({
-        sessionId: id,
-        cwd: folder.folder,
-        title: title === '' ? null : title,
-        updatedAt: at,
-      }));
+      const { folder } = await this.#open(cwd ?? process.cwd());
+      const sessions = unwrap(await folder.client.call('list_conversations', {})).data.map(
+        ({ id, title, last_activated_at: at }) => ({ sessionId: id, cwd: folder.folder, title, updatedAt: at }),
+      );
       return { sessions };
     },
     'session/prompt': async ({ sessionId, prompt }) => {
-      const folder = this.#session(sessionId);
-      const { text, attachments } = readPromptParts(prompt, folder.folder);
-      const ended = await folder.prompt(sessionId, text, attachments);
-      await this.#sending.get(sessionId);
-      return { stopReason: unwrap(ended).stopped ? 'cancelled' : 'end_turn' };
+      const session = this.#session(sessionId);
+      const { client, isWindow } = session.folder;
+      const message = unwrap(await readPromptParts(prompt, session.folder));
+      const { turn } = unwrap(await client.call('send', { conversation: sessionId, ...message }));
+      const { outcome, message: why = 'The turn failed.' } = await client.untilEnded(turn);
+      // In a window somebody else may go on.
+      if (!isWindow) await session.untilIdle();
+      await session.sent();
+      if (outcome === 'error') throw new JsonRpcError(SERVER_ERROR, why);
+      return { stopReason: outcome === 'stopped' ? 'cancelled' : 'end_turn' };
     },
-    'session/cancel': ({ sessionId }) => this.#sessions.get(sessionId)?.stop(sessionId),
+    'session/cancel': async ({ sessionId }) => {
+      // Without a running turn there is nothing to stop.
+      await this.#sessions.get(sessionId)?.folder.client.call('stop', { conversation: sessionId });
+    },
     'session/close': async ({ sessionId }) => {
-      const folder = this.#session(sessionId);
+      const session = this.#session(sessionId);
       this.#sessions.delete(sessionId);
-      await folder.stop(sessionId);
+      await session.folder.client.call('stop', { conversation: sessionId });
+      session.dispose();
       return {};
     },
     'session/set_mode': async ({ sessionId, modeId }) => {
-      const folder = this.#session(sessionId);
-      const { mode } = await change(folder, sessionId, readMode(modeId));
-      this.#update(sessionId, { sessionUpdate: 'current_mode_update', currentModeId: mode });
+      const session = this.#session(sessionId);
+      const { mode } = await choose(session, readMode(modeId));
+      session.update({ sessionUpdate: 'current_mode_update', currentModeId: mode });
       return {};
     },
     'session/set_config_option': async ({ sessionId, configId, value }) => {
-      const folder = this.#session(sessionId);
-      const wanted = readOption(await folder.settings(sessionId), configId, value);
-      const configOptions = optionsOf(await change(folder, sessionId, wanted));
-      this.#update(sessionId, { sessionUpdate: 'config_option_update', configOptions });
+      const session = this.#session(sessionId);
+      const held = unwrap(await readSessionSettings(session.folder.client, sessionId));
+      const configOptions = optionsOf(await choose(session, readOption(held, configId, value)));
+      session.update({ sessionUpdate: 'config_option_update', configOptions });
       return { configOptions };
     },
-    '_earshot/notify': async ({ sessionId, ...notification }) => {
-      unwrap(await this.#session(sessionId).notify(sessionId, notification));
+    '_earshot/notify': async ({ sessionId, name, level, message }) => {
+      const notification = { kind: { source: 'client', name }, level, message, conversation: sessionId };
+      unwrap(await this.#session(sessionId).folder.client.call('notify', notification));
       return {};
     },
   };
 
-  /** Holds back requests of the session until the reply is sent: before it, the client does not know the session. */
-  async #opened<T>(session: string, reply: Promise<T>): Promise<T> {
+  async #load(cwd: string, sessionId: string, servers: readonly ClientServer[], after?: number): Promise<object> {
+    return this.#announced(sessionId, async () => {
+      const opened = await this.#open(cwd);
+      const listed = unwrap(await opened.folder.client.call('list_conversations', {})).data;
+      if (!listed.some(({ id }) => id === sessionId))
+        throw new JsonRpcError(NOT_FOUND, `There is no session ${sessionId.slice(0, 100)} in this folder.`);
+      opened.folder.addServers(servers);
+      return this.#join(opened, sessionId, after);
+    });
+  }
+
+  /**
+   * Holds back requests of the session, and its commands, until the reply is sent: before it, the client does not know
+   * the session.
+   */
+  async #announced<T>(session: string, reply: () => Promise<T>): Promise<T> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#opening.set(session, promise);
     try {
-      return await reply;
+      return await reply();
     } finally {
       setImmediate(() => {
         if (this.#opening.get(session) === promise) this.#opening.delete(session);
         resolve();
+        this.#offerCommands(session);
       });
     }
   }
 
-  #update(session: string, update: SessionUpdate): void {
-    this.#queue(session, async () => [update]);
+  #offerCommands(id: string): void {
+    const session = this.#sessions.get(id);
+    session?.update(async () => {
+      const listed = await session.folder.client.call('complete', { trigger: '/', query: '' });
+      const commands = listed.ok ? listed.value.data : [];
+      const availableCommands = commands.map(({ name, detail }) => ({ name, description: detail }));
+      return commands.length === 0 ? [] : [{ sessionUpdate: 'available_commands_update', availableCommands }];
+    });
   }
 
-  /** Sends the commands after the reply that names the session: before it, the client does not know the session. */
-  #offerCommands(folder: SessionFolder, session: string): void {
-    const list = async () => {
-      const availableCommands = await folder.commands();
-      return availableCommands.length === 0 ? [] : [{ sessionUpdate: 'available_commands_update', availableCommands }];
-    };
-    setImmediate(() => this.#queue(session, list));
+  /** Opens a session of the folder. With `after`, the client gets the events after this number. */
+  async #join({ folder, asking }: OpenFolder, id: string, after?: number): Promise<object> {
+    const known = this.#sessions.get(id);
+    const session = known?.folder === folder ? known : this.#newSession(id, folder);
+    this.#sessions.set(id, session);
+    unwrap(await session.open(after));
+    this.#lost.delete(id);
+    asking.askOpen();
+    await session.sent();
+    return stateOf(unwrap(await readSessionSettings(folder.client, id)));
   }
 
-  /** Opens a session of the folder. */
-  async #join(cwd: string, session: string, servers: readonly ClientServer[]) {
-    const folder = await this.#open(cwd);
-    const events = unwrap(await folder.open(session));
-    folder.addServers(servers);
-    this.#sessions.set(session, folder);
-    this.#lost.delete(session);
-    this.#lastSeq.set(session, events.at(-1)?.seq ?? 0);
-    this.#offerCommands(folder, session);
-    return { folder, events };
+  #newSession(sessionId: string, folder: AcpFolder): AcpSession {
+    return new AcpSession(sessionId, {
+      folder,
+      send: (update) => this.#peer.notify('session/update', { sessionId, update }),
+      report: (what, error) => this.#deps.logger.error(what, error),
+    });
   }
 
-  #session(session: string): SessionFolder {
+  #session(session: string): AcpSession {
     const opened = this.#sessions.get(session);
     if (opened !== undefined) return opened;
     const lost = this.#lost.get(session);
@@ -223,7 +232,7 @@ export class AcpAgent implements Disposable {
   }
 
   /** Resolves links first: a folder must not be opened under two names, since its conversations have one writer. */
-  async #open(folder: string): Promise<SessionFolder> {
+  async #open(folder: string): Promise<OpenFolder> {
     const place = await realpath(folder).catch(() => folder);
     const known = this.#folders.get(place);
     if (known !== undefined) return known;
@@ -233,106 +242,63 @@ export class AcpAgent implements Disposable {
     return opening;
   }
 
-  async #openFolder(folder: string, place: string): Promise<SessionFolder> {
-    /** Set once the folder is open; the front end has to exist before that. */
-    const made: { folder?: SessionFolder } = {};
-    const client = {
-      update: (session: string, update: SessionUpdate) => this.#queue(session, async () => [update]),
-      started: (session: string, call: string) => this.#started(session, call),
-      output: (session: string, call: string, text: string) => {
-        const before = this.#announced.get(call);
-        if (before === undefined) return;
-        const output = (before + text).slice(-LIVE_OUTPUT);
-        this.#announced.set(call, output);
-        this.#queue(session, async () => [outputUpdate(call, output)]);
-      },
-      request: (session: string, method: string, params: object, signal: AbortSignal) =>
-        this.#request(session, method, params, signal),
-      report: (what: string, error: unknown) => this.#deps.logger.error(what, error),
+  async #openFolder(path: string, place: string): Promise<OpenFolder> {
+    const folder = unwrap(await this.#deps.openFolder(path, this.#asks));
+    const report = (what: string, error: unknown) => this.#deps.logger.error(what, error);
+    const { client, isWindow, effectOf } = folder;
+    const asking = new Asking({
+      ...{ client, effectOf, report, folder: folder.folder },
+      // Without a window nobody else could answer.
+      questions: this.#asks || !isWindow,
+      isSession: (conversation) => this.#sessions.get(conversation)?.folder === folder,
+      request: (session, method, params, signal) => this.#request(session, method, params, signal),
+    });
+    const lose = async () => {
+      const reason = await client.ended;
+      this.#folders.delete(place);
+      asking.dispose();
+      const lost = [...this.#sessions.values()].filter((session) => session.folder === folder);
+      for (const session of lost) {
+        this.#sessions.delete(session.id);
+        this.#lost.set(session.id, reason);
+        session.dispose();
+      }
+      await this.#rejoin(path, lost);
     };
-    const effectOf = (tool: string) => made.folder?.effectOf(tool);
-    const listener: FolderListener = {
-      frontend: new ClientFrontend(client, { effectOf, folder }),
-      event: (session, event) => {
-        if (made.folder !== undefined) this.#forward(made.folder, session, event, false);
-      },
-      lost: (reason) => {
-        this.#folders.delete(place);
-        const lost: string[] = [];
-        for (const [session, of] of [...this.#sessions]) {
-          if (of !== made.folder) continue;
-          this.#sessions.delete(session);
-          this.#lost.set(session, reason);
-          lost.push(session);
-        }
-        void this.#rejoin(folder, lost).catch((error: unknown) => this.#deps.logger.error('not joined again', error));
-      },
-    };
-    const opened = unwrap(await this.#deps.openFolder(folder, listener, this.#asks));
-    made.folder = opened;
-    return opened;
+    void lose().catch((error: unknown) => report('not joined again', error));
+    return { folder, asking };
   }
 
   /** Opens the lost sessions of the folder again, with the events that the client has missed. */
-  async #rejoin(folder: string, lost: readonly string[]): Promise<void> {
+  async #rejoin(folder: string, lost: readonly AcpSession[]): Promise<void> {
     const reopened = this.#deps.reopened?.(folder);
     if (reopened === undefined) return;
     await reopened;
-    for (const session of lost.filter((one) => this.#lost.has(one))) {
-      const known = this.#lastSeq.get(session) ?? 0;
-      const { folder: joined, events } = await this.#join(folder, session, []);
-      for (const event of events.filter(({ seq }) => seq > known)) this.#forward(joined, session, event, true);
+    for (const { id, lastSeq } of lost) {
+      if (this.#lost.has(id)) await this.#join(await this.#open(folder), id, lastSeq);
     }
   }
 
   /** Asks the client, after what it was sent before. Cancels the request when the signal is aborted. */
   async #request(session: string, method: string, params: object, signal: AbortSignal): Promise<unknown> {
     await this.#opening.get(session);
-    await this.#sending.get(session);
+    await this.#sessions.get(session)?.sent();
     signal.throwIfAborted();
     const { id, answer } = this.#peer.ask(method, params);
     const cancel = () => this.#peer.notify('$/cancel_request', { requestId: id });
     signal.addEventListener('abort', cancel, { once: true });
     return answer.finally(() => signal.removeEventListener('abort', cancel));
   }
-
-  #forward(folder: SessionFolder, session: string, event: LogEvent, replay: boolean): void {
-    if (this.#sessions.get(session) !== folder) return;
-    this.#lastSeq.set(session, event.seq);
-    const { snapshots, effectOf, traitsOf } = folder;
-    const deps = { folder: folder.folder, snapshots, effectOf, traitsOf, key: () => folder.keyOf(session) };
-    this.#queue(session, () => updatesOf(event, deps, replay));
-    if (event.type === 'tool_call_response') this.#announced.delete(event.id);
-    if (event.type !== 'tool_call_request' || replay) return;
-    this.#announced.set(event.id, '');
-    if (this.#early.delete(event.id)) this.#started(session, event.id);
-  }
-
-  #started(session: string, call: string): void {
-    if (!this.#announced.has(call)) this.#early.add(call);
-    else this.#queue(session, async () => [startedUpdate(call)]);
-  }
-
-  #queue(sessionId: string, make: () => Promise<readonly SessionUpdate[]>): void {
-    const send = async () => {
-      for (const update of await make()) this.#peer.notify('session/update', { sessionId, update });
-    };
-    const sent = (this.#sending.get(sessionId) ?? Promise.resolve()).then(send).catch((error: unknown) => {
-      this.#deps.logger.error('an update could not be sent', error);
-    });
-    this.#sending.set(sessionId, sent);
-  }
 }
 
-/** `wanted`: the choice, or why the request is not valid. */
-async function change(
-  folder: SessionFolder,
-  session: string,
-  wanted: ConversationChoice | string,
-): Promise<SessionSettings> {
+/** `wanted`: the choice, or why the request is not valid. In a window only the user chooses. */
+async function choose({ id, folder: { client, isWindow } }: AcpSession, wanted: ConversationChoice | string) {
   if (typeof wanted === 'string') throw new JsonRpcError(INVALID_PARAMS, wanted);
-  unwrap(await folder.choose(session, wanted));
-  return folder.settings(session);
+  const held = unwrap(await readSessionSettings(client, id));
+  if (isChosen(held, wanted)) return held;
+  if (isWindow) unwrap(failed('setting', 'The session runs in a window of VS Code.', 'Change it in that window.'));
+  unwrap(await client.call('choose', { conversation: id, ...wanted }));
+  return unwrap(await readSessionSettings(client, id));
 }
 
 function isMethod(method: string): method is AcpMethod {
@@ -341,6 +307,5 @@ function isMethod(method: string): method is AcpMethod {
 
 function unwrap<T>(result: Result<T>): T {
   if (result.ok) return result.value;
-  const { failure } = result;
-  throw new JsonRpcError(failure.code === NO_CONVERSATION ? NOT_FOUND : SERVER_ERROR, describeFailure(failure));
+  throw new JsonRpcError(SERVER_ERROR, describeFailure(result.failure));
 }

@@ -1,4 +1,5 @@
 // Questions to the user as forms of the protocol, and their answers.
+import { defined } from '../base/json/defined.ts';
 import { type InquiryRequest } from '../core/ports/ports.ts';
 import { FORM_CANCELLED, FORM_DECLINED, type FormField } from '../protocol/page/form.ts';
 import { elicitationAnswerSchema } from '../protocol/outside/acp.ts';
@@ -42,17 +43,15 @@ function describeField(field: FormField): object {
   const { type, label, about, format, options = [], default: initial, least, most } = field;
   const common = {
     title: label,
-    ...(about !== undefined && { description: about }),
-    ...(initial !== undefined && { default: initial }),
+    ...defined({ description: about, default: initial }),
   };
   const titled = options.map(({ value, label: title }) => ({ const: value, title }));
   const range = (low: string, high: string) => ({
-    ...(least !== undefined && { [low]: least }),
-    ...(most !== undefined && { [high]: most }),
+    ...defined({ [low]: least, [high]: most }),
   });
   switch (type) {
     case 'text':
-      return { type: 'string', ...common, ...(format && { format }), ...range('minLength', 'maxLength') };
+      return { type: 'string', ...common, ...defined({ format }), ...range('minLength', 'maxLength') };
     case 'number':
     case 'integer':
       return { type, ...common, ...range('minimum', 'maximum') };

@@ -1,6 +1,7 @@
 // The workspace disk for a folder without an editor: reads, lists and changes files directly.
 import { type Dirent } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { ignore, Sequence } from '../base/async.ts';
 import { decodeBytes, encodeText } from '../base/encodings.ts';
 import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
 import { shortList } from '../base/text.ts';
@@ -23,7 +24,7 @@ const LONGEST = 50 * 1024 * 1024;
 export function createFolderDisk(folder: string): WorkspaceDisk {
   const folders = [{ path: '', absolute: folder }];
   /** Edits of several calls are applied one after the other. */
-  let changing: Promise<unknown> = Promise.resolve();
+  const changes = new Sequence();
   const apply = async (edits: readonly FileEdit[]): Promise<Result<readonly AppliedEdit[]>> => {
     try {
       const pinned = await pinAll(folders, edits);
@@ -45,22 +46,18 @@ export function createFolderDisk(folder: string): WorkspaceDisk {
     folders,
     trusted: true,
     resolve: (path, options) => resolveInside(folders, path, options),
-    readJudged: (file, judge, { atMost = LONGEST } = {}) => readJudged(folders, file, { judge, atMost }),
+    readJudged: (file, judge, { atMost = LONGEST, part } = {}) => readJudged(folders, file, { judge, atMost, part }),
     unsaved: () => [],
     locate: (file) => locate(folders, file),
     listUnjudged: async (target) => {
-      const entries = await readdir(target.absolute, { withFileTypes: true }).catch(() => undefined);
+      const entries = await readdir(target.absolute, { withFileTypes: true }).catch(ignore);
       if (entries === undefined) return failed('not_found', `${target.path} does not exist.`);
       return succeeded(entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })));
     },
     decode: async (_file, bytes) => decodeBytes(bytes)?.text,
     encode: async (_file, text, like) =>
       encodeText(text, (like === undefined ? undefined : decodeBytes(like)?.encoding) ?? 'utf8'),
-    apply: (edits) => {
-      const applied = changing.then(() => apply(edits));
-      changing = applied.catch(() => undefined);
-      return applied;
-    },
+    apply: (edits) => changes.run(() => apply(edits)),
   };
 }
 

@@ -1,22 +1,24 @@
 // Reads a client's prompt: its text and its attachments.
 import { relative, isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type GivenAttachment } from '../core/agent/userText.ts';
+import { type Result, succeeded } from '../base/errors.ts';
+import { type Client } from '../core/client/client.ts';
+import { type SentAttachment, type VerbParams } from '../protocol/client/verbs.ts';
 import { type PromptPart } from '../protocol/outside/acp.ts';
 
-export interface ReadPrompt {
-  readonly text: string;
-  readonly attachments: readonly GivenAttachment[];
-}
-
-/** Attaches linked files of the folder. Other links and unknown parts are named in the text. */
-export function readPromptParts(parts: readonly PromptPart[], folder: string): ReadPrompt {
+/** Attaches linked files of the folder. Other links and unknown parts are named in the text. Stores images. */
+export async function readPromptParts(
+  parts: readonly PromptPart[],
+  { folder, client }: { readonly folder: string; readonly client: Pick<Client, 'call'> },
+): Promise<Result<Pick<VerbParams<'send'>, 'content' | 'attachments'>>> {
   const texts: string[] = [];
-  const attachments: GivenAttachment[] = [];
+  const attachments: SentAttachment[] = [];
   for (const part of parts) {
     if ('text' in part) texts.push(part.text);
     else if ('data' in part) {
-      attachments.push({ type: 'image', mediaType: part.mimeType, bytes: Buffer.from(part.data, 'base64') });
+      const stored = await client.call('attach', { media_type: part.mimeType, data: part.data });
+      if (!stored.ok) return stored;
+      attachments.push({ type: 'image', media_type: part.mimeType, ...stored.value });
     } else if ('resource' in part) {
       const { uri, text } = part.resource;
       const path = pathIn(folder, uri) ?? uri;
@@ -28,7 +30,7 @@ export function readPromptParts(parts: readonly PromptPart[], folder: string): R
       else attachments.push({ type: 'file', path });
     } else texts.push(`(a part of the type ${part.type} was left out)`);
   }
-  return { text: texts.join('\n'), attachments };
+  return succeeded({ content: texts.join('\n'), attachments });
 }
 
 /** Undefined: the address is not that of a file in the folder. */

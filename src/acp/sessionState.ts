@@ -1,7 +1,14 @@
 // The mode and the options of a session, with the labels that a client shows for them.
-import { APPROVAL_MODES, type ConversationChoice, EFFORT_CHOICES, MODES } from '../protocol/page/controlsView.ts';
-import { type Settings } from '../protocol/settings.ts';
-import { type SessionSettings } from './sessionFolder.ts';
+import { type Result, succeeded } from '../base/errors.ts';
+import { type Client } from '../core/client/client.ts';
+import {
+  APPROVAL_MODES,
+  type ConversationChoice,
+  type Effort,
+  EFFORT_CHOICES,
+  MODES,
+} from '../protocol/page/controlsView.ts';
+import { readSettings, type Settings } from '../protocol/settings.ts';
 
 const APPROVALS = 'approvals';
 const MODEL = 'model';
@@ -12,6 +19,41 @@ const APPROVAL_NAMES: Readonly<Record<Settings['approvals.mode'], string>> = {
   edits: 'Allow reads and edits',
   all: 'Allow everything',
 };
+
+/** What a client shows and may choose for a session. */
+interface SessionSettings extends Pick<Settings, 'mode' | 'approvals.mode' | 'model'> {
+  /** The models that can be chosen; empty if only the Guide answers. */
+  readonly models: readonly string[];
+  /** The levels of reasoning that the model has, and the chosen one. */
+  readonly efforts?: readonly Effort[] | undefined;
+  readonly effort?: ConversationChoice['effort'];
+}
+
+/** As they hold in a session. */
+export async function readSessionSettings(
+  client: Pick<Client, 'call'>,
+  conversation: string,
+): Promise<Result<SessionSettings>> {
+  const config = await client.call('read_config', {});
+  if (!config.ok) return config;
+  const listed = await client.call('list_models', { conversation });
+  if (!listed.ok) return listed;
+  const values = config.value.data as Readonly<Record<string, unknown>>;
+  const { settings } = readSettings((name) => values[name]);
+  const { mode = settings.mode, approvals = settings['approvals.mode'], efforts, effort } = listed.value.current;
+  const { reference: model = settings.model } = listed.value.current;
+  return succeeded({ model, mode, 'approvals.mode': approvals, models: modelsOf(settings), efforts, effort });
+}
+
+/** Whether a choice would change nothing. */
+export function isChosen(held: SessionSettings, { mode, approvals, model, effort }: ConversationChoice): boolean {
+  return (
+    (mode ?? held.mode) === held.mode &&
+    (approvals ?? held['approvals.mode']) === held['approvals.mode'] &&
+    (model ?? held.model) === held.model &&
+    (effort ?? held.effort) === held.effort
+  );
+}
 
 export function stateOf(settings: SessionSettings): object {
   return {

@@ -96,6 +96,7 @@ export type ProcessCode =
   | 'bad_command'
   | 'name_taken'
   | 'no_handle'
+  | 'not_followed'
   | 'no_input'
   | 'no_tasks'
   | 'not_running'
@@ -128,7 +129,7 @@ export type HubCode = 'hub_absent' | 'hub_off' | 'hub_refused' | 'no_agent' | 'n
 type PluginCode = 'not_approved' | 'plugin';
 
 /** MCP servers and their tools. */
-type ServerCode = 'no_server' | 'server_error' | 'sign_in';
+type ServerCode = 'no_events' | 'no_server' | 'server_error' | 'sign_in';
 
 /** The user's configuration, and the producers that depend on it. */
 type SetupCode = 'hook' | 'producer' | 'setting';

@@ -95,6 +95,7 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
   bad_command: 'This command cannot be run.',
   name_taken: 'This name is in use.',
   no_handle: 'No such background command.',
+  not_followed: 'This condition cannot be awaited here.',
   no_input: 'The command takes no input.',
   no_tasks: 'There are no tasks.',
   not_running: 'The command is not running.',
@@ -126,6 +127,7 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
   // Plugins and setup
   not_approved: 'This was not approved.',
   plugin: 'The plugin failed.',
+  no_events: 'The MCP server does not deliver this event to programs without a public address.',
   no_server: 'The MCP server is not connected.',
   server_error: 'The MCP server reported an error.',
   sign_in: 'Sign in to the MCP server first.',

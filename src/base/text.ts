@@ -1,6 +1,17 @@
 // Helpers for text: decoding, cutting at character boundaries, trimming, Markdown fences.
 import { decodeBytes } from './encodings.ts';
 
+/** Everything that may be read as the end of a line. */
+const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+
+/** Marks every line as quoted, so that no line of somebody else's text can be mistaken for Earshot's. */
+export function markLines(text: string): string {
+  return text
+    .split(LINE_END)
+    .map((line) => `| ${line}`)
+    .join('\n');
+}
+
 /** Undefined if the bytes are not text. A byte-order mark is dropped. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   return decodeBytes(bytes)?.text;

@@ -1,5 +1,10 @@
 // Names of tools for people. The English text is also the key of its translation.
 
+/** The tool whose calls are the to-do list that front ends show. */
+export const TODO_TOOL = 'todo';
+/** The tools that run commands and tasks. */
+export const RUNNING_TOOLS: ReadonlySet<string> = new Set(['run_command', 'run_task']);
+
 const LABELS: Readonly<Record<string, string>> = {
   apply_patch: 'Apply patch',
   ask_user: 'Ask a question',
@@ -24,8 +29,10 @@ const LABELS: Readonly<Record<string, string>> = {
   search: 'Search in files',
   send_message: 'Send message',
   start_agent: 'Start subagent',
+  subscribe_events: 'Subscribe to events',
   symbols: 'Look up symbol',
   todo: 'Update the to-do list',
+  wake_when: 'Set a timer or condition',
   watch: 'Watch files',
   write_file: 'Write file',
 };

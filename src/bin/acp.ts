@@ -1,25 +1,25 @@
 // Earshot for editors that speak the Agent Client Protocol: node dist/acp.js, JSON-RPC over stdin and stdout.
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { AcpAgent } from '../acp/agent.ts';
-import { createHeadlessFolder } from '../acp/headlessFolder.ts';
-import { type FolderListener, type SessionFolder } from '../acp/sessionFolder.ts';
-import { describeError, type Result, succeeded } from '../base/errors.ts';
-import { parseJsonc } from '../base/json/jsonc.ts';
+import { type AcpFolder } from '../acp/acpFolder.ts';
+import { type Result } from '../base/errors.ts';
+import { defined } from '../base/json/defined.ts';
 import { LineSplitter } from '../base/json/jsonLines.ts';
-import { type Logger, type Model } from '../core/ports/ports.ts';
+import { type Model } from '../core/ports/ports.ts';
 import { createConfiguredModels } from '../models/configuredModels.ts';
 import { KnownModels } from '../models/facts/modelFacts.ts';
 import { createGuideModel } from '../models/guide/guide.ts';
 import { environmentKey, providersIn } from '../models/providers.ts';
 import { findWindows } from '../plugins/client/windows.ts';
+import { PROGRAMS, runProgram, stderrLogger as logger } from '../node/program.ts';
+import { installNotifyProgram } from '../node/scripts/notifyProgram.ts';
 import { readSettings, type Settings } from '../protocol/settings.ts';
-import { type FolderAgentDeps, openFolderAgent } from './acp/folderAgent.ts';
+import { openFolderAgent } from './acp/folderAgent.ts';
 import { joinWindow } from './acp/joinWindow.ts';
+import { readSettingsFile } from './headless/settingsFile.ts';
 
 const HELP = `node dist/acp.js [--model NAME --base-url URL] [--settings FILE] [--storage FOLDER] [--headless]
 
@@ -37,10 +37,6 @@ const VERSION = '1';
 /** Milliseconds between looks for the window of lost sessions. */
 const REJOIN_EVERY = 1000;
 const USER_FOLDER = join(homedir(), '.earshot');
-const PREFIX = 'earshot.';
-const HERE = dirname(fileURLToPath(import.meta.url));
-/** The folder of the built programs: this module is a chunk of one. */
-const PROGRAMS = basename(HERE) === 'chunks' ? dirname(HERE) : HERE;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -55,9 +51,8 @@ async function main(): Promise<void> {
   });
   if (values.help === true) return void process.stdout.write(`${HELP}\n`);
   const given: Readonly<Record<string, unknown>> = {
-    ...(values.settings === undefined ? {} : await readSettingsFile(values.settings)),
-    ...(values.model !== undefined && { model: values.model }),
-    ...(values['base-url'] !== undefined && { baseUrl: values['base-url'] }),
+    ...(values.settings === undefined ? {} : await readSettingsFile(values.settings, '--settings')),
+    ...defined({ model: values.model, baseUrl: values['base-url'] }),
   };
   const { settings, problems } = readSettings((name) => given[name]);
   for (const { name, message } of problems) logger.warn(`${name}: ${message}`);
@@ -66,6 +61,11 @@ async function main(): Promise<void> {
     settings,
     supervisor: join(PROGRAMS, 'supervisor.cjs'),
     pdfText: join(PROGRAMS, 'pdfText.js'),
+    notifyProgram: () =>
+      installNotifyProgram(join(PROGRAMS, 'earshot-notify.js')).catch((error: unknown) => {
+        logger.error('earshot-notify could not be installed', error);
+        return undefined;
+      }),
     storage: values.storage ?? join(USER_FOLDER, 'acp'),
     userFolder: USER_FOLDER,
     capture: true,
@@ -76,9 +76,9 @@ async function main(): Promise<void> {
       logger,
       version: VERSION,
       send: (frame) => void process.stdout.write(`${frame}\n`),
-      openFolder: async (folder, listener, asks) => {
-        const joined = values.headless === true ? undefined : await joinOpenWindow(folder, listener, asks);
-        return joined ?? openHeadless(deps, folder, listener, asks);
+      openFolder: async (folder, asks) => {
+        const joined = values.headless === true ? undefined : await joinOpenWindow(folder);
+        return joined ?? openFolderAgent(deps, folder, asks);
       },
       reopened: (folder) => (values.headless === true ? undefined : untilOpenAgain(folder)),
     }),
@@ -86,28 +86,14 @@ async function main(): Promise<void> {
 }
 
 /** Undefined if no window has the folder open. */
-async function joinOpenWindow(
-  folder: string,
-  listener: FolderListener,
-  asks: boolean,
-): Promise<Result<SessionFolder> | undefined> {
+async function joinOpenWindow(folder: string): Promise<Result<AcpFolder> | undefined> {
   const [window] = await findWindows(folder);
-  return window && joinWindow({ logger, version: VERSION }, window, folder, listener, asks);
+  return window && joinWindow({ logger, version: VERSION }, window, folder);
 }
 
 /** Sessions of a closed window continue only in a window. */
 async function untilOpenAgain(folder: string): Promise<void> {
   while ((await findWindows(folder)).length === 0) await setTimeout(REJOIN_EVERY);
-}
-
-async function openHeadless(
-  deps: FolderAgentDeps,
-  folder: string,
-  listener: FolderListener,
-  asks: boolean,
-): Promise<Result<SessionFolder>> {
-  const opened = await openFolderAgent(deps, folder, listener.frontend, asks);
-  return opened.ok ? succeeded(createHeadlessFolder(opened.value, listener)) : opened;
 }
 
 /** Resolves once the client has closed the input and nothing runs any more. */
@@ -129,13 +115,6 @@ async function serve(agent: AcpAgent): Promise<void> {
   await agent.close();
 }
 
-async function readSettingsFile(path: string): Promise<Record<string, unknown>> {
-  const parsed = parseJsonc(await readFile(path, 'utf8'));
-  if (typeof parsed !== 'object' || parsed === null) throw new Error(`--settings: ${path} has no JSON object.`);
-  const entries = Object.entries(parsed).filter(([name]) => name.startsWith(PREFIX));
-  return Object.fromEntries(entries.map(([name, value]) => [name.slice(PREFIX.length), value]));
-}
-
 /** Without any provider the Guide answers, whatever model is named. */
 function modelChooser(settings: Settings): (reference: string) => Model | undefined {
   const guide = createGuideModel();
@@ -148,19 +127,4 @@ function modelChooser(settings: Settings): (reference: string) => Model | undefi
   return (reference) => (reference === '' || hasNone ? guide : configured(reference));
 }
 
-/** Logs to stderr, since stdout carries the protocol. */
-const logger: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: (message) => void process.stderr.write(`${message}\n`),
-  error: (message, error) =>
-    void process.stderr.write(`${message}${error === undefined ? '' : `: ${describeError(error)}`}\n`),
-};
-
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    process.stderr.write(`${describeError(error)}\n`);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -1,6 +1,5 @@
 // The program that takes the first capture of a folder. Reads one line of JSON, prints the result, and stops early when
 // its input ends.
-import '../node/olderNode.ts';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { openGitFolder } from '../storage/checkpoints/checkpointGit.ts';

@@ -1,9 +1,9 @@
 // The hub on its own, for CI and other editors: node dist/hub.js --dir FOLDER.
 import { parseArgs } from 'node:util';
-import { describeError } from '../base/errors.ts';
 import { startHubServer } from '../hub/hubServer.ts';
 import { joinByServer } from '../hub/nats/join.ts';
 import { commandLineLabel, type JoinOptions, readJoinOptions } from '../hub/nats/joinOptions.ts';
+import { onSignal, runProgram, stderrLogger } from '../node/program.ts';
 import { realFileSystem } from '../node/files/fileSystem.ts';
 import { hubFolder } from '../node/hubFolder.ts';
 import { tryKernelLock } from '../node/kernelLock.ts';
@@ -61,14 +61,11 @@ async function main(): Promise<number> {
     identity,
     join: await joinByServer({ ...values, server: values.server ?? '' }, commandLineLabel, { tryLock: tryKernelLock }),
     ulid: () => realIds.ulid(),
-    report: (message, error) =>
-      void process.stderr.write(`${message}${error === undefined ? '' : `: ${describeError(error)}`}\n`),
+    report: stderrLogger.error,
   });
   if (server === undefined) throw new Error('Another process serves the hub of this folder. Connect to that one.');
   printLine(JSON.stringify(server.address));
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
+  await new Promise<void>(onSignal);
   await server.close();
   return 0;
 }
@@ -119,10 +116,4 @@ function readIdentity(text: string): { name: string; role: string; module: strin
   return { name, role, module };
 }
 
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    process.stderr.write(`${describeError(error)}\n`);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -2,11 +2,11 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { describeError } from '../base/errors.ts';
-import { useForwardedSocket } from '../hub/agents/windowMembership.ts';
+import { useForwardedSocket } from '../hub/client/joinHub.ts';
 import { watchClientName } from '../hub/mcp/clientName.ts';
 import { Mailbox } from '../hub/mcp/mailbox.ts';
 import { createHubMcpServer } from '../hub/mcp/mcpServer.ts';
+import { inputEnded, runProgram, stderrLogger } from '../node/program.ts';
 import { realFileSystem } from '../node/files/fileSystem.ts';
 import { hubFolder } from '../node/hubFolder.ts';
 import { tryKernelLock } from '../node/kernelLock.ts';
@@ -50,8 +50,7 @@ async function main(): Promise<void> {
     const given = values[option];
     if (given !== undefined && !HUB_NAME.test(given)) throw new Error(`--${option}: use 1 to 32 of a-z, 0-9, _ and -.`);
   }
-  const report = (message: string, error?: unknown) =>
-    void process.stderr.write(`${message}${error === undefined ? '' : `: ${describeError(error)}`}\n`);
+  const report = stderrLogger.error;
   const mailbox = new Mailbox({
     files: realFileSystem,
     clock: realClock,
@@ -72,7 +71,7 @@ async function main(): Promise<void> {
     transport: new StdioServerTransport(input, process.stdout),
     onerror: (error) => report('MCP', error),
   });
-  await ended();
+  await inputEnded();
   await served.close();
   await mailbox.close();
 }
@@ -87,19 +86,4 @@ async function answer(
   return socket === undefined ? folder : useForwardedSocket(realFileSystem, folder, resolve(socket));
 }
 
-/** Resolves once the client closes the input, or a signal ends this process. */
-function ended(): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdin.once('end', resolve);
-    process.stdin.once('close', resolve);
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
-}
-
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    process.stderr.write(`${describeError(error)}\n`);
-    process.exit(1);
-  },
-);
+runProgram(main);

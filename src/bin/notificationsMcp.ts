@@ -2,8 +2,10 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { ignore } from '../base/async.ts';
 import { describeError } from '../base/errors.ts';
 import { watchClientName } from '../hub/mcp/clientName.ts';
+import { inputEnded, runProgram } from '../node/program.ts';
 import { agentProcess } from '../node/agentProcess.ts';
 import { agentNameOf } from '../plugins/notificationsMcp/agentName.ts';
 import { createNotificationsServer } from '../plugins/notificationsMcp/notificationsServer.ts';
@@ -29,7 +31,7 @@ class ObservedTransport extends StdioServerTransport {
     if (!('id' in message) || message.id === undefined || 'method' in message) return;
     const then = this.#after.get(message.id);
     this.#after.delete(message.id);
-    await then?.().catch(() => undefined);
+    await then?.().catch(ignore);
   }
 }
 
@@ -53,24 +55,9 @@ async function main(): Promise<void> {
     transport,
     onerror: (error) => void process.stderr.write(`MCP: ${describeError(error)}\n`),
   });
-  await ended();
+  await inputEnded();
   await served.close();
   link.close();
 }
 
-/** Resolves once the client closes the input, or a signal ends this process. */
-function ended(): Promise<void> {
-  return new Promise((done) => {
-    process.stdin.once('end', done);
-    process.stdin.once('close', done);
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => done());
-  });
-}
-
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    process.stderr.write(`${describeError(error)}\n`);
-    process.exit(1);
-  },
-);
+runProgram(main);

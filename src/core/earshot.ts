@@ -1,4 +1,5 @@
 // Manages the live conversations of a window and connects them with the dispatcher, the producers and the loop.
+import { defined } from '../base/json/defined.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, type Failure, failed, type Result, succeeded } from '../base/errors.ts';
@@ -10,6 +11,7 @@ import { Captures } from './checkpoints/captures.ts';
 import { Choices } from './choices.ts';
 import { viewAsAgent } from './conversation/agentConversation.ts';
 import { type ConversationChange, type LiveConversation, storageFailure } from './conversation/liveConversation.ts';
+import { subscribeEvents } from './conversation/events/subscribeEvents.ts';
 import { ConversationLog } from './conversation/log.ts';
 import { type Opening, openOrFollow } from './conversation/opening.ts';
 import { type Folded } from './conversation/projections/project.ts';
@@ -32,6 +34,7 @@ export class Earshot implements Disposable, Publisher {
   readonly #dispatcher: Dispatcher;
   readonly #turns: Turns;
   readonly #ownership: Ownership;
+  readonly #closing = new Set<Promise<void>>();
   readonly #live = new Map<string, Live>();
   readonly #listeners = new Map<string, ConversationLog>();
   readonly #held = new DisposableStore();
@@ -58,7 +61,13 @@ export class Earshot implements Disposable, Publisher {
     const changed = (change: ConversationChange) => this.#onDidChange.fire(change);
     this.tools = this.#held.add(new ToolRegistry(ports.tools, report));
     this.#hooks = this.#held.add(new ConversationHooks(ports));
-    this.#views = this.#held.add(new LiveViews(this.tools, report));
+    this.#views = this.#held.add(
+      new LiveViews(
+        this.tools,
+        (log, wanted, wake) => subscribeEvents({ ...ports, log }, wanted, wake ? 'setting' : undefined),
+        report,
+      ),
+    );
     const { seen, live } = this.#views;
     this.producers = this.#held.add(new Producers({ ...ports, outlet: this.#dispatcher, seen, live }));
     this.#turns = new Turns({ ports, registry: this.tools, changed, producers: this.producers });
@@ -71,11 +80,14 @@ export class Earshot implements Disposable, Publisher {
       isOpen: (live) => this.#live.get(live.log.id) === live,
       close: (id) => this.close(id),
     });
+    const { subagents } = ports;
+    this.#held.add(this.onDidChange((change) => subagents.changed(change)));
+    this.#held.add(this.onDidChangeLive((id) => subagents.liveChanged(id)));
     const listening = ports.onDidChangeSettings?.(() => {
       this.producers.refresh();
       this.reconsider();
     });
-    for (const one of [listening, ports.subagents]) if (one !== undefined) this.#held.add(one);
+    if (listening !== undefined) this.#held.add(listening);
   }
 
   get onDidChange(): Emitter<ConversationChange>['event'] {
@@ -205,6 +217,16 @@ export class Earshot implements Disposable, Publisher {
   }
 
   async close(id: string): Promise<void> {
+    const closed = this.#close(id);
+    this.#closing.add(closed);
+    try {
+      await closed;
+    } finally {
+      this.#closing.delete(closed);
+    }
+  }
+
+  async #close(id: string): Promise<void> {
     await this.stop(id);
     const live = this.#live.get(id);
     if (live === undefined) return;
@@ -221,8 +243,10 @@ export class Earshot implements Disposable, Publisher {
    */
   async shutDown(): Promise<void> {
     this.dispose();
-    await Promise.all(
-      [...this.#live.values()].map(async (live) => {
+    await Promise.all([
+      // Those that were being closed are not live any more.
+      ...this.#closing,
+      ...[...this.#live.values()].map(async (live) => {
         live.taking?.abort();
         unsubscribe(live);
         await live.log.close();
@@ -231,7 +255,7 @@ export class Earshot implements Disposable, Publisher {
         this.#release(live);
         await live.lock?.release();
       }),
-    );
+    ]);
   }
 
   publish(draft: NotificationDraft, to?: string, sender?: string): Promise<unknown> {
@@ -278,8 +302,8 @@ export class Earshot implements Disposable, Publisher {
   }
 
   #join(id: string, { opened, owner }: Opening): Live {
-    const { clock, ids, logger: output, checkpoints } = this.#ports;
-    const log = new ConversationLog({ id, opened, clock, ids, logger: output, tools: this.tools });
+    const { checkpoints } = this.#ports;
+    const log = new ConversationLog({ ...this.#ports, id, opened, tools: this.tools });
     const handOver = new HandOver({
       log,
       requests: this.#ports.frontend.requests,
@@ -289,14 +313,13 @@ export class Earshot implements Disposable, Publisher {
       asked: () => this.#onDidChange.fire({ conversation: id }),
     });
     const edits = new OwnEdits(() => this.#views.changed());
-    const captures = checkpoints && new Captures({ ...this.#ports, checkpoints, log, output });
+    const captures = checkpoints && new Captures({ ...this.#ports, checkpoints, log });
     const live: Live = {
       log,
       held: new DisposableStore(),
       handOver,
       edits,
-      ...(owner && { owner }),
-      ...(captures && { captures }),
+      ...defined({ owner, captures }),
     };
     this.#live.set(id, live);
     live.held.add(handOver);
@@ -324,7 +347,7 @@ export class Earshot implements Disposable, Publisher {
   #release(live: Live): void {
     this.#live.delete(live.log.id);
     unsubscribe(live);
-    this.#ports.handles?.release(live.log.id);
+    this.#ports.handles.release(live.log.id);
     live.held.dispose();
     this.#onDidChangeLive.fire(live.log.id);
   }

@@ -1,5 +1,5 @@
-// Keeps conversations live that no chat shows, while something runs in them, a mention is pending or a plugin holds
-// them.
+// Keeps conversations live that no chat shows, while something runs in them or is due, a mention is pending or a plugin
+// holds them.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { type Earshot } from './earshot.ts';
@@ -7,11 +7,14 @@ import { isMention } from './notify/activation.ts';
 import { type Logger } from './ports/ports.ts';
 import { type Supervision } from './ports/processes.ts';
 import { type Handles } from './tools/handles.ts';
+import { type Wakes } from './wakes/wakes.ts';
 
 export interface KeepAliveDeps {
   readonly earshot: Earshot;
   readonly handles: Handles;
   readonly supervision: Pick<Supervision, 'hasUnfinished'>;
+  /** Absent: there are no timers and conditions. */
+  readonly wakes?: Pick<Wakes, 'hasAny' | 'due'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -63,12 +66,6 @@ export class KeepAlive implements Disposable {
     });
   }
 
-  /** Call when it is shown again. */
-  rejoin(id: string): void {
-    this.#left.delete(id);
-    this.#stopTimer(id);
-  }
-
   /**
    * Opens conversations whose turns were running when the window was closed. Open approvals and questions are asked
    * again.
@@ -84,15 +81,21 @@ export class KeepAlive implements Disposable {
     }
   }
 
-  /** Opens those of these conversations whose commands are still running, since their supervisors wait for an owner. */
+  /**
+   * Opens those of these conversations whose commands are still running, since their supervisors wait for an owner, or
+   * that have a timer or a condition.
+   */
   async reattach(ids: readonly string[], attempts = ATTEMPTS): Promise<void> {
-    const { earshot, supervision, handles } = this.#deps;
+    const { earshot, supervision, handles, wakes } = this.#deps;
     const again: string[] = [];
+    const due = (await wakes?.due()) ?? new Set();
     for (const id of ids) {
-      if (earshot.get(id) !== undefined || !(await supervision.hasUnfinished(id))) continue;
+      if (earshot.get(id) !== undefined || !(due.has(id) || (await supervision.hasUnfinished(id)))) continue;
       const opened = await earshot.open(id);
-      if (opened.ok && opened.value.owned && handles.hasRunning(id)) {
+      if (opened.ok && opened.value.owned && (due.has(id) || handles.hasRunning(id))) {
         this.#left.add(id);
+        // What was due may be firing just now, which wakes the model a moment later.
+        this.#closeWhenIdle(id);
         continue;
       }
       await earshot.close(id);
@@ -133,7 +136,9 @@ export class KeepAlive implements Disposable {
 
   #isBusy(id: string): boolean {
     const isRunning = this.#deps.earshot.get(id)?.running === true;
-    return isRunning || this.#holds.has(id) || this.#deps.handles.hasRunning(id) || this.#isMentioned(id);
+    const { handles, wakes } = this.#deps;
+    const isNeeded = handles.hasRunning(id) || wakes?.hasAny(id) === true || this.#isMentioned(id);
+    return isRunning || this.#holds.has(id) || isNeeded;
   }
 
   /** Whether another agent waits for an answer. */

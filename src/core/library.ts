@@ -105,7 +105,7 @@ export class Library {
   async remove(id: string): Promise<Result<void>> {
     const live = this.#earshot.get(id);
     if (live !== undefined && !live.owned) return openElsewhere(live.owner);
-    await this.#ports.handles?.stopAll(id, 'its conversation was deleted');
+    await this.#ports.handles.stopAll(id, 'its conversation was deleted');
     const names = await this.#namesOnHub(id);
     await this.#earshot.close(id);
     const removed = await this.#removeStored(id);
@@ -116,10 +116,10 @@ export class Library {
   #removeStored(id: string): Promise<Result<void>> {
     return orStorageFailure(async () => {
       const { lock, store } = this.#ports;
-      const held = await lock?.acquire(id);
-      if (lock !== undefined && held === undefined) throw new FailureError(openElsewhere(await lock.owner(id)).failure);
+      const held = await lock.acquire(id);
+      if (held === undefined) throw new FailureError(openElsewhere(await lock.owner(id)).failure);
       const removed = await store.remove(id);
-      await held?.release();
+      await held.release();
       if (!removed.ok) throw new FailureError(removed.failure);
     });
   }

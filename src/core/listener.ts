@@ -12,13 +12,15 @@ import { storageFailure } from './conversation/liveConversation.ts';
 import { type ConversationLog } from './conversation/log.ts';
 import { type WatchArguments } from './conversation/projections/watches.ts';
 import { changeWatches } from './conversation/watching.ts';
-import { fileStatesOf } from './files/fileState.ts';
-import { type OwnEdit, separateOwnEdit } from './listenerEdit.ts';
+import { fileStatesOf, GONE } from './files/fileState.ts';
 import { type Clock, type Ids, type Logger } from './ports/ports.ts';
 import { type DeliveryPoint, type RequestConfig, type Sample } from './ports/producers.ts';
 import { type Snapshots } from './ports/storage.ts';
 import { type Workspace } from './ports/workspace.ts';
 import { withdrawShown } from './tools/fileViews.ts';
+import { fileChanged } from './notify/wording/fileChange.ts';
+import { type SeenState } from './ports/fileViews.ts';
+import { decideActivation, type WakeHistory } from './notify/activation.ts';
 
 /** A usual context window, since the agent's model is not known. */
 const CONTEXT_WINDOW = 200_000;
@@ -63,10 +65,14 @@ export class Listener implements Disposable {
   readonly #onDidChange: Emitter<void>;
   /** For each offered carrier that is not confirmed as delivered: the taker that has it. */
   readonly #leases = new Map<number, Taker>();
+  readonly waking: ListenerWaking;
+  /** The takers that were woken and have not confirmed what woke them. */
+  readonly #wokenTakers = new Set<Taker>();
 
   constructor(deps: ListenerDeps) {
     this.#deps = deps;
     const { log, ports } = deps;
+    this.waking = this.#held.add(new ListenerWaking({ log, ports }));
     this.#onDidChange = this.#held.add(new Emitter((error) => ports.logger.error('a listener failed', error)));
     this.#held.add(log.onDidAppend(({ event }) => event.type.startsWith('notification_') && this.#onDidChange.fire()));
     this.#held.add(log.onDidReset(() => this.#onDidChange.fire()));
@@ -146,8 +152,17 @@ export class Listener implements Disposable {
       const { open } = this.log.state.offers;
       const free = [...open].filter(([carrier]) => (this.#leases.get(carrier) ?? taker) === taker);
       for (const [carrier] of free) this.#leases.set(carrier, taker);
+      if (free.length === 0) this.#wokenTakers.delete(taker);
       await carried;
       return succeeded({ text: free.map(([, text]) => text).join('\n\n'), through: free.at(-1)?.[0] ?? 0 });
+    });
+  }
+
+  /** The taker's agent is idle: calls `done` once, with whether something wakes it now. */
+  wait(taker: Taker, done: (woken: boolean) => void): Disposable {
+    return this.waking.wait((woken) => {
+      if (woken) this.#wokenTakers.add(taker);
+      done(woken);
     });
   }
 
@@ -157,6 +172,7 @@ export class Listener implements Disposable {
       const carriers = [...this.#leases].flatMap(([carrier, by]) =>
         by === taker && carrier <= through ? carrier : [],
       );
+      this.#wokenTakers.delete(taker);
       if (carriers.length === 0) return succeeded(undefined);
       await this.log.append({ type: 'carriers_accepted', carriers });
       for (const carrier of carriers) this.#leases.delete(carrier);
@@ -169,6 +185,7 @@ export class Listener implements Disposable {
     const before = this.#leases.size;
     for (const [carrier, by] of this.#leases) if (by === taker) this.#leases.delete(carrier);
     if (this.#leases.size < before) this.#onDidChange.fire();
+    if (this.#wokenTakers.delete(taker)) this.waking.owe();
   }
 
   dispose(): void {
@@ -218,5 +235,145 @@ export class Listener implements Disposable {
     } catch (error) {
       return storageFailure(error);
     }
+  }
+}
+
+/** The file around the edit, as far as the agent's tool names it; `after` is absent if nothing was changed since. */
+interface OwnEdit {
+  readonly before?: string;
+  readonly after?: string;
+}
+
+interface SeparatedEdit {
+  /** The bytes that the agent knows from now on. */
+  readonly hash: string;
+  /** What others changed between the last view and the edit. */
+  readonly earlier?: Sample;
+  /** What others changed since the edit. */
+  readonly later?: Sample;
+}
+
+interface EditedFile {
+  /** What the agent knew of the file before. */
+  readonly known: SeenState | undefined;
+  readonly edit: OwnEdit;
+  readonly view: { readonly hash: string };
+  /** The file's present bytes. */
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Separates an outside agent's own edit of a file from what others changed right before and right after it, by content.
+ */
+async function separateOwnEdit(
+  snapshots: Snapshots,
+  path: string,
+  { known, edit, view, bytes }: EditedFile,
+): Promise<SeparatedEdit> {
+  const encoder = new TextEncoder();
+  const [before, after] = [edit.before, edit.after].map((text) =>
+    text === undefined ? undefined : encoder.encode(text),
+  );
+  const changed = (from: Uint8Array | undefined, to: Uint8Array, hash: string): Sample => {
+    const draft = fileChanged(path, from, { bytes: to, hash }, { type: 'outside' });
+    return { kind: draft.kind, subject: draft.subject ?? '', draft };
+  };
+  const found: { earlier?: Sample; later?: Sample } = {};
+  if (before !== undefined && known !== undefined && known.hash !== GONE) {
+    const hash = snapshots.hash(before);
+    if (hash !== known.hash && hash !== known.announced) {
+      await snapshots.put(before);
+      found.earlier = changed(await snapshots.get(known.hash), before, hash);
+    }
+  }
+  if (after === undefined) return { ...found, hash: view.hash };
+  const present = snapshots.hash(bytes);
+  const own = await snapshots.put(after);
+  if (own === present) return { ...found, hash: own };
+  await snapshots.put(bytes);
+  return { ...found, hash: own, later: changed(after, bytes, present) };
+}
+
+interface ListenerWakingDeps {
+  readonly log: ConversationLog;
+  readonly ports: { readonly clock: Clock; settings(): Settings };
+}
+
+/** `woken`: false if a newer waiter has taken its place, so that one event wakes the agent once. */
+type Waiter = (woken: boolean) => void;
+
+/** Decides when an idle outside agent may be woken: by the rules and within the limits of conversations. */
+class ListenerWaking implements Disposable {
+  readonly #deps: ListenerWakingDeps;
+  readonly #held = new DisposableStore();
+  #waiter: Waiter | undefined;
+  #timer: Disposable | undefined;
+  #inARow = 0;
+  #woken = new Map<string, WakeHistory>();
+  /** It was woken, but did not get what woke it. */
+  #isOwed = false;
+
+  constructor(deps: ListenerWakingDeps) {
+    this.#deps = deps;
+    this.#held.add(deps.log.onDidAppend(({ event }) => event.type === 'notification_queued' && this.#reconsider()));
+    this.#held.add(deps.log.onDidReset(() => this.#reconsider()));
+  }
+
+  /** A message of the user resets the limits of wake-ups in a row. */
+  userWrote(): void {
+    this.#inARow = 0;
+    this.#woken = new Map();
+    this.#isOwed = false;
+  }
+
+  /** The agent is gone with what it was woken for: the next waiter is woken at once. */
+  owe(): void {
+    this.#isOwed = true;
+    this.#reconsider();
+  }
+
+  /** The agent is idle: calls `waiter` once, at once if something may wake it now. Takes the place of an earlier waiter. */
+  wait(waiter: Waiter): Disposable {
+    this.#waiter?.(false);
+    this.#waiter = waiter;
+    this.#reconsider();
+    return {
+      dispose: () => {
+        if (this.#waiter === waiter) this.#waiter = undefined;
+      },
+    };
+  }
+
+  dispose(): void {
+    this.#timer?.dispose();
+    this.#held.dispose();
+  }
+
+  #reconsider(): void {
+    this.#timer?.dispose();
+    this.#timer = undefined;
+    const waiter = this.#waiter;
+    if (waiter === undefined) return;
+    const { log, ports } = this.#deps;
+    const now = ports.clock.now();
+    const decision = decideActivation({
+      ...{ pending: log.state.pending.notifications, settings: ports.settings(), now, grants: log.state.wakes },
+      ...{ doing: 'nothing', userHasWritten: true, outcome: 'done', mayAsk: true, lastAbort: undefined },
+      ...{ inARow: this.#inARow, woken: this.#woken },
+    });
+    if (decision.type === 'held' && decision.until !== undefined) {
+      this.#timer = ports.clock.after(decision.until - now, () => this.#reconsider());
+    }
+    const wakes = decision.type === 'wake' || decision.type === 'interrupt';
+    if (!wakes && !this.#isOwed) return;
+    if (wakes) {
+      if (decision.granted !== true) this.#inARow += 1;
+      for (const kind of decision.kinds) {
+        this.#woken.set(kind, { times: (this.#woken.get(kind)?.times ?? 0) + 1, at: now });
+      }
+    }
+    this.#isOwed = false;
+    this.#waiter = undefined;
+    waiter(true);
   }
 }

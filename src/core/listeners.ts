@@ -69,7 +69,10 @@ export class Listeners {
     return [...this.#live.values()].map(({ listener }) => listener);
   }
 
-  /** Removes old logs, and makes recently used ones live, so that notifications are queued for them. */
+  /**
+   * Removes old logs, and makes recently used ones live, so that notifications are queued for them: all at once, since
+   * what waits for whoever is live, such as a line of a script, is given away only once.
+   */
   start(): Promise<void> {
     return this.#changes.run(async () => {
       const { store, clock, logger } = this.#deps;
@@ -78,11 +81,13 @@ export class Listeners {
         logger.warn(`listeners cannot be listed: ${listed.failure.message}`);
         return;
       }
+      const joining: (() => void)[] = [];
       for (const { id, title, lastActivity } of listed.value) {
         const age = clock.now() - lastActivity;
         if (age > KEPT_FOR) await this.#remove(id);
-        else if (age < LIVE_FOR) await this.#open(id, readTitle(title));
+        else if (age < LIVE_FOR) await this.#open(id, readTitle(title), (join) => joining.push(join));
       }
+      for (const join of joining) join();
     });
   }
 
@@ -160,7 +165,12 @@ export class Listeners {
     this.#onDidJoin.fire();
   }
 
-  async #open(id: string, identity: ListenerIdentity): Promise<Result<LiveListener>> {
+  /** `when` gets the function that makes it live; absent: that is done at once. */
+  async #open(
+    id: string,
+    identity: ListenerIdentity,
+    when: (join: () => void) => void = (join) => join(),
+  ): Promise<Result<LiveListener>> {
     const { store, lock, clock, ids, logger, earshot } = this.#deps;
     const opening = await openOrFollow({ store, lock }, id);
     if (!opening.ok) return opening;
@@ -176,7 +186,7 @@ export class Listeners {
         await log.append({ type: 'conversation_started', key: ids.key() });
         await log.append({ type: 'listener_started', agent: identity.agent });
       }
-      parts.add(earshot.joinListener(log));
+      when(() => parts.add(earshot.joinListener(log)));
       const listener = parts.add(
         new Listener({ log, ports: this.#deps, sample: (point) => earshot.producers.sample(point) }),
       );

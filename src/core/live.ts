@@ -1,6 +1,7 @@
 // The state of a live conversation in this window beyond its log: its owner, its turn, its subscriptions.
 import { type Disposable, type DisposableStore } from '../base/disposable.ts';
 import { type Failure, failed } from '../base/errors.ts';
+import { defined } from '../base/json/defined.ts';
 import { type Activator } from './agent/activator.ts';
 import { type HandOver } from './agent/handOver.ts';
 import { type TurnControl } from './agent/turnControl.ts';
@@ -28,6 +29,8 @@ export interface Live {
   repairing?: Promise<void>;
   /** Its subscriptions, while this window is the owner. */
   subscriptions?: Disposable;
+  /** Its timers and conditions, while this window is the owner. */
+  wakes?: Disposable;
   /** Set while this window is the owner. */
   activator?: Activator;
   turn?: { readonly control: TurnControl; readonly ended: Promise<void> };
@@ -45,9 +48,7 @@ export function viewLive(live: Live): LiveConversation {
     asking: live.handOver.asking,
     owned: log.owned,
     changing: (paths) => live.edits.hold(paths),
-    ...(owner !== undefined && { owner }),
-    ...(awaited && { awaited }),
-    ...(heldBack !== undefined && { heldBack }),
+    ...defined({ owner, awaited, heldBack }),
   };
 }
 

@@ -43,7 +43,9 @@ export class Ownership {
     }
     live.subscriptions = this.#deps.join(live);
     turns.startActivator(live);
-    await ports.handles?.reattach(log, lock?.handedOver === true);
+    await ports.handles.reattach(log, lock?.handedOver === true);
+    // After the commands, since conditions are about them.
+    if (ports.wakes !== undefined) live.wakes = ports.wakes.join(log);
     await turns.resume(live, lock?.handedOver === true);
     if (lock === undefined) return;
     live.held.add(lock.onDidRequest(() => live.handOver.request()));
@@ -53,7 +55,7 @@ export class Ownership {
   async take(live: Live, ifFree: boolean): Promise<Result<void>> {
     const { lock: locks } = this.#deps.ports;
     const isMine = () => live.log.owned;
-    if (isMine() || live.taking !== undefined || locks === undefined) return succeeded(undefined);
+    if (isMine() || live.taking !== undefined) return succeeded(undefined);
     const { id } = live.log;
     const taking = new AbortController();
     live.taking = taking;
@@ -109,13 +111,13 @@ export class Ownership {
     unsubscribe(live);
     await closed;
     await this.#untilEnded(live);
-    this.#deps.ports.handles?.release(id);
+    this.#deps.ports.handles.release(id);
     await live.lock?.release();
     delete live.lock;
     const followed = await this.#deps.ports.store.follow(id);
     if (!followed.ok || !this.#deps.isOpen(live)) return this.#deps.close(id);
     live.log.become(followed.value);
-    const owner = await this.#deps.ports.lock?.owner(id);
+    const owner = await this.#deps.ports.lock.owner(id);
     if (owner !== undefined) live.owner = owner;
     this.#deps.changed({ conversation: id, reset: true });
   }
@@ -129,6 +131,8 @@ export class Ownership {
 export function unsubscribe(live: Live): void {
   live.subscriptions?.dispose();
   delete live.subscriptions;
+  live.wakes?.dispose();
+  delete live.wakes;
   live.activator?.dispose();
   delete live.activator;
 }

@@ -2,14 +2,14 @@
 import { type CommandEnd } from '../base/commandEnd.ts';
 import { Emitter } from '../base/emitter.ts';
 import { failed, type Result } from '../base/errors.ts';
+import { defined } from '../base/json/defined.ts';
 import { printPath } from '../base/printPath.ts';
-import { wholeCharacters } from '../base/text.ts';
+import { markLines, wholeCharacters } from '../base/text.ts';
 import { type EventOf, type LogEvent } from '../protocol/event.ts';
 import { maskKey } from './conversation/key.ts';
 import { type LiveConversation } from './conversation/liveConversation.ts';
 import { type SupervisedCommand } from './ports/processes.ts';
 import { BY_USER, LIMIT_REACHED } from './tools/handleTexts.ts';
-import { markLines } from './tools/messageTexts.ts';
 
 /** The limit of its output, in bytes; the rest is dropped. */
 const MOST_OUTPUT = 1024 * 1024;
@@ -76,7 +76,7 @@ export class SubagentProcess implements SupervisedCommand {
       inputOpen: false,
       size: this.#size,
       kept: 0,
-      ...(this.#end !== undefined && { end: this.#end }),
+      ...defined({ end: this.#end }),
       ...(this.#waitsFor !== undefined && this.#end === undefined && { waitsFor: this.#waitsFor }),
     };
   }
@@ -174,7 +174,7 @@ export class SubagentProcess implements SupervisedCommand {
     if (this.#end !== undefined) return;
     const milliseconds = Math.max(0, at - Date.parse(this.#deps.startedAt));
     const ended = { cause, code, signal: null, at: new Date(at).toISOString(), milliseconds };
-    this.#end = { ...ended, ...(reason !== undefined && { reason }) };
+    this.#end = { ...ended, ...defined({ reason }) };
     this.#deps.onEnd();
     this.#emitter.fire();
   }

@@ -1,6 +1,7 @@
 // Starts subagents, follows them to their end, counts their usage for the parent conversation, and stops them with it.
-import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
+import { type Disposable, toDisposable } from '../base/disposable.ts';
 import { FailureError, failed, type Result, succeeded } from '../base/errors.ts';
+import { defined } from '../base/json/defined.ts';
 import { EVENT_VERSION, type EventDraft, type EventOf, type LogEvent } from '../protocol/event.ts';
 import { type ConversationChange, type LiveConversation } from './conversation/liveConversation.ts';
 import { withChosen } from './conversation/choices.ts';
@@ -26,6 +27,8 @@ const NOT_BEGUN = 'the editor was closed before it began';
 
 export interface SubagentsDeps extends Pick<Ports, 'clock' | 'ids' | 'logger' | 'store' | 'settings' | 'models'> {
   model(): { readonly id: string };
+  /** What exists only after the subagents do: Earshot and its handles need them. */
+  host(): SubagentsHost;
 }
 
 export interface SubagentsHost {
@@ -38,26 +41,22 @@ export interface SubagentsHost {
   hold?(conversation: string, opened: boolean): Disposable;
 }
 
-/** Created before Earshot, whose handles and limits need it; `attach` provides the rest later. */
-export class Subagents implements SubagentStarter, AgentRuns, Disposable {
+/** Earshot calls `changed` and `liveChanged` with every change of its conversations. */
+export class Subagents implements SubagentStarter, AgentRuns {
   readonly #deps: SubagentsDeps;
-  readonly #held = new DisposableStore();
   /** The subagents that this window follows, by conversation. */
   readonly #processes = new Map<string, SubagentProcess>();
   /** The parents of subagents that have not ended, by conversation, even while nobody follows the subagent. */
   readonly #parents = new Map<string, string>();
   /** Requests that run, or that the log of their root does not count yet. */
   readonly #underWay = new Set<{ readonly root: string; readonly tokens: number }>();
-  #host: SubagentsHost | undefined;
 
   constructor(deps: SubagentsDeps) {
     this.#deps = deps;
   }
 
-  attach(host: SubagentsHost): void {
-    this.#host = host;
-    this.#held.add(host.earshot.onDidChange((change) => this.#changed(change)));
-    this.#held.add(host.earshot.onDidChangeLive((id) => this.#liveChanged(id)));
+  get #host(): SubagentsHost {
+    return this.#deps.host();
   }
 
   usageFor(conversation: string): CountedUsage | undefined {
@@ -94,8 +93,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
 
   async prepare(request: SubagentRequest): Promise<Result<PreparedSubagent>> {
     const problem = this.whyNot(request);
-    if (problem !== undefined || this.#host === undefined)
-      return failed('refused', problem ?? 'Subagents cannot be started yet.');
+    if (problem !== undefined) return failed('refused', problem);
     const { earshot } = this.#host;
     const conversation = this.#deps.ids.ulid();
     const startedAt = this.#now();
@@ -123,7 +121,6 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   /** Reattaches after a restart, or after another window owned the parent conversation. */
   async reattach({ conversation, parent, startedAt }: Parameters<AgentRuns['reattach']>[0]) {
     const host = this.#host;
-    if (host === undefined) return undefined;
     const end = await this.#deps.store.end(conversation);
     if (!end.ok) return undefined;
     const wasOpen = host.earshot.get(conversation) !== undefined;
@@ -145,8 +142,31 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     return process;
   }
 
-  dispose(): void {
-    this.#held.dispose();
+  changed({ conversation, folded }: ConversationChange): void {
+    const live = this.#get(conversation);
+    const process = this.#processes.get(conversation);
+    if (folded !== undefined) {
+      const { event } = folded;
+      process?.fold(event);
+      if (event.type === 'model_call' && live !== undefined) this.#count(live, event);
+      if (event.type === 'turn_ended' && event.outcome === 'stopped' && live?.owned === true)
+        this.#stopFor(conversation);
+      if (event.type === 'choice_made') this.#passOn(conversation, event);
+    }
+    if (live !== undefined) process?.update(live);
+  }
+
+  liveChanged(conversation: string): void {
+    if (this.#get(conversation) !== undefined) return;
+    this.#processes.get(conversation)?.update(undefined);
+    this.#parents.delete(conversation);
+    // The conversation was closed here, so its subagents are stopped. One that another window took over is still live
+    // here.
+    for (const [child, parent] of this.#parents) {
+      if (parent !== conversation) continue;
+      this.#parents.delete(child);
+      void this.#host.earshot.stop(child).catch((error: unknown) => this.#report(error));
+    }
   }
 
   #opening({ parent, task, name, tools, model }: SubagentRequest): LogEvent[] {
@@ -158,7 +178,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
       name,
       depth: (subagent?.depth ?? 0) + 1,
       ...(given !== undefined && { tools: [...given] }),
-      ...(model !== undefined && { model }),
+      ...defined({ model }),
     };
     const { model: ofParent, ...chosen } = this.#get(parent)?.log.state.choice.current ?? {};
     const choice = { ...chosen, ...(model === undefined && ofParent !== undefined && { model: ofParent }) };
@@ -177,8 +197,8 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   }
 
   async #begin(process: SubagentProcess, task: string): Promise<void> {
-    const sent = await this.#host?.earshot.send(process.agent.conversation, task);
-    if (sent?.ok === false) process.fail(sent.failure.message);
+    const sent = await this.#host.earshot.send(process.agent.conversation, task);
+    if (!sent.ok) process.fail(sent.failure.message);
   }
 
   #follow(
@@ -186,7 +206,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
     opened: boolean,
   ): SubagentProcess {
     const { conversation } = one;
-    const hold = this.#host?.hold?.(conversation, opened);
+    const hold = this.#host.hold?.(conversation, opened);
     const process = new SubagentProcess({
       ...one,
       now: () => this.#deps.clock.now(),
@@ -195,8 +215,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
         hold?.dispose();
         this.#parents.delete(conversation);
         // Nobody would be notified of commands that it left in the background.
-        const stopped = this.#host?.handles.stopAll(conversation, TURN_ENDED);
-        stopped?.catch((error: unknown) => this.#report(error));
+        void this.#host.handles.stopAll(conversation, TURN_ENDED).catch((error: unknown) => this.#report(error));
       },
       onDispose: () => {
         hold?.dispose();
@@ -210,43 +229,16 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   }
 
   async #stopTurn(conversation: string): Promise<void> {
-    const { earshot } = this.#host ?? {};
+    const { earshot } = this.#host;
     // Only the owner can stop the turn.
-    if (this.#get(conversation)?.owned === false) await earshot?.continueHere(conversation);
-    await earshot?.stop(conversation);
-  }
-
-  #changed({ conversation, folded }: ConversationChange): void {
-    const live = this.#get(conversation);
-    const process = this.#processes.get(conversation);
-    if (folded !== undefined) {
-      const { event } = folded;
-      process?.fold(event);
-      if (event.type === 'model_call' && live !== undefined) this.#count(live, event);
-      if (event.type === 'turn_ended' && event.outcome === 'stopped' && live?.owned === true)
-        this.#stopFor(conversation);
-      if (event.type === 'choice_made') this.#passOn(conversation, event);
-    }
-    if (live !== undefined) process?.update(live);
-  }
-
-  #liveChanged(conversation: string): void {
-    if (this.#get(conversation) !== undefined) return;
-    this.#processes.get(conversation)?.update(undefined);
-    this.#parents.delete(conversation);
-    // The conversation was closed here, so its subagents are stopped. One that another window took over is still live
-    // here.
-    for (const [child, parent] of this.#parents) {
-      if (parent !== conversation || this.#host === undefined) continue;
-      this.#parents.delete(child);
-      void this.#host.earshot.stop(child).catch((error: unknown) => this.#report(error));
-    }
+    if (this.#get(conversation)?.owned === false) await earshot.continueHere(conversation);
+    await earshot.stop(conversation);
   }
 
   /** Mode and approvals hold for the subagents of a conversation, too. */
   #passOn(parent: string, { mode, approvals }: EventOf<'choice_made'>): void {
     const chosen = withChosen({}, { mode, approvals });
-    if (Object.keys(chosen).length === 0 || this.#host === undefined) return;
+    if (Object.keys(chosen).length === 0) return;
     for (const [child, of] of this.#parents) {
       if (of !== parent || this.#get(child)?.owned !== true) continue;
       void this.#host.earshot.choices.choose(child, chosen).catch((error: unknown) => this.#report(error));
@@ -294,14 +286,14 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   }
 
   #whyNoModel(name: string): string | undefined {
-    const names = [this.#deps.model().id, ...(this.#deps.models?.names ?? [])];
+    const names = [this.#deps.model().id, ...this.#deps.models.names];
     if (names.includes(name)) return undefined;
     return `model: ${name} is not configured. There are: ${[...new Set(names)].join(', ')}.`;
   }
 
   #toolsOf({ log }: LiveConversation): readonly string[] {
     const given = log.state.summary.subagent?.tools;
-    const all = this.#host?.earshot.tools.names ?? [];
+    const all = this.#host.earshot.tools.names;
     return given === undefined ? all : all.filter((name) => given.includes(name));
   }
 
@@ -322,7 +314,7 @@ export class Subagents implements SubagentStarter, AgentRuns, Disposable {
   }
 
   #get(conversation: string): LiveConversation | undefined {
-    return this.#host?.earshot.get(conversation);
+    return this.#host.earshot.get(conversation);
   }
 
   #now(): string {

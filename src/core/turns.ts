@@ -1,16 +1,18 @@
 // Starts and ends the turns of live conversations, and handles queued messages and notifications around their end.
 import { DisposableStore } from '../base/disposable.ts';
 import { type Failure, FailureError, failed, type Result, succeeded } from '../base/errors.ts';
+import { defined } from '../base/json/defined.ts';
 import { Activator } from './agent/activator.ts';
 import { closeTurn, recoverTurn } from './agent/calls.ts';
 import { compactTurn, cycleDeps, runTurn } from './agent/loop.ts';
-import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/requests.ts';
+import { beginQueuedTurn, beginSystemTurn, beginUserTurn } from './agent/delivery.ts';
 import { nameConversation } from './agent/titles.ts';
 import { TurnControl } from './agent/turnControl.ts';
 import { type Sampling, type TurnDeps, type TurnEnd } from './agent/turnDeps.ts';
 import { type AcceptedText } from './agent/userText.ts';
 import { withChosen } from './conversation/choices.ts';
 import { type ConversationChange, storageFailure } from './conversation/liveConversation.ts';
+import { OutsideTree } from './conversation/outside/outsideTree.ts';
 import { type ConversationChoice } from '../protocol/page/controlsView.ts';
 import { type Live } from './live.ts';
 import { type QueuedMessage } from './ports/ports.ts';
@@ -53,7 +55,7 @@ export class Turns {
       if (live.turn !== undefined) {
         return failed('running', 'The agent is still working.', 'Queue it, interrupt, or stop the turn.');
       }
-      await this.#start(live, beginUserTurn(this.#turnDeps(live), { ...text, ...(schema && { schema }) }));
+      await this.#start(live, beginUserTurn(this.#turnDeps(live), { ...text, ...defined({ schema }) }));
       return succeeded(undefined);
     });
   }
@@ -82,7 +84,7 @@ export class Turns {
       const kept = live.log.append({
         type: 'user_text_queued',
         content,
-        ...(text.typed !== undefined && { typed: text.typed }),
+        ...defined({ typed: text.typed }),
         ...(attachments.length > 0 && { attachments: [...attachments] }),
       });
       live.activator?.userWrote();
@@ -238,8 +240,9 @@ export class Turns {
     const sampling = { producers: this.#deps.producers };
     const prompt = this.#prompts.get(live) ?? new PromptState();
     this.#prompts.set(live, prompt);
-    const shared = { sampling, prompt, refusals: this.#refusals, ...(captures && { captures }) };
-    return { log, registry, edits, ports: { ...ports, ...this.#chosen(live) }, ...shared };
+    const shared = { sampling, prompt, refusals: this.#refusals, ...defined({ captures }) };
+    const outside = new OutsideTree(ports.store, registry);
+    return { log, registry, outside, edits, ports: { ...ports, ...this.#chosen(live) }, ...shared };
   }
 
   /** The ports as they hold in this conversation, also after a choice that is made during the turn. */
@@ -316,7 +319,7 @@ export class Turns {
   }
 
   #notifyChanged(live: Live, failure: Failure | undefined): void {
-    this.#deps.changed({ conversation: live.log.id, ...(failure !== undefined && { failure }) });
+    this.#deps.changed({ conversation: live.log.id, ...defined({ failure }) });
   }
 
   #name(live: Live): void {

@@ -23,8 +23,7 @@ export interface HookAnswer extends HookVerdict {
 /** Ignores approvals and changes of arguments in the answer: only the user and the user's settings approve calls. */
 export function readHookAnswer(event: HookEvent, hook: string, { code, stdout, stderr }: HookEnd): HookAnswer {
   if (code === REFUSED) return { refused: reasonIn(stderr), added: [] };
-  if (code !== 0)
-    return { added: [], problem: `it ended with exit code ${code}: ${shorten(stderr, 500) || 'no output'}` };
+  if (code !== 0) return { added: [], problem: whyEnded(code, shorten(stderr, 500)) };
   const text = stdout.trim();
   if (!text.startsWith('{')) return { added: event === 'user_prompt' ? added(hook, text) : [] };
   const answer = parse(text);
@@ -56,6 +55,12 @@ function parse(text: string) {
 function added(hook: string, text: string): HookVerdict['added'] {
   const shown = shorten(text, LONGEST);
   return shown === '' ? [] : [{ hook, text: shown }];
+}
+
+function whyEnded(code: number, output: string): string {
+  return output === ''
+    ? `it ended with exit code ${code} and wrote nothing`
+    : `it ended with exit code ${code}: ${output}`;
 }
 
 function reasonIn(text: string): string {

@@ -1,7 +1,9 @@
 // Runs one hook: writes JSON to its stdin, collects its bounded output, and ends it with all processes that it started.
 import { type Clock } from '../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { COMMAND_MARK, endGroup, ProcessTree, spawnProgram } from '../node/processTree.ts';
+import { COMMAND_MARK } from '../node/platform/marks.ts';
+import { platform } from '../node/platform/platform.ts';
+import { spawnProgram } from '../node/processTree.ts';
 import { type HookEnd } from './hookAnswer.ts';
 
 /** Characters of stdout and stderr together. */
@@ -25,8 +27,8 @@ export async function runHookProcess(start: HookStart): Promise<Result<HookEnd>>
   // Hooks must not get the key of the model's endpoint.
   const { EARSHOT_API_KEY: _, ...env } = process.env;
   const child = spawnProgram(program, args, folder, true, { ...env, [COMMAND_MARK]: mark, CLAUDE_PROJECT_DIR: folder });
-  const tree = child.pid === undefined ? undefined : new ProcessTree(child.pid, mark);
-  const killAtExit = () => endGroup(child);
+  const tree = child.pid === undefined ? undefined : platform.processes.tree(child, mark);
+  const killAtExit = () => platform.processes.kill(child);
   process.once('exit', killAtExit);
   const { promise: ended, resolve: end } = Promise.withResolvers<Result<HookEnd>>();
   const timer = start.clock.after(start.seconds * 1000, () => end(failure(`it took longer than ${start.seconds} s`)));

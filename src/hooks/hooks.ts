@@ -142,7 +142,8 @@ class HookRunner implements CheckedHooks {
       const input = JSON.stringify({
         session_id: moment.conversation,
         transcript_path: '',
-        cwd: folder,
+        // The process itself runs in the first folder: there its command was found and approved.
+        cwd: this.#deps.roots().find((root) => root === moment.folder) ?? folder,
         permission_mode: (moment.mode ?? this.#deps.mode()) === 'plan' ? 'plan' : 'default',
         hook_event_name: NAMES[event],
         ...moment.input,

@@ -6,7 +6,7 @@ import { type Clock } from '../base/clock.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type HubRecord, type LinkHealth, type MessageCreate, type MessageRecord } from '../protocol/hub.ts';
-import { Connection, type ConnectionDeps, type Transport } from './connection.ts';
+import { Connection, type ConnectionDeps, Pushes, type Transport } from './connection.ts';
 import { Directory } from './directory.ts';
 import { HealthWatchers } from './healthWatchers.ts';
 import { type HubContext, type HubIdentity } from './hubContext.ts';
@@ -18,9 +18,8 @@ import { printCursor } from './index/messageRows.ts';
 import { openIndex, type OpenedIndex } from './index/openIndex.ts';
 import { Messaging } from './messaging.ts';
 import { createMethods } from './methods.ts';
-import { type Announced, describePush } from './preview.ts';
-import { Pushes } from './pushes.ts';
 import { authorOf, HUB_FILE, MESSAGES_FOLDER, readHubFiles, RECEIVED_FOLDER, receivedFile } from './readRecords.ts';
+import { type Announced, describePush } from './subscriptions.ts';
 
 const INDEX_FILE = 'index.db';
 /** Milliseconds between two updates of one thread. */

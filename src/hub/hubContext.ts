@@ -4,13 +4,12 @@ import { type Clock } from '../base/clock.ts';
 import { JsonRpcError, SERVER_ERROR } from '../base/json/jsonRpc.ts';
 import { type HubRecord } from '../protocol/hub.ts';
 import { type HubMethod, type HubParams, type HubResult } from '../protocol/hubMethods.ts';
-import { type Connection } from './connection.ts';
+import { type Connection, type Pushes } from './connection.ts';
 import { type Directory, type HubAgent, type HubSession } from './directory.ts';
 import { type HubLink } from './hubLink.ts';
 import { type HealthWatchers } from './healthWatchers.ts';
 import { type HubWriter, UnknownOutcomeError } from './hubWriter.ts';
 import { type LiveIndex } from './index/liveIndex.ts';
-import { type Pushes } from './pushes.ts';
 import { HUB_FILE } from './readRecords.ts';
 
 /** The agent for clients that never register. */

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type TryLock } from '../node/kernelLock.ts';
+import { platform } from '../node/platform/platform.ts';
 import { type HubAddress } from '../protocol/hub.ts';
 import { Hub, type HubDeps } from './hub.ts';
 import { listenOnUnixSocket } from './listen/unixListener.ts';
@@ -41,13 +42,13 @@ export async function startHubServer(deps: HubServerDeps): Promise<HubServer | u
     const hub = await Hub.open(deps);
     opened.push(hub);
     const token = randomBytes(24).toString('base64url');
-    const socket =
-      process.platform === 'win32' ? `\\\\.\\pipe\\earshot-${folderKey(folder)}` : join(folder, SOCKET_FILE);
+    const { sockets } = platform;
+    const socket = sockets.inFolder(folder, SOCKET_FILE, folderKey(folder));
     const connect = hub.connect.bind(hub);
     const unix = await listenOnUnixSocket({
       path: socket,
       connect,
-      ...(process.platform === 'win32' && { token }),
+      ...(!sockets.areFiles && { token }),
     });
     opened.push(unix);
     const { port = DEFAULT_PORT, allowedOrigins = [] } = deps;

@@ -1,7 +1,8 @@
 // Reads the hub's files when it opens. An incomplete last line is cut off and saved; other damaged lines are skipped.
+import { parseJson } from '../base/json/outsideJson.ts';
 import { join } from 'node:path';
 import { type FileSystem } from '../node/files/fileSystem.ts';
-import { type HubRecord, hubRecord, type MessageRecord, messageRecord } from '../protocol/hub.ts';
+import { hubRecord, messageRecord } from '../protocol/hub.ts';
 import { type AnyRecord, type StoredRecord } from './hubWriter.ts';
 
 export const HUB_FILE = 'hub.jsonl';
@@ -112,11 +113,5 @@ async function cutOff(
 }
 
 function parseRecord(name: string, line: Buffer): AnyRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(line.toString('utf8'));
-    const parsed = name === HUB_FILE ? hubRecord.safeParse(value) : messageRecord.safeParse(value);
-    return parsed.data satisfies HubRecord | MessageRecord | undefined;
-  } catch {
-    return undefined;
-  }
+  return (name === HUB_FILE ? hubRecord : messageRecord).safeParse(parseJson(line.toString('utf8'))).data;
 }

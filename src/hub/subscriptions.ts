@@ -1,6 +1,8 @@
-// The subscriptions of all sessions, indexed so that the cost of matching a message depends only on its matches.
+// The subscriptions of all sessions, indexed so that the cost of matching a message depends only on its matches; and what
+// is pushed of a message that matches.
 import { type Pair } from '../protocol/hub.ts';
-import { type MatchType } from '../protocol/hubMethods.ts';
+import { type HubMessage, type MatchType, type MessagePush } from '../protocol/hubMethods.ts';
+import { previewOf } from './preview.ts';
 
 export interface HubSubscription {
   readonly id: number;
@@ -155,4 +157,25 @@ function removeFrom<T>(map: Map<string, Set<T>>, key: string, value: T): void {
   const set = map.get(key);
   set?.delete(value);
   if (set?.size === 0) map.delete(key);
+}
+
+/** The fields of a message that a push contains. */
+export type Announced = Pick<
+  HubMessage,
+  'message_id' | 'thread_id' | 'author' | 'scopes' | 'refs' | 'cursor' | 'created_at' | 'updated_at'
+> & { readonly body: Pick<HubMessage['body'], 'content'> };
+
+/** The same for a push and for a message that was listed after a reconnect. */
+export function describePush(message: Announced, edited: boolean): Omit<MessagePush, 'matched_subscription'> {
+  const { message_id, thread_id, author, body, scopes, cursor, created_at, updated_at } = message;
+  return {
+    message_id,
+    thread_id,
+    author,
+    preview: previewOf(body.content),
+    scopes,
+    ...(edited && { edited }),
+    cursor,
+    timestamp: updated_at ?? created_at,
+  };
 }

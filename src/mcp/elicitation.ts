@@ -1,5 +1,6 @@
 // Asks the user a server's questions during a call: one form with all fields, or whether to open a web page.
 import * as z from 'zod';
+import { defined } from '../base/json/defined.ts';
 import { wholeCharacters } from '../base/text.ts';
 import { readFormAnswer } from '../core/consent/formAnswers.ts';
 import { type FormField, type FormValue } from '../protocol/page/form.ts';
@@ -143,7 +144,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): FormField | u
     ...(description !== undefined && { about: wholeCharacters(description, MOST_ABOUT) }),
     type,
     ...(type === 'text' && isFormat(format) && { format }),
-    ...(options !== undefined && { options }),
+    ...defined({ options }),
     required,
     ...boundsOf(schema, type),
   };
@@ -174,7 +175,7 @@ function boundsOf(schema: Schema, type: FormField['type']): Pick<FormField, 'lea
       : type === 'choices'
         ? [schema.minItems, schema.maxItems]
         : [schema.minimum, schema.maximum];
-  return { ...(least !== undefined && { least }), ...(most !== undefined && { most }) };
+  return { ...defined({ least, most }) };
 }
 
 function optionsOf({ oneOf, items, enum: plain, enumNames }: Schema): FormField['options'] {

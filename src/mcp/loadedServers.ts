@@ -1,7 +1,6 @@
 // The configured MCP servers of a window, or of a folder without an editor. Their code is loaded with the first server.
 import { Sequence } from '../base/async.ts';
 import { type Disposable } from '../base/disposable.ts';
-import { type Earshot } from '../core/earshot.ts';
 import { type RemoteTasks } from '../core/ports/processes.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
 import { type McpServers } from './servers.ts';
@@ -9,7 +8,7 @@ import { type McpServers } from './servers.ts';
 export interface LoadedServersDeps<Part> {
   /** The configured servers. */
   read(): Promise<readonly ConfiguredServer[]> | readonly ConfiguredServer[];
-  load(earshot: Earshot): Promise<Part>;
+  load(): Promise<Part>;
   report(error: unknown): void;
 }
 
@@ -17,12 +16,13 @@ export interface LoadedServersDeps<Part> {
 export class LoadedServers<Part extends Disposable & { readonly servers: McpServers }> implements Disposable {
   readonly #deps: LoadedServersDeps<Part>;
   readonly #changes = new Sequence();
-  #earshot: Earshot | undefined;
   #part: Part | undefined;
   #ended = false;
 
+  /** Starts the configured servers. */
   constructor(deps: LoadedServersDeps<Part>) {
     this.#deps = deps;
+    this.refresh();
   }
 
   /** Passed to Earshot. */
@@ -46,11 +46,6 @@ export class LoadedServers<Part extends Disposable & { readonly servers: McpServ
     return this.#part;
   }
 
-  start(earshot: Earshot): void {
-    this.#earshot = earshot;
-    this.refresh();
-  }
-
   /** Call it when the configuration has changed. */
   refresh(): void {
     void this.#changes.run(() => this.#configure()).catch((error: unknown) => this.#deps.report(error));
@@ -71,9 +66,9 @@ export class LoadedServers<Part extends Disposable & { readonly servers: McpServ
 
   async #configure(): Promise<void> {
     const { read, load } = this.#deps;
-    if (this.#earshot === undefined || this.#ended) return;
+    if (this.#ended) return;
     const servers = await read();
-    const part = this.#part ?? (servers.length > 0 ? await load(this.#earshot) : undefined);
+    const part = this.#part ?? (servers.length > 0 ? await load() : undefined);
     const isUsed = servers.length > 0 && !this.#hasEnded();
     this.#part = isUsed ? part : undefined;
     await part?.servers.configure(isUsed ? servers : []);

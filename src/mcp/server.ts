@@ -4,13 +4,13 @@ import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
 import { type Era, type ServerState } from '../protocol/outside/mcp.ts';
-import { boundLog } from './boundedLog.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
-import { type CallEnd, type CallHooks, type McpSession, type McpTool, SessionError } from './session/sessionPort.ts';
+import { type CallEnd, type CallHooks, type McpSession, type McpTool, McpSessionError } from './session/sessionPort.ts';
 import { type McpHost } from './serverPort.ts';
 import { prepareStart } from './serverStart.ts';
 import { boundInstructions, describeAbsence } from './serverTexts.ts';
 import { TaskCancels } from './taskCancels.ts';
+import { type Clock } from '../base/clock.ts';
 
 const FIRST_DELAY = 1000;
 const LAST_DELAY = 60_000;
@@ -29,7 +29,9 @@ export type ServerChange =
   | { readonly type: 'lost'; readonly reason: string }
   | { readonly type: 'ready' }
   | { readonly type: 'resource'; readonly uri: string }
-  | { readonly type: 'event'; readonly text: string };
+  | { readonly type: 'event'; readonly text: string }
+  /** The server announced other events. */
+  | { readonly type: 'events' };
 
 export class McpServer implements Disposable {
   readonly configured: ConfiguredServer;
@@ -140,7 +142,7 @@ export class McpServer implements Disposable {
     if (hooks.signal.aborted) return { type: 'cancelled' };
     if (session === undefined) return { type: 'refused', message: this.absence };
     const end = await session.call(tool, args, hooks);
-    if (end.type === 'sign_in') this.#wantSignIn(session, end.message);
+    if (end.type === 'sign_in') this.wantSignIn(session, end.message);
     return end;
   }
 
@@ -163,6 +165,14 @@ export class McpServer implements Disposable {
   /** For a call that may be repeated after its answer was lost. Resolves to whether the server is connected again. */
   async reconnected(signal: AbortSignal): Promise<boolean> {
     return (await this.#whenConnected(signal, true)) !== undefined;
+  }
+
+  /** Call it when the server has refused a request for lack of rights. */
+  wantSignIn(session: McpSession, problem: string): void {
+    if (this.#session !== session) return;
+    this.#session = undefined;
+    session.kill();
+    this.#become('sign_in', problem);
   }
 
   /** For a server that is not configured any more. Resolves once its process has ended. */
@@ -230,6 +240,7 @@ export class McpServer implements Disposable {
           resourcesChanged: () => this.#emitter.fire({ type: 'lists' }),
           resourceUpdated: (uri) => this.#emitter.fire({ type: 'resource', uri }),
           event: (text) => this.#emitter.fire({ type: 'event', text }),
+          eventsChanged: () => this.#emitter.fire({ type: 'events' }),
         },
       },
       signal,
@@ -304,7 +315,7 @@ export class McpServer implements Disposable {
   #fail(error: unknown): void {
     const problem = error instanceof FailureError ? describeFailure(error.failure) : describeError(error);
     this.noteFailure(error);
-    if (error instanceof SessionError && error.kind === 'sign_in') return this.#become('sign_in', problem);
+    if (error instanceof McpSessionError && error.kind === 'sign_in') return this.#become('sign_in', problem);
     this.#become(this.#wasReady ? 'lost' : 'failed', problem);
     // A wrong configuration is not fixed by another attempt.
     if (!(error instanceof FailureError)) this.#startLater();
@@ -319,13 +330,6 @@ export class McpServer implements Disposable {
       this.#retry = undefined;
       void this.start().catch((error: unknown) => this.noteFailure(error));
     });
-  }
-
-  #wantSignIn(session: McpSession, problem: string): void {
-    if (this.#session !== session) return;
-    this.#session = undefined;
-    session.kill();
-    this.#become('sign_in', problem);
   }
 
   /** Waits for a server that is starting; for a lost one only if `patient`. */
@@ -348,4 +352,25 @@ export class McpServer implements Disposable {
   noteFailure(error: unknown): void {
     this.host.log(this.name, `Failed: ${describeError(error)}`);
   }
+}
+
+const MOST_LINES = 500;
+const WINDOW_MILLISECONDS = 10_000;
+
+/**
+ * Limits how many lines a server can write to the log: a server that prints all the time would keep the editor busy.
+ */
+export function boundLog(write: (line: string) => void, clock: Pick<Clock, 'monotonic'>): (line: string) => void {
+  let since = clock.monotonic();
+  let lines = 0;
+  return (line) => {
+    if (clock.monotonic() - since >= WINDOW_MILLISECONDS) {
+      if (lines > MOST_LINES) write(`(${lines - MOST_LINES} lines were left out.)`);
+      since = clock.monotonic();
+      lines = 0;
+    }
+    lines += 1;
+    if (lines <= MOST_LINES) write(line);
+    if (lines === MOST_LINES) write('It prints too much: further lines are left out for up to 10 s.');
+  };
 }

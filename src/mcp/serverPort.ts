@@ -6,7 +6,7 @@ import { type ConfiguredServer } from './config/configuration.ts';
 import { type LaunchProof } from './config/launch.ts';
 import { type VariableDeps } from './config/variables.ts';
 import { type SignIn } from './oauth/signInPort.ts';
-import { type OpenSession, type SessionLimits } from './session/sessionPort.ts';
+import { type OpenMcpSession, type McpSessionLimits } from './session/sessionPort.ts';
 
 /** Facts that are shared between windows and stored outside the workspace, as a set of keys. */
 export interface McpMemory {
@@ -23,8 +23,8 @@ export interface McpHost {
   readonly logger: Logger;
   readonly memory: McpMemory;
   readonly client: { readonly name: string; readonly version: string };
-  readonly limits: SessionLimits;
-  readonly open: OpenSession;
+  readonly limits: McpSessionLimits;
+  readonly open: OpenMcpSession;
   /** Whether the workspace is trusted. If not, no server starts. */
   readonly trusted: boolean;
   variables(server: ConfiguredServer): VariableDeps;

@@ -26,3 +26,8 @@ export function boundInstructions(text: string | undefined): string | undefined 
   if (trimmed === '') return undefined;
   return trimmed.length <= MOST_INSTRUCTIONS ? trimmed : `${wholeCharacters(trimmed, MOST_INSTRUCTIONS)}… (cut here)`;
 }
+
+/** For the model. `names`: connected servers with events. */
+export function noServer(server: string, names: readonly string[]): string {
+  return `server: the MCP server “${server}” is not connected. Servers with events: ${names.join(', ') || 'none'}.`;
+}

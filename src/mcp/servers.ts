@@ -2,8 +2,10 @@
 import { within } from '../base/async.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
+import { defined } from '../base/json/defined.ts';
 import { type McpChange, type McpServerView, type McpSource } from '../core/ports/mcp.ts';
 import { type ConfiguredServer } from './config/configuration.ts';
+import { ServerEvents } from './events/serverEvents.ts';
 import { ServerResources } from './resources/serverResources.ts';
 import { McpServer, type ServerChange } from './server.ts';
 import { type McpHost } from './serverPort.ts';
@@ -29,6 +31,7 @@ export class McpServers implements McpSource, Disposable {
   readonly #held = new DisposableStore();
   readonly #tools: ServerTools;
   readonly resources: ServerResources;
+  readonly events: ServerEvents;
   readonly #starting = new Set<Promise<void>>();
   readonly #removing = new Set<Promise<void>>();
   #ended = false;
@@ -55,6 +58,15 @@ export class McpServers implements McpSource, Disposable {
         wasRead: (server, uri, conversation) => this.#onDidChange.fire({ type: 'read', server, uri, conversation }),
       }),
     );
+    this.events = this.#held.add(
+      new ServerEvents({
+        clock: deps.clock,
+        register: deps.register,
+        servers: () => this.all,
+        onDidChange: (listener) => this.#onDidChangeRows.event(listener),
+        report: (error) => deps.logger.error('events of an MCP server could not be followed', error),
+      }),
+    );
   }
 
   get onDidChange(): Emitter<McpChange>['event'] {
@@ -75,7 +87,7 @@ export class McpServers implements McpSource, Disposable {
   }
 
   servers(): readonly McpServerView[] {
-    return this.all.map(({ name, state, problem }) => ({ name, state, ...(problem !== undefined && { problem }) }));
+    return this.all.map(({ name, state, problem }) => ({ name, state, ...defined({ problem }) }));
   }
 
   watch(resources: ReadonlySet<string>): void {
@@ -241,8 +253,12 @@ export class McpServers implements McpSource, Disposable {
       case 'lists':
         this.resources.changed(name);
         return;
+      case 'events':
+        this.events.changed(name);
+        return;
       case 'ready':
         this.resources.changed(name);
+        this.events.changed(name);
         break;
       case 'state':
         break;

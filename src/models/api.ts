@@ -2,12 +2,13 @@
 import { withoutTrailing } from '../base/text.ts';
 import { type ModelApi } from '../protocol/event.ts';
 
-const RESPONSES_HOSTS = ['api.openai.com', 'api.x.ai', 'api.meta.ai'];
+/** Regions have hosts of their own below these, such as `eu.api.openai.com`. */
+const RESPONSES_HOSTS = ['api.openai.com', 'openai.azure.com', 'api.x.ai', 'api.meta.ai'];
 
 /** The API of an endpoint whose settings name none. */
 export function apiOf(baseUrl: string): ModelApi {
   const { hostname, pathname } = new URL(baseUrl);
-  if (RESPONSES_HOSTS.includes(hostname) || hostname.endsWith('.openai.azure.com')) return 'responses';
+  if (RESPONSES_HOSTS.some((host) => hostname === host || hostname.endsWith(`.${host}`))) return 'responses';
   if (hostname === 'api.anthropic.com' || withoutTrailing(pathname, '/').endsWith('/anthropic')) return 'messages';
   return 'chat';
 }
@@ -16,7 +17,7 @@ export function apiOf(baseUrl: string): ModelApi {
 export function apiBase(api: ModelApi, baseUrl: string): string {
   const base = withoutTrailing(baseUrl, '/');
   const { pathname } = new URL(base);
-  if (isAzure(base) && !pathname.includes('/openai')) return `${base}/openai/v1`;
+  if (api !== 'messages' && isAzure(base) && !pathname.includes('/openai')) return `${base}/openai/v1`;
   return api === 'messages' && !/\/v\d+$/.test(pathname) ? `${base}/v1` : base;
 }
 

@@ -1,5 +1,6 @@
 // Creates the models of the configured providers by their references, and keeps each until its settings change. Adds what
 // is known about a model: its window, its levels of reasoning, and the cost of each call.
+import { defined } from '../base/json/defined.ts';
 import { type Logger, type Model, type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
 import { modelOptions, type Settings } from '../protocol/settings.ts';
 import { type EndpointMemory } from './endpointMemory.ts';
@@ -36,8 +37,7 @@ export function createConfiguredModels(deps: ConfiguredModelsDeps): (reference: 
       api,
       model,
       options,
-      ...(headers && { headers }),
-      ...(deps.memory && { memory: deps.memory }),
+      ...defined({ headers, memory: deps.memory }),
     };
     const log = (message: string) => deps.logger?.info(message);
     const made = createModel({ ...endpoint, log, apiKey: () => deps.key(provider) });

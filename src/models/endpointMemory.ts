@@ -28,8 +28,10 @@ const NATIVE_PARAMETERS = [
   'block_binding',
   'cache_control',
   'configuration_update',
+  'diagnostics',
   'eager_input_streaming',
   'instructions',
+  'message_effort',
   'reasoning.summary',
   'system_messages',
   'tool_reference',
@@ -95,6 +97,7 @@ const fileSchema = z.strictObject({
         userAfterTool: z.boolean(),
         alternation: z.enum(['free', 'strict']),
         // Absent in files of earlier versions.
+        midTools: z.boolean().optional(),
         queuedInside: z.boolean().optional(),
         singleCalls: z.boolean().optional(),
         reasoning: z.enum(['never', 'same-field', 'always']).optional(),

@@ -1,8 +1,9 @@
 // Queries an endpoint without calling a model: lists its models, checks the key, finds local servers.
+import { parseJson } from '../base/json/outsideJson.ts';
 import * as z from 'zod';
 import { describeError, failed, type Result, succeeded } from '../base/errors.ts';
-import { USER_AGENT } from '../node/userAgent.ts';
-import { readStart, readWhole, TooLargeError } from '../node/boundedBody.ts';
+import { defined } from '../base/json/defined.ts';
+import { USER_AGENT, readStart, readWhole, TooLargeError } from '../node/boundedBody.ts';
 import { apiBase, apiOf, isAnthropic, keyHeaders } from './api.ts';
 import { type ModelFacts, type Price } from './facts/factsFile.ts';
 import { endpointLabel } from './profile.ts';
@@ -23,66 +24,46 @@ const price = z
   .union([z.string().transform((text) => Number(text) * 1_000_000), z.number()])
   .optional()
   .catch(undefined);
-const listedSchema = z
-  .object({
-    id: z.string().min(1),
-    // Anthropic, OpenRouter.
-    display_name: z.string().optional().catch(undefined),
-    name: z.string().optional().catch(undefined),
-    // OpenRouter and Together; vLLM; Mistral and LM Studio; Groq; Anthropic; llama.cpp.
-    context_length: count,
-    max_model_len: count,
-    max_context_length: count,
-    context_window: count,
-    max_input_tokens: count,
-    meta: z.object({ n_ctx_train: count }).optional().catch(undefined),
-    // Anthropic; Groq; OpenRouter.
-    max_tokens: count,
-    max_completion_tokens: count,
-    top_provider: z.object({ max_completion_tokens: count }).optional().catch(undefined),
-    architecture: z.object({ input_modalities: texts }).optional().catch(undefined),
-    // Mistral says `vision`, Anthropic nests.
-    capabilities: z
-      .object({
-        vision: z.boolean().optional().catch(undefined),
-        image_input: z.object({ supported: z.boolean() }).optional().catch(undefined),
-      })
-      .optional()
-      .catch(undefined),
-    pricing: z
-      .object({
-        prompt: price,
-        completion: price,
-        input: price,
-        output: price,
-        input_cache_read: price,
-        input_cache_write: price,
-      })
-      .optional()
-      .catch(undefined),
-  })
-  .transform(toListed);
-const listSchema = z.object({ data: z.array(listedSchema) });
+const listedFields = z.object({
+  id: z.string().min(1),
+  // Anthropic, OpenRouter.
+  display_name: z.string().optional().catch(undefined),
+  name: z.string().optional().catch(undefined),
+  // OpenRouter and Together; vLLM; Mistral and LM Studio; Groq; Anthropic; llama.cpp.
+  context_length: count,
+  max_model_len: count,
+  max_context_length: count,
+  context_window: count,
+  max_input_tokens: count,
+  meta: z.object({ n_ctx_train: count }).optional().catch(undefined),
+  // Anthropic; Groq; OpenRouter.
+  max_tokens: count,
+  max_completion_tokens: count,
+  top_provider: z.object({ max_completion_tokens: count }).optional().catch(undefined),
+  architecture: z.object({ input_modalities: texts }).optional().catch(undefined),
+  // Mistral says `vision`, Anthropic nests.
+  capabilities: z
+    .object({
+      vision: z.boolean().optional().catch(undefined),
+      image_input: z.object({ supported: z.boolean() }).optional().catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+  pricing: z
+    .object({
+      prompt: price,
+      completion: price,
+      input: price,
+      output: price,
+      input_cache_read: price,
+      input_cache_write: price,
+    })
+    .optional()
+    .catch(undefined),
+});
+const listSchema = z.object({ data: z.array(listedFields.transform(toListed)) });
 
-function toListed(one: {
-  readonly id: string;
-  readonly display_name?: string | undefined;
-  readonly name?: string | undefined;
-  readonly context_length?: number | undefined;
-  readonly max_model_len?: number | undefined;
-  readonly max_context_length?: number | undefined;
-  readonly context_window?: number | undefined;
-  readonly max_input_tokens?: number | undefined;
-  readonly meta?: { readonly n_ctx_train?: number | undefined } | undefined;
-  readonly max_tokens?: number | undefined;
-  readonly max_completion_tokens?: number | undefined;
-  readonly top_provider?: { readonly max_completion_tokens?: number | undefined } | undefined;
-  readonly architecture?: { readonly input_modalities?: readonly string[] | undefined } | undefined;
-  readonly capabilities?:
-    | { readonly vision?: boolean | undefined; readonly image_input?: { readonly supported: boolean } | undefined }
-    | undefined;
-  readonly pricing?: Readonly<Partial<Record<string, number | undefined>>> | undefined;
-}): ListedModel {
+function toListed(one: z.output<typeof listedFields>): ListedModel {
   const name = one.display_name ?? one.name;
   const window =
     one.context_length ??
@@ -100,10 +81,7 @@ function toListed(one: {
   return {
     id: one.id,
     ...(name !== undefined && name !== one.id && { name: name.slice(0, LONGEST_NAME) }),
-    ...(window !== undefined && { window }),
-    ...(output !== undefined && { output }),
-    ...(images !== undefined && { images }),
-    ...(listed !== undefined && { price: listed }),
+    ...defined({ window, output, images, price: listed }),
   };
 }
 
@@ -163,14 +141,6 @@ export async function listModels(
   return succeeded(parsed.data.data.sort((a, b) => (a.id < b.id ? -1 : 1)));
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function tooLarge(baseUrl: string, { message }: TooLargeError): ReturnType<typeof failed> {
   return failed(
     'list_too_large',
@@ -202,37 +172,37 @@ function refused(
   status: number,
   { said, withKey }: { readonly said: string; readonly withKey: boolean },
 ): ReturnType<typeof failed> {
-  const why = said === '' ? `(${status})` : `(${status}: “${said}”)`;
+  const why = said === '' ? String(status) : `${status}: “${said}”`;
   switch (meaningOf(status, undefined, said) ?? status) {
     case 'region_refused':
       return failed(
         'region_refused',
-        `${baseUrl} does not serve your region ${why}.`,
+        `${baseUrl} does not serve your region (${why}).`,
         'Choose a model of another provider.',
       );
     case 'key_refused':
     case 403:
       return withKey
-        ? failed('key_refused', `${baseUrl} refused the API key ${why}.`, 'Check the key and set it again.')
-        : failed('key_missing', `${baseUrl} wants an API key ${why}.`, 'Set it with Earshot: Set API Key.');
+        ? failed('key_refused', `${baseUrl} refused the API key (${why}).`, 'Check the key and set it again.')
+        : failed('key_missing', `${baseUrl} wants an API key (${why}).`, 'Set it with Earshot: Set API Key.');
     case 'no_quota':
       return failed(
         'no_quota',
-        `The account behind this key has no credit left at ${baseUrl} ${why}.`,
+        `The account behind this key has no credit left at ${baseUrl} (${why}).`,
         'Add credit there and try again, or choose another model.',
       );
     case 404:
       return failed(
         'no_list',
-        `${baseUrl} has no list of models ${why}.`,
+        `${baseUrl} has no list of models (${why}).`,
         'Check the address; it often ends in /v1. Or enter the model’s name.',
       );
     case 429:
-      return failed('rate_limited', `${baseUrl} asks to slow down ${why}.`, 'Wait a little, then try again.');
+      return failed('rate_limited', `${baseUrl} asks to slow down (${why}).`, 'Wait a little, then try again.');
     default:
       return failed(
         'refused',
-        `${baseUrl} does not list its models ${why}.`,
+        `${baseUrl} does not list its models (${why}).`,
         'Try again later, or enter a model’s name.',
       );
   }

@@ -106,16 +106,20 @@ export function explain(error: unknown, endpoint: { baseUrl: string; model: stri
   if (error instanceof TooLargeError) return explainTooLarge(endpoint.baseUrl, error.message);
   const refusal = readRefusal(error, now);
   const { status, text, code, retryAfter, shouldRetry } = refusal;
-  if (status === 413 || (isBadRequest(status) && isOverflow(text, code))) return tooLong(endpoint.model, text);
+  if (status === 413 || (isBadRequest(status) && isOverflow(text, code, endpoint.baseUrl)))
+    return tooLong(endpoint.model, text);
   if (code !== undefined && REFUSED_CONTENT.has(code)) return contentRefused(endpoint, text);
   const meaning = isOutOfQuota(code) ? 'no_quota' : meaningOf(status, code, text);
   const said = causeOf(error);
   const failure = meaning === undefined ? byStatus(status, said, endpoint) : byMeaning(meaning, said, endpoint);
-  const again = meaning === undefined && (shouldRetry ?? mayPass(status));
+  const again = meaning === undefined && (shouldRetry ?? (mayPass(status) || code === MALFORMED_CALL));
   return again
     ? { ...failed(failure), retry: retryAfter === undefined ? {} : { afterMilliseconds: retryAfter } }
     : failed(failure);
 }
+
+/** Groq: the model has written a call that is not valid. Another attempt mostly succeeds, in the same form. */
+export const MALFORMED_CALL = 'tool_use_failed';
 
 /** Codes with which an endpoint or a model declines to answer because of the content. */
 const REFUSED_CONTENT = new Set([

@@ -46,9 +46,13 @@ const SENTENCES: readonly RegExp[] = [
 /** Limits of a rate name tokens and limits too. */
 const RATE = /rate.?limit|tokens per (?:minute|day|hour)|\b[rt]p[md]\b|too many requests|throttl|quota/i;
 
-/** Whether the error says that the request exceeds the context window. */
-export function isOverflow(text: string, code?: string): boolean {
+/** Cerebras refuses a request that is too long with status 400 and an empty body. */
+const WITHOUT_BODY = { host: /(?:^|\.)cerebras\.ai$/, text: /^400 status code \(no body\)$/ };
+
+/** Whether the error says that the request exceeds the context window. `baseUrl`: of the endpoint. */
+export function isOverflow(text: string, code?: string, baseUrl?: string): boolean {
   if (code !== undefined && CODES.has(code)) return true;
+  if (WITHOUT_BODY.text.test(text)) return baseUrl !== undefined && WITHOUT_BODY.host.test(new URL(baseUrl).hostname);
   if (RATE.test(text)) return false;
   return SENTENCES.some((sentence) => sentence.test(text)) || text.split('.').some(namesLength);
 }

@@ -69,6 +69,14 @@ const HINTS: readonly {
     ],
     learnt: { midSystem: false },
   },
+  // "messages[4].tools: Extra inputs are not permitted", "tools are not supported in system messages".
+  {
+    wordings: [
+      [['messages'], ['tools'], ['permitted', 'unsupported', 'unknown', 'unexpected', 'unrecognized', 'supported']],
+      [['tools'], ['system'], ['message', 'messages']],
+    ],
+    learnt: { midTools: false },
+  },
   // "'developer' is not one of ['system', 'assistant', …]", "Unknown role: developer", "Unexpected message role".
   {
     wordings: [[['developer']], [['unknown', 'unexpected', 'invalid', 'unsupported'], ['role']]],

@@ -1,4 +1,5 @@
-// Reads decoded bodies of HTTP responses up to a limit, and cancels the rest.
+// Reads decoded bodies of HTTP responses up to a limit, and cancels the rest; the name under which requests are sent.
+import { ignore } from '../base/async.ts';
 
 /** Servers normally end a body right after its content. Slower ones are not waited for. */
 const END_MILLISECONDS = 1000;
@@ -52,7 +53,7 @@ export async function discard(response: Response): Promise<void> {
 export function finishSoon(source: ReadableStreamDefaultReader<Uint8Array>): void {
   let left = MOST_END_BYTES;
   // It rejects with the error of the reads, which is handled below.
-  const cancel = () => void source.cancel().catch(() => undefined);
+  const cancel = () => void source.cancel().catch(ignore);
   // This timer does not keep the process running.
   const late = AbortSignal.timeout(END_MILLISECONDS);
   late.addEventListener('abort', cancel);
@@ -64,7 +65,7 @@ export function finishSoon(source: ReadableStreamDefaultReader<Uint8Array>): voi
   };
   // The content has arrived, so it does not matter if the connection breaks now.
   void finish()
-    .catch(() => undefined)
+    .catch(ignore)
     .finally(() => late.removeEventListener('abort', cancel));
 }
 
@@ -72,3 +73,6 @@ export function finishSoon(source: ReadableStreamDefaultReader<Uint8Array>): voi
 export function describeBytes(most: number): string {
   return `${most / (1024 * 1024)} MiB`;
 }
+
+/** The name under which Earshot sends HTTP requests. Contains nothing about this machine. */
+export const USER_AGENT = 'Earshot (VS Code extension)';

@@ -1,4 +1,5 @@
-// The private folder of a workspace folder for sockets: short enough for a socket's path.
+// The private folders of a workspace folder in the user's account: for sockets, short enough for a socket's path, and for
+// the logs of outside agents.
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
@@ -21,6 +22,18 @@ export function socketHome(): string {
 
 /** Where the hub of a workspace folder and the sockets of its windows are. */
 export async function hubFolder(workspaceFolder: string, home = socketHome()): Promise<string> {
+  return join(home, '.earshot', 'hubs', await folderName(workspaceFolder));
+}
+
+/**
+ * Where the logs of a folder's outside agents are: not in the storage of a window, since the window and `earshot-ears`
+ * write them in turn.
+ */
+export async function outsideFolder(workspaceFolder: string, home = socketHome()): Promise<string> {
+  return join(home, '.earshot', 'outside', await folderName(workspaceFolder));
+}
+
+async function folderName(workspaceFolder: string): Promise<string> {
   const path = await realpath(workspaceFolder);
-  return join(home, '.earshot', 'hubs', createHash('sha256').update(path).digest('hex').slice(0, 16));
+  return createHash('sha256').update(path).digest('hex').slice(0, 16);
 }

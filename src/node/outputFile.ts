@@ -1,6 +1,8 @@
 // Stores a command's output in parts of equal size and keeps only the newest, so that the disk does not fill up.
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ignore } from '../base/async.ts';
+import { readFrom } from './files/fileSystem.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_KEPT = 16;
@@ -94,17 +96,10 @@ export async function readOutput(
 }
 
 async function readPart(path: string, offset: number, limit: number): Promise<Buffer | undefined> {
-  const file = await open(path, 'r').catch(() => undefined);
+  const file = await open(path, 'r').catch(ignore);
   if (file === undefined) return undefined;
   try {
-    const bytes = Buffer.alloc(Math.min(limit, Math.max(0, (await file.stat()).size - offset)));
-    let length = 0;
-    while (length < bytes.length) {
-      const { bytesRead } = await file.read(bytes, length, bytes.length - length, offset + length);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    }
-    return bytes.subarray(0, length);
+    return await readFrom(file, offset, limit);
   } finally {
     await file.close();
   }

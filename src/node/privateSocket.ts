@@ -2,6 +2,7 @@
 import { chmod, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { realFileSystem } from './files/fileSystem.ts';
+import { platform } from './platform/platform.ts';
 
 /** Further clients are disconnected. */
 const MOST_CONNECTIONS = 1000;
@@ -20,7 +21,7 @@ export async function listenPrivately(path: string, serve: (socket: Socket) => v
   const sockets = new Set<Socket>();
   let [server, own]: [Server | undefined, string | undefined] = [undefined, undefined];
   const listen = async () => {
-    if (process.platform !== 'win32') {
+    if (platform.sockets.areFiles) {
       if (await isAnswered(path)) throw new Error(`another program listens on ${path}`);
       // Before the new one listens: it removes the file at the path.
       server?.close();
@@ -28,7 +29,7 @@ export async function listenPrivately(path: string, serve: (socket: Socket) => v
     }
     server = createPrivateServer(sockets, serve);
     await listening(server, path);
-    if (process.platform !== 'win32') await chmod(path, 0o600);
+    if (platform.sockets.areFiles) await chmod(path, 0o600);
     own = await identityOf(path);
   };
   await listen();
@@ -57,7 +58,7 @@ function createPrivateServer(sockets: Set<Socket>, serve: (socket: Socket) => vo
 
 /** On Windows a pipe is no file. Undefined if the socket does not exist. */
 async function identityOf(path: string): Promise<string | undefined> {
-  return process.platform === 'win32' ? '' : (await realFileSystem.stat(path))?.identity;
+  return platform.sockets.areFiles ? (await realFileSystem.stat(path))?.identity : '';
 }
 
 /** Whether anybody listens there. */

@@ -1,9 +1,8 @@
 // Observes when a command's processes ran, by the scheduler's counters: a process that did not run wrote nothing.
-import { readdirSync, readFileSync } from 'node:fs';
-import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as startTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
-import { commandMarkOf, type LinuxProcess, linuxProcesses, processInfo, startTicksOf } from './processTree.ts';
+import { type ActivitySource, type ProcessInfo } from './platform/parts.ts';
+import { platform } from './platform/platform.ts';
 
 /** The root of an observed tree; see ObservedProcess in core/ports/processes.ts. */
 interface Root {
@@ -26,14 +25,23 @@ const MOST_LISTINGS = 5;
 const AT_ONCE = 16;
 /** Processes that are remembered after their command. */
 const MOST_SEEN = 20_000;
-/** The bits O_WRONLY and O_RDWR of `flags` in fdinfo. */
-const WRITES = 0o3;
+
+/** See ProcessWatch in core/ports/processes.ts. */
+interface ProcessWatch {
+  readonly isObserving: boolean;
+  add(root: Root): void;
+  settled(at: number): Promise<void>;
+  mayHaveRun(at: number): boolean;
+  heldByOthers(absolute: readonly string[]): Promise<ReadonlySet<string>>;
+  dispose(): void;
+}
 
 /** A period in which something may have run, from and to. */
 type Span = [from: number, to: number];
 
-class ProcessActivity {
-  readonly #list: typeof linuxProcesses;
+class ProcessActivity implements ProcessWatch {
+  readonly isObserving = true;
+  readonly #source: ActivitySource;
   readonly #seen: SeenProcesses;
   readonly #roots: Root[] = [];
   /** The earliest start of a root, in ticks since the boot; zero if it is unknown. */
@@ -46,18 +54,18 @@ class ProcessActivity {
   /** Time of the last sample. */
   #sampledAt = 0;
   /** The counters are unreadable or too many. */
-  #blind = !hasCounters();
+  #blind = false;
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
-  constructor(list: typeof linuxProcesses, seen: SeenProcesses) {
-    this.#list = list;
+  constructor(source: ActivitySource, seen: SeenProcesses) {
+    this.#source = source;
     this.#seen = seen;
   }
 
   add(root: Root): void {
     this.#roots.push(root);
-    this.#startTicks = Math.min(this.#startTicks, root.pid === undefined ? 0 : startTicksOf(root.pid));
+    this.#startTicks = Math.min(this.#startTicks, root.pid === undefined ? 0 : this.#source.startOf(root.pid));
     // Its activity before the first sample is unknown.
     this.#sample(root.since);
   }
@@ -82,13 +90,13 @@ class ProcessActivity {
   }
 
   async heldByOthers(absolute: readonly string[]): Promise<ReadonlySet<string>> {
-    if (process.platform !== 'linux' || absolute.length === 0) return new Set();
+    if (absolute.length === 0) return new Set();
     const writers = new Map<string, Set<number>>(absolute.map((path) => [path, new Set()]));
-    const all = this.#list();
+    const all = this.#source.list();
     const own = this.#ownOf(all);
     const pids = all.flatMap(({ pid }) => (own.has(pid) ? [] : [pid]));
     for (let at = 0; at < pids.length; at += AT_ONCE) {
-      await Promise.all(pids.slice(at, at + AT_ONCE).map((pid) => findWritten(pid, writers)));
+      await Promise.all(pids.slice(at, at + AT_ONCE).map((pid) => this.#source.findWritten(pid, writers)));
     }
     // A process may have lost its parent during the search, and one that has ended holds nothing.
     const others = new Set(this.#othersOf([...writers.values()].flatMap((found) => [...found])));
@@ -126,7 +134,7 @@ class ProcessActivity {
   #compare(): boolean {
     let ran = false;
     for (const [pid, before] of this.#threads) {
-      const now = countersOf(pid);
+      const now = this.#source.countersOf(pid);
       if (now === undefined) this.#threads.delete(pid);
       else this.#threads.set(pid, now);
       ran ||= now === undefined || !haveSameEntries(before, now);
@@ -143,13 +151,13 @@ class ProcessActivity {
     this.#hasNew = true;
     for (let listings = 0; this.#hasNew && listings < MOST_LISTINGS; listings += 1) {
       this.#hasNew = false;
-      const all = this.#list();
+      const all = this.#source.list();
       const own = this.#ownOf(all);
       this.#seen.add(all.filter(({ pid }) => own.has(pid) && !this.#threads.has(pid)));
       for (const pid of own) {
         if (this.#threads.has(pid)) continue;
         this.#hasNew = true;
-        const counters = countersOf(pid);
+        const counters = this.#source.countersOf(pid);
         if (counters !== undefined) this.#threads.set(pid, counters);
       }
     }
@@ -161,17 +169,17 @@ class ProcessActivity {
    * Those of all processes that belong to the trees: by their ancestors or, if one of these has ended, by the session
    * or the mark that they inherited.
    */
-  #ownOf(all: readonly LinuxProcess[]): ReadonlySet<number> {
+  #ownOf(all: readonly ProcessInfo[]): ReadonlySet<number> {
     const children = new Map<number, number[]>();
     for (const { pid, parent } of all) children.set(parent, [...(children.get(parent) ?? []), pid]);
     // The id of a root that has ended may be in use again. A mark is not, and what outlives the command has it.
     const roots = new Set(this.#roots.flatMap(({ pid, ended }) => (ended() === undefined ? [pid] : [])));
     const marks = new Set(this.#roots.flatMap(({ mark }) => mark ?? []));
-    const isOwn = ({ pid, session, started, ended }: LinuxProcess) => {
+    const isOwn = ({ pid, session, started, ended }: ProcessInfo) => {
       if (this.#threads.has(pid) || roots.has(pid) || roots.has(session)) return true;
       // Processes older than all roots have none of their marks.
       if (marks.size === 0 || ended || Number(started) < this.#startTicks) return false;
-      return marks.has(commandMarkOf(pid) ?? '');
+      return marks.has(this.#source.markOf(pid) ?? '');
     };
     const own = new Set<number>();
     for (let next = all.filter(isOwn).map(({ pid }) => pid); next.length > 0; ) {
@@ -185,8 +193,10 @@ class ProcessActivity {
   /** Those of the processes that still run and do not belong to the trees. */
   #othersOf(pids: readonly number[]): readonly number[] {
     if (pids.length === 0) return [];
-    const own = this.#ownOf(this.#list());
-    return pids.filter((pid) => !own.has(pid) && isRunning(pid));
+    const all = this.#source.list();
+    const own = this.#ownOf(all);
+    const running = new Set(all.flatMap(({ pid, ended }) => (ended ? [] : [pid])));
+    return pids.filter((pid) => !own.has(pid) && running.has(pid));
   }
 
   #remember(from: number, to: number): void {
@@ -206,53 +216,11 @@ class ProcessActivity {
   }
 }
 
-function hasCounters(): boolean {
-  if (process.platform !== 'linux') return false;
-  try {
-    return /^\d+ \d+ \d+$/.test(readFileSync('/proc/self/schedstat', 'latin1').trim());
-  } catch {
-    return false;
-  }
-}
-
-/** Time on a processor, time in the run queue, and time slices. Undefined if there is no such process. */
-function countersOf(pid: number): ReadonlyMap<string, string> | undefined {
-  const counters = new Map<string, string>();
-  try {
-    for (const thread of readdirSync(`/proc/${pid}/task`)) {
-      counters.set(thread, readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1'));
-    }
-  } catch {
-    // A thread that ended during the read has run.
-    return counters.size === 0 ? undefined : counters;
-  }
-  return counters;
-}
-
 function haveSameEntries(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
   return one.size === other.size && [...one].every(([thread, counters]) => other.get(thread) === counters);
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    return !processInfo(pid).ended;
-  } catch {
-    return false;
-  }
-}
-
-/** Adds the process to the files that it has open for writing. */
-async function findWritten(pid: number, writers: ReadonlyMap<string, Set<number>>): Promise<void> {
-  for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
-    const found = writers.get(await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => ''));
-    if (found === undefined) continue;
-    const info = await readFile(`/proc/${pid}/fdinfo/${descriptor}`, 'latin1').catch(() => '');
-    const flags = Number.parseInt(/^flags:\s*([0-7]+)/m.exec(info)?.[1] ?? '0', 8);
-    if ((flags & WRITES) !== 0) found.add(pid);
-  }
-}
-
-type Identity = Pick<LinuxProcess, 'pid' | 'started'>;
+type Identity = Pick<ProcessInfo, 'pid' | 'started'>;
 
 /** Processes of commands that were found while these ran, so that they are still known after they left their command. */
 class SeenProcesses {
@@ -275,13 +243,23 @@ class SeenProcesses {
   }
 }
 
-export function createProcessObserver(list = linuxProcesses) {
+/** Where nothing can be observed. */
+const UNOBSERVED: ProcessWatch = {
+  isObserving: false,
+  add: () => undefined,
+  settled: async () => undefined,
+  mayHaveRun: () => true,
+  heldByOthers: async () => new Set(),
+  dispose: () => undefined,
+};
+
+export function createProcessObserver(source: ActivitySource | undefined) {
   const seen = new SeenProcesses();
   return {
-    watch: () => new ProcessActivity(list, seen),
+    watch: (): ProcessWatch => (source === undefined ? UNOBSERVED : new ProcessActivity(source, seen)),
     /** Whether the process was found among those of a command, even if nothing connects it to the command any more. */
     hasSeen: (process: Identity) => seen.has(process),
   };
 }
 
-export const processObserver = createProcessObserver();
+export const processObserver = createProcessObserver(platform.activity);

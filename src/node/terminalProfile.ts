@@ -1,7 +1,8 @@
 // Finds the shell that terminal settings in VS Code's format name.
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { posix, win32 } from 'node:path';
+import { type Programs } from './platform/parts.ts';
+import { platform } from './platform/platform.ts';
 
 /** `terminal.integrated.*` for this platform, as in the settings; every value may be missing or wrong. */
 export interface TerminalValues {
@@ -11,7 +12,7 @@ export interface TerminalValues {
 }
 
 interface System {
-  readonly platform: NodeJS.Platform;
+  readonly programs: Pick<Programs, 'isAbsolute' | 'defaultShell'>;
   readonly env: NodeJS.ProcessEnv;
   exists(path: string): boolean;
   /** Of the user's account; empty if it has none. */
@@ -19,7 +20,7 @@ interface System {
 }
 
 const THIS_SYSTEM: System = {
-  platform: process.platform,
+  programs: platform.programs,
   env: process.env,
   exists: existsSync,
   loginShell: () => userInfo().shell ?? '',
@@ -34,17 +35,16 @@ const SOURCES = {
   'Git Bash': ['${env:ProgramFiles}\\Git\\bin\\bash.exe', '${env:LocalAppData}\\Programs\\Git\\bin\\bash.exe'],
 };
 
-/** The automation profile, else the default profile, else what VS Code uses without settings. */
-export function terminalShell(values: TerminalValues, system: System = THIS_SYSTEM): string {
+/** The automation profile, else the default profile, else what VS Code uses without settings, as outside the editor. */
+export function terminalShell(values: Partial<TerminalValues> = {}, system: System = THIS_SYSTEM): string {
   const { automationProfile, defaultProfile, profiles } = values;
   const named = typeof defaultProfile === 'string' ? field(profiles, defaultProfile) : undefined;
   return programOf(automationProfile, system) ?? programOf(named, system) ?? withoutProfile(system);
 }
 
 function withoutProfile(system: System): string {
-  const { env } = system;
-  if (system.platform !== 'win32') return env['SHELL'] || system.loginShell();
-  return programOf({ source: 'PowerShell' }, system) ?? env['ComSpec'] ?? 'cmd.exe';
+  const { env, loginShell, programs } = system;
+  return programs.defaultShell({ env, loginShell, sourceProgram: (source) => programOf({ source }, system) });
 }
 
 function programOf(profile: unknown, system: System): string | undefined {
@@ -57,9 +57,9 @@ function programOf(profile: unknown, system: System): string | undefined {
 }
 
 /** A relative path would name a different program in each folder. */
-function isUsable(path: string, { platform, exists }: System): boolean {
+function isUsable(path: string, { programs, exists }: System): boolean {
   const isName = path !== '' && !/[\\/]/.test(path);
-  return isName || ((platform === 'win32' ? win32 : posix).isAbsolute(path) && exists(path));
+  return isName || (programs.isAbsolute(path) && exists(path));
 }
 
 function replaceEnvironment(text: string, env: NodeJS.ProcessEnv): string {

@@ -29,7 +29,7 @@ export function createInit(
 }
 
 /** Leaves out what may hold a secret: options of other plugins, MCP servers and providers with headers, credentials in addresses. */
-function publicSettings(settings: Settings): Record<string, unknown> {
+export function publicSettings(settings: Settings): Record<string, unknown> {
   const { 'plugins.programs': _programs, 'mcp.servers': _servers, 'mcp.inputs': _inputs, ...rest } = settings;
   return {
     ...rest,

@@ -1,5 +1,6 @@
 // The life cycle of one connected plugin, over any transport: init, ready, requests, exit, shutdown.
 import { type Disposable } from '../base/disposable.ts';
+import { defined } from '../base/json/defined.ts';
 import { type HostMessageOf, PLUGIN_PROTOCOL, type PluginRequest } from '../protocol/plugin.ts';
 import { type PluginCodec } from './codec.ts';
 import { PluginConnection, type PluginTransport } from './connection.ts';
@@ -87,7 +88,7 @@ export class PluginPeer implements Disposable {
         return;
       case 'exit': {
         const { code, reason } = request;
-        this.#endAfterRequests({ code, ...(reason !== undefined && { reason }) });
+        this.#endAfterRequests({ code, ...defined({ reason }) });
         return;
       }
       case 'describe': {

@@ -1,33 +1,23 @@
-// One connected plugin: handles its requests in order and sends its replies.
+// One connected plugin: dispatches its requests to a client by the table of verbs, in order, and sends the replies.
+import { Sequence } from '../base/async.ts';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
-import { describeError, describeFailure, type Result, succeeded } from '../base/errors.ts';
-import { type GivenAttachment } from '../core/agent/userText.ts';
-import { PLUGIN_PREFIX } from '../core/ports/ports.ts';
-import { EVERY_CONVERSATION, type PluginRequest, type RequestOf, type RequestType } from '../protocol/plugin.ts';
+import { type Result, succeeded } from '../base/errors.ts';
+import { defined } from '../base/json/defined.ts';
+import { type Client } from '../core/client/client.ts';
+import { whyNotRunning } from '../core/client/local/turnVerbs.ts';
+import { type ApprovalAnswer, PLUGIN_PREFIX } from '../core/ports/ports.ts';
+import { type SentAttachment, type Verb, type VerbParams, VERBS, type VerbResult } from '../protocol/client/verbs.ts';
+import {
+  DIRECT_VERBS,
+  EVERY_CONVERSATION,
+  type HostMessage,
+  type PluginRequest,
+  type RequestOf,
+} from '../protocol/plugin.ts';
+import { type Answer, answerRequest, NOTHING, refuse, reply } from './answer.ts';
 import { type PluginConnection } from './connection.ts';
 import { Waiting } from './outbox.ts';
 import { type PluginOutput } from './output.ts';
-import { type AnsweringRights } from './pluginPorts.ts';
-import { type Answer, doneIf, NOTHING, refuse, reply } from './requests/answer.ts';
-import { createConversation, listConversations, readConfig, readConversation } from './requests/baseRequests.ts';
-import {
-  deleteConversation,
-  forkConversation,
-  listCommands,
-  readMedia,
-  renameConversation,
-} from './requests/conversationRequests.ts';
-import { type PluginNotifier } from './requests/notifying.ts';
-import { type BeginTurn } from './requests/queries.ts';
-import {
-  deliverNow,
-  dismissNotifications,
-  interruptTurn,
-  moveToBackground,
-  stopCommand,
-  withdrawQueued,
-} from './requests/turnRequests.ts';
-import { choose, complete, listModels, StoredImages } from './requests/windowRequests.ts';
 import { type SharedParts, type Subscriber } from './sharedParts.ts';
 import { Subscription } from './streams/subscription.ts';
 
@@ -36,56 +26,48 @@ const MOST_SUBSCRIPTIONS = 1000;
 /** `ready`, `exit` and `describe` belong to the life cycle and are handled in `peer.ts`. */
 type PeerType = 'ready' | 'exit' | 'describe';
 type SessionRequest = Exclude<PluginRequest, { type: PeerType }>;
-type Handlers = { readonly [T in Exclude<RequestType, PeerType>]: (request: RequestOf<T>) => Answer | Promise<Answer> };
+type WireVerb = (typeof DIRECT_VERBS)[number];
 
-/** Requests that are answered with `done` only if they have an `id`. */
-const QUIET: ReadonlySet<string> = new Set([
-  ...['respond', 'interrupt', 'cancel_query', 'deliver_now', 'dismiss'],
-  ...['withdraw_queued', 'move_to_background', 'stop_command'],
-  ...['rename_conversation', 'delete_conversation', 'choose'],
-]);
-/** Requests that later ones do not wait for, since they wait for a turn or for endpoints. */
+const VERB_OF: ReadonlyMap<string, WireVerb> = new Map(DIRECT_VERBS.map((verb) => [VERBS[verb].wire.request, verb]));
+/** Requests that later ones do not wait for. */
 const CONCURRENT: ReadonlySet<string> = new Set([
-  'query',
-  'retry',
-  'interrupt',
+  ...Object.values(VERBS).flatMap((row) => ('concurrent' in row ? [row.wire.request] : [])),
   'cancel_query',
-  'list_models',
-  'choose',
 ]);
+const NOT_SUBSCRIBED = 'There is no subscription on this conversation. Subscribe first.';
+
+/** Whether a connected plugin may answer in place of the user, and which process it is. */
+interface AnsweringRights {
+  /** Whether it may answer approvals and questions now. */
+  mayAnswer(): boolean;
+  /** For the log; empty if the process is not known. */
+  process(): Pick<ApprovalAnswer, 'program'>;
+}
 
 export interface SessionDeps extends AnsweringRights {
   readonly name: string;
   readonly connection: PluginConnection;
   readonly shared: SharedParts;
   readonly output: PluginOutput;
-  /** Earshot's settings by name, without secrets. */
-  config(): Readonly<Record<string, unknown>>;
-}
-
-interface QueryTarget {
-  readonly conversation: string;
-  /** Used instead of the query's own attachments. */
-  readonly attachments?: readonly GivenAttachment[];
 }
 
 export class PluginSession implements Subscriber, Disposable {
   readonly #deps: SessionDeps;
   readonly #held = new DisposableStore();
   readonly #subscriptions = new Map<string, { readonly subscription: Subscription; readonly hold: Disposable }>();
-  readonly #notifier: PluginNotifier;
-  readonly #by: string;
+  readonly #client: Client;
   /** Counts the events that wait for the plugin. */
   readonly #waiting = new Waiting();
-  readonly #images = new StoredImages();
-  #previous: Promise<void> = Promise.resolve();
+  /** The images that it may attach. Other snapshots cannot be attached by their hash. */
+  readonly #images = new Set<string>();
+  readonly #requests = new Sequence();
   #ended = false;
 
   constructor(deps: SessionDeps) {
     this.#deps = deps;
-    this.#by = `${PLUGIN_PREFIX}${deps.name}`;
     this.#held.add(deps.shared.join(this));
-    this.#notifier = this.#held.add(deps.shared.notifier(deps.name)).notifier;
+    const caller = { by: `${PLUGIN_PREFIX}${deps.name}`, process: () => deps.process(), source: `plugin.${deps.name}` };
+    this.#client = this.#held.add(deps.shared.clients.as(caller));
   }
 
   get subscriptions(): readonly Subscription[] {
@@ -98,20 +80,19 @@ export class PluginSession implements Subscriber, Disposable {
 
   /** Resolves once the request is handled. Requests start in order, and most are also answered in order. */
   async handle(request: SessionRequest): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const run = () => {
-      const handled = this.#handle(request);
-      handled.then(resolve, resolve);
-      return CONCURRENT.has(request.type) ? undefined : handled;
-    };
-    this.#previous = this.#previous.then(() => this.#deps.connection.readyForRequest()).then(run);
-    await promise;
+    const { handled } = await this.#requests.run(async () => {
+      await this.#deps.connection.readyForRequest();
+      const handling = this.#handle(request);
+      if (!CONCURRENT.has(request.type)) await handling;
+      return { handled: handling };
+    });
+    await handled;
   }
 
   /** No more requests will come. Resolves once all are handled, except for concurrent ones. */
   finish(): Promise<void> {
     this.#deps.connection.finishRequests();
-    return this.#previous;
+    return this.#requests.settled();
   }
 
   /** All subscriptions end with the plugin. */
@@ -123,87 +104,73 @@ export class PluginSession implements Subscriber, Disposable {
 
   async #handle(request: SessionRequest): Promise<void> {
     if (this.#ended) return;
-    const { connection, shared } = this.#deps;
-    const { type } = request;
-    const id = request.id === undefined ? {} : { id: request.id };
-    try {
-      const handle = this.#handlers[type] as (request: SessionRequest) => Answer | Promise<Answer>;
-      const answer = await handle(request);
-      if (!answer.ok)
-        connection.send({ type: 'error', ...id, request: type, message: describeFailure(answer.failure) });
-      else if (answer.value !== undefined) {
-        const { message, key, then } = answer.value;
-        const isQuiet = message.type === 'done' && QUIET.has(type) && request.id === undefined;
-        if (!isQuiet) connection.send({ ...message, ...id }, key === undefined ? {} : { key });
-        then?.();
+    const { connection, name } = this.#deps;
+    const report = (error: unknown) =>
+      this.#ports.logger.error(`a request of the plugin ${name} failed unexpectedly`, error);
+    await answerRequest(connection, request, () => this.#answer(request), report);
+  }
+
+  async #answer(request: SessionRequest): Promise<Answer> {
+    switch (request.type) {
+      case 'print':
+        this.#deps.output.print(request);
+        return NOTHING;
+      case 'log':
+        this.#deps.output.log(request);
+        return NOTHING;
+      case 'subscribe':
+        return this.#subscribe(request);
+      case 'unsubscribe':
+        return this.#unsubscribe(request);
+      case 'respond':
+        return this.#respond(request);
+      case 'query':
+        return this.#query(request);
+      case 'retry':
+        if (!this.#isSubscribed(request.conversation)) return refuse(NOT_SUBSCRIBED);
+        return this.#started(await this.#client.call('retry', request));
+      case 'interrupt':
+        return this.#interrupt(request);
+      case 'cancel_query':
+        return this.#call('stop', request, request.id);
+      default: {
+        const { type, id, ...params } = request;
+        const verb = VERB_OF.get(type);
+        return verb === undefined ? refuse(`There is no request “${type}”.`) : this.#call(verb, params, id);
       }
-    } catch (error) {
-      shared.ports.logger.error(`a request of the plugin ${this.#deps.name} failed unexpectedly`, error);
-      connection.send({ type: 'error', ...id, request: type, message: `Earshot failed: ${describeError(error)}` });
     }
   }
 
-  readonly #handlers: Handlers = {
-    list_conversations: () => listConversations(this.#ports),
-    create: (request) => createConversation(this.#ports, request),
-    read_events: (request) => readConversation(this.#ports, request),
-    read_config: (request) => readConfig(this.#deps.config(), request),
-    print: (request) => {
-      this.#deps.output.print(request);
-      return NOTHING;
-    },
-    log: (request) => {
-      this.#deps.output.log(request);
-      return NOTHING;
-    },
-    subscribe: (request) => this.#subscribe(request),
-    unsubscribe: ({ sub_id: sub }) => {
-      const held = this.#subscriptions.get(sub);
-      if (held === undefined) return refuse(`sub_id: there is no subscription “${sub.slice(0, 100)}”.`);
-      this.#forget(held.subscription);
-      return reply({ type: 'unsubscribed', sub_id: sub });
-    },
-    respond: (request) => this.#respond(request),
-    query: (request) => this.#query(request),
-    interrupt: (request) => {
-      const refused = this.#images.whyNot(request.attachments);
-      return refused === undefined ? interruptTurn(this.#ports, request) : refuse(refused);
-    },
-    cancel_query: ({ conversation }) => interruptTurn(this.#ports, { conversation, action: 'stop' }),
-    retry: (request) => this.#retry(request),
-    withdraw_queued: (request) => withdrawQueued(this.#ports, request),
-    move_to_background: (request) => moveToBackground(this.#ports, request),
-    stop_command: (request) => stopCommand(this.#ports, request),
-    list_commands: (request) => listCommands(this.#ports, request),
-    rename_conversation: (request) => renameConversation(this.#ports, request),
-    fork_conversation: (request) => forkConversation(this.#ports, request),
-    delete_conversation: (request) => this.#inPlaceOfUser(() => deleteConversation(this.#ports, request)),
-    store_image: (request) => this.#images.store(this.#ports, request),
-    read_media: (request) => readMedia(this.#ports, request),
-    complete: (request) => complete(this.#ports, request),
-    list_models: (request) => listModels(this.#ports, request),
-    choose: (request) => this.#inPlaceOfUser(() => choose(this.#ports, request)),
-    deliver_now: (request) => deliverNow(this.#ports, request),
-    dismiss: (request) => dismissNotifications(this.#ports, request, this.#by),
-    notify: (request) => this.#notifier.notify(request),
-  };
+  /** A verb whose reply is its result. `id` is that of the request. */
+  async #call<V extends Verb>(verb: V, params: VerbParams<V>, id: string | undefined): Promise<Answer> {
+    const row = VERBS[verb];
+    if ('forUser' in row && !this.mayAnswer()) return this.#notAllowed('do this');
+    const result: Result<object> = await this.#client.call(verb, params);
+    if (!result.ok) return result;
+    this.#remember(result.value);
+    // Without an `id`, nobody waits for `done`.
+    if (id === undefined && row.wire.reply === 'done' && verb !== 'notify') return NOTHING;
+    return reply({ type: row.wire.reply, ...result.value } as HostMessage);
+  }
+
+  /** Images that it has stored, and those of messages that it has withdrawn or wants to edit. */
+  #remember({ hash, attachments = [] }: Partial<VerbResult<'attach'> & VerbResult<'withdraw_queued'>>): void {
+    if (hash !== undefined) this.#images.add(hash);
+    for (const one of attachments) if (one.type === 'image') this.#images.add(one.hash);
+  }
 
   get #ports() {
     return this.#deps.shared.ports;
   }
 
-  async #subscribe(request: RequestOf<'subscribe'>): Promise<Answer> {
+  async #subscribe(request: Omit<RequestOf<'subscribe'>, 'type'>): Promise<Answer> {
     const { sub_id: sub, conversation, since } = request;
     const unusable = this.#whyUnusable(sub);
     if (unusable !== undefined) return refuse(unusable);
     const { connection, shared } = this.#deps;
     const { feeds, pieces, all, questions } = shared;
     const subscription = new Subscription(request, {
-      connection,
-      waiting: this.#waiting,
-      feeds,
-      pieces,
-      all,
+      ...{ connection, waiting: this.#waiting, feeds, pieces, all },
       joined: (joined, stream) => {
         if (this.mayAnswer()) questions.offerTo(joined, stream.conversation);
       },
@@ -222,7 +189,14 @@ export class PluginSession implements Subscriber, Disposable {
       opened.value.begin();
       if (isForAll && this.mayAnswer()) for (const one of questions.conversations) subscription.ensure(one);
     };
-    return reply({ type: 'subscribed', sub_id: sub, seq: opened.value.seq }, { then: begin });
+    return reply({ type: 'subscribed', sub_id: sub, seq: opened.value.seq }, begin);
+  }
+
+  #unsubscribe({ sub_id: sub }: RequestOf<'unsubscribe'>): Answer {
+    const held = this.#subscriptions.get(sub);
+    if (held === undefined) return refuse(unknownSubscription(sub));
+    this.#forget(held.subscription);
+    return reply({ type: 'unsubscribed', sub_id: sub });
   }
 
   #whyUnusable(sub: string): string | undefined {
@@ -241,66 +215,68 @@ export class PluginSession implements Subscriber, Disposable {
     subscription.dispose();
   }
 
-  #respond(request: RequestOf<'respond'>): Answer {
-    const subscription = this.#subscriptions.get(request.sub_id)?.subscription;
-    if (subscription === undefined) {
-      return refuse(`sub_id: there is no subscription “${request.sub_id.slice(0, 100)}”.`);
-    }
+  async #respond(request: RequestOf<'respond'>): Promise<Answer> {
+    const { sub_id: sub } = request;
+    const subscriptions = this.subscriptions.filter(({ id }) => sub === undefined || id === sub);
+    if (sub !== undefined && subscriptions.length === 0) return refuse(unknownSubscription(sub));
     if (!this.mayAnswer()) return this.#notAllowed('answer');
-    const who = { by: this.#by, ...this.#deps.process() };
-    return doneIf(this.#deps.shared.questions.answer(subscription, request, who));
-  }
-
-  /** For requests that need the same permission as answering in place of the user. */
-  #inPlaceOfUser(act: () => Promise<Answer>): Promise<Answer> | Answer {
-    return this.mayAnswer() ? act() : this.#notAllowed('do this');
+    const open = this.#deps.shared.questions.find(subscriptions, request);
+    if (!open.ok) return open;
+    if (request.respond === 'inquiry') return this.#call('answer', request, request.id);
+    return this.#call('approve', { ...request, conversation: open.value.conversation }, request.id);
   }
 
   #notAllowed(what: string): Answer {
     return refuse(`The plugin ${this.#deps.name} may not ${what}. Only the user can allow that, with "approve": true.`);
   }
 
+  async #interrupt(request: RequestOf<'interrupt'>): Promise<Answer> {
+    const { conversation, action, content = '', attachments = [], idle } = request;
+    if (action !== 'stop' && content.trim() === '' && attachments.length === 0)
+      return refuse(`content: “${action}” needs it.`);
+    if (idle === undefined && this.#ports.earshot.get(conversation)?.running !== true)
+      return whyNotRunning(this.#ports, conversation);
+    const refused = this.#whyNotAttached(attachments);
+    if (refused !== undefined) return refuse(refused);
+    if (action === 'stop') return this.#call('stop', { conversation }, request.id);
+    return this.#call(action === 'reply' ? 'interrupt' : 'queue', { ...request, content }, request.id);
+  }
+
   async #query(request: RequestOf<'query'>): Promise<Answer> {
     const refused = this.#whyNot(request);
     if (refused !== undefined) return refuse(refused);
-    const made = await this.#target(request);
-    if (!made.ok) return made;
-    const { conversation, attachments = request.attachments } = made.value;
-    const { content, schema } = request;
-    const options = { ...(attachments && { attachments }), ...(schema && { schema }) };
-    return this.#begin(conversation, (earshot) => earshot.send(conversation, content, options));
+    const target = await this.#target(request);
+    return target.ok ? this.#started(await this.#client.call('send', target.value)) : target;
   }
 
-  async #retry({ conversation }: RequestOf<'retry'>): Promise<Answer> {
-    if (!this.#isSubscribed(conversation)) return refuse(NOT_SUBSCRIBED);
-    return this.#begin(conversation, (earshot) => earshot.retry(conversation));
-  }
-
-  /** Starts a turn, and announces its end to the plugin's subscriptions. */
-  async #begin(conversation: string, begin: BeginTurn): Promise<Answer> {
-    const started = await this.#deps.shared.queries.start(conversation, begin);
+  /** Announces the end of a turn that the plugin has started to its subscriptions. */
+  #started(started: Result<VerbResult<'send'>>): Answer {
     if (!started.ok) return started;
-    const { turn, ended } = started.value;
+    const { conversation, turn } = started.value;
+    const leave = this.#deps.shared.enterQuery(conversation);
     const complete = async () => {
-      const { data, seq } = await ended;
+      const { seq = 0, ...end } = await this.#client.untilEnded(turn);
+      leave();
       for (const subscription of this.subscriptions.filter((one) => one.covers(conversation))) {
-        const message = { sub_id: subscription.id, conversation, data: { ...data } };
-        subscription.announce(conversation, { type: 'event', ...message }, seq);
+        const data = { type: 'query_complete', turn, ...end };
+        subscription.announce(conversation, { type: 'event', sub_id: subscription.id, conversation, data }, seq);
       }
     };
     const report = (error: unknown) => this.#ports.logger.error('the end of a query was not announced', error);
-    return reply({ type: 'query_started', conversation, turn }, { then: () => void complete().catch(report) });
+    return reply({ type: 'query_started', conversation, turn }, () => void complete().catch(report));
   }
 
   /** Why a query is refused; checked before a conversation is created. */
   #whyNot(request: RequestOf<'query'>): string | undefined {
-    const { conversation, new: isNew = false, instead_of: earlier, sub_id: sub, title, content, attachments } = request;
+    const { conversation, new: isNew = false, instead_of: earlier, sub_id: sub, title } = request;
+    const { content = '', attachments = [] } = request;
     if (isNew && conversation !== undefined) return 'conversation: a new one gets its id from Earshot.';
     if (isNew && earlier !== undefined) return 'instead_of: a new conversation has no earlier message.';
     if (!isNew && conversation === undefined) return 'conversation: missing. Set new to create one.';
-    if (content.trim() === '' && (attachments ?? []).length === 0) return 'content: there is nothing in it.';
+    const isSame = earlier !== undefined && request.content === undefined;
+    if (content.trim() === '' && attachments.length === 0 && !isSame) return 'content: there is nothing in it.';
     if (conversation !== undefined && !this.#isSubscribed(conversation)) return NOT_SUBSCRIBED;
-    const refused = this.#images.whyNot(attachments);
+    const refused = this.#whyNotAttached(attachments);
     if (refused !== undefined) return refused;
     if (isNew || earlier !== undefined) {
       // The new conversation needs a subscription as well.
@@ -310,51 +286,54 @@ export class PluginSession implements Subscriber, Disposable {
     return title === undefined ? undefined : 'title: only a new conversation gets one.';
   }
 
+  #whyNotAttached(attachments: readonly SentAttachment[]): string | undefined {
+    const unknown = attachments.findIndex((one) => one.type === 'image' && !this.#images.has(one.hash));
+    return unknown === -1 ? undefined : `attachments.${unknown}: this image was not stored with store_image.`;
+  }
+
   #isSubscribed(conversation: string): boolean {
     return this.subscriptions.some((one) => one.covers(conversation));
   }
 
-  /** The conversation of a query: the given one, a new one, or a fork of the given one that ends before an earlier message. */
-  async #target(request: RequestOf<'query'>): Promise<Result<QueryTarget>> {
-    const { conversation = '', new: isNew = false, instead_of: earlier } = request;
-    const { earshot, library } = this.#ports;
-    if (isNew) {
-      const created = await earshot.create();
-      return created.ok ? this.#announceNew({ conversation: created.value.log.id }, request) : created;
+  /** The message of a query: in the given conversation, a new one, or a fork that ends before an earlier message. */
+  async #target(request: RequestOf<'query'>): Promise<Result<VerbParams<'send'>>> {
+    const { conversation = '', new: isNew, instead_of: before, title, content = '', attachments, schema } = request;
+    if (isNew === true) {
+      const created = await this.#client.call('create', { title });
+      if (!created.ok) return created;
+      return this.#announceNew({ ...created.value, content, attachments, schema }, request);
     }
-    if (earlier === undefined) return succeeded({ conversation });
-    const forked = await library.forkBefore(conversation, earlier);
+    if (before === undefined) return succeeded({ conversation, content, attachments, schema });
+    const forked = await this.#client.call('fork', { conversation, before });
     if (!forked.ok) return forked;
-    // The attachments of the earlier message are used unless the query has its own.
-    const attachments = request.attachments ?? forked.value.request.attachments;
-    return this.#announceNew({ conversation: forked.value.conversation, ...(attachments && { attachments }) }, request);
+    const { conversation: fork, ...earlier } = forked.value;
+    const named = title === undefined ? forked : await this.#client.call('rename', { conversation: fork, title });
+    if (!named.ok) return named;
+    // What the query does not have is that of the earlier message.
+    const text = request.content ?? earlier.content ?? '';
+    const message = { conversation: fork, content: text, attachments: attachments ?? earlier.attachments, schema };
+    return this.#announceNew(message, request);
   }
 
-  /** Sets the title of a new conversation, sends `created`, and subscribes to it if the query has a `sub_id`. */
+  /** Sends `created`, and subscribes to the new conversation if the query has a `sub_id`. */
   async #announceNew(
-    target: QueryTarget,
-    { title, sub_id: sub, id }: RequestOf<'query'>,
-  ): Promise<Result<QueryTarget>> {
-    const { library, keepAlive } = this.#ports;
+    target: VerbParams<'send'>,
+    { sub_id: sub, id }: RequestOf<'query'>,
+  ): Promise<Result<VerbParams<'send'>>> {
     const { connection } = this.#deps;
     const { conversation } = target;
-    const hold = keepAlive.hold(conversation, true);
-    try {
-      const named = title === undefined ? undefined : await library.rename(conversation, title);
-      if (named?.ok === false) return named;
-      connection.send({ type: 'created', ...(id !== undefined && { id }), conversation });
-      if (sub === undefined) return succeeded(target);
-      const subscribed = await this.#subscribe({ type: 'subscribe', sub_id: sub, conversation });
-      if (!subscribed.ok) return subscribed;
-      if (subscribed.value !== undefined) connection.send(subscribed.value.message);
-      subscribed.value?.then?.();
-      return succeeded(target);
-    } finally {
-      hold.dispose();
-    }
+    connection.send({ type: 'created', ...defined({ id }), conversation });
+    if (sub === undefined) return succeeded(target);
+    const subscribed = await this.#subscribe({ sub_id: sub, conversation });
+    if (!subscribed.ok) return subscribed;
+    if (subscribed.value !== undefined) connection.send(subscribed.value.message);
+    subscribed.value?.then?.();
+    return succeeded(target);
   }
 }
 
-const NOT_SUBSCRIBED = 'There is no subscription on this conversation. Subscribe first.';
+function unknownSubscription(sub: string): string {
+  return `sub_id: there is no subscription “${sub.slice(0, 100)}”.`;
+}
 
 const nothingHeld: Disposable = { dispose: () => undefined };

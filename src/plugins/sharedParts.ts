@@ -1,8 +1,7 @@
 // The parts that all connected plugins of a window share: ports, feeds of conversations, and open questions.
-import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
-import { type PluginPorts } from './pluginPorts.ts';
-import { PluginNotifier } from './requests/notifying.ts';
-import { Queries } from './requests/queries.ts';
+import { type Disposable, DisposableStore } from '../base/disposable.ts';
+import { type LocalClients } from '../core/client/local/localClient.ts';
+import { type LocalPorts } from '../core/client/local/localPorts.ts';
 import { AllConversations } from './streams/allConversations.ts';
 import { Feeds } from './streams/feeds.ts';
 import { Pieces } from './streams/pieces.ts';
@@ -16,24 +15,24 @@ export interface Subscriber {
 }
 
 export class SharedParts implements Disposable {
-  readonly ports: PluginPorts;
+  readonly clients: LocalClients;
   readonly feeds: Feeds;
   readonly pieces: Pieces;
   readonly all: AllConversations;
   readonly questions: Questions;
-  readonly queries: Queries;
   readonly #subscribers = new Set<Subscriber>();
-  readonly #notifiers = new Map<string, { readonly notifier: PluginNotifier; users: number }>();
+  /** How many queries run in each conversation. */
+  readonly #queries = new Map<string, number>();
   readonly #held = new DisposableStore();
 
-  constructor(ports: PluginPorts) {
-    this.ports = ports;
+  constructor(clients: LocalClients) {
+    this.clients = clients;
+    const { ports } = clients;
     const report = (error: unknown) => ports.logger.error('a subscription of a plugin failed', error);
     this.feeds = this.#held.add(new Feeds(ports));
     const keyOf = (conversation: string) => ports.earshot.get(conversation)?.log.state.turn.key ?? '';
     this.pieces = this.#held.add(new Pieces({ keyOf, report }));
     this.all = this.#held.add(new AllConversations(ports));
-    this.queries = new Queries(ports);
     this.questions = this.#held.add(
       new Questions({
         requests: ports.frontends.requests,
@@ -42,11 +41,15 @@ export class SharedParts implements Disposable {
         views: ports.views,
         settings: ports.settings,
         answering: (conversation) => this.#answering(conversation),
-        isQueried: (conversation) => this.queries.isRunning(conversation),
+        isQueried: (conversation) => this.#queries.has(conversation),
         report,
       }),
     );
     this.#held.add(ports.frontends.add(this.pieces));
+  }
+
+  get ports(): LocalPorts {
+    return this.clients.ports;
   }
 
   /** Adds a subscriber until the result is disposed. */
@@ -55,18 +58,14 @@ export class SharedParts implements Disposable {
     return { dispose: () => this.#subscribers.delete(subscriber) };
   }
 
-  /** The notifier that all connections with this name share, until the result is disposed. */
-  notifier(plugin: string): { readonly notifier: PluginNotifier } & Disposable {
-    const shared = this.#notifiers.get(plugin) ?? { notifier: new PluginNotifier(this.ports, plugin), users: 0 };
-    this.#notifiers.set(plugin, shared);
-    shared.users += 1;
-    const release = toDisposable(() => {
-      shared.users -= 1;
-      if (shared.users > 0) return;
-      this.#notifiers.delete(plugin);
-      shared.notifier.dispose();
-    });
-    return { notifier: shared.notifier, dispose: () => release.dispose() };
+  /** Counts a query as running in the conversation until the result is called. */
+  enterQuery(conversation: string): () => void {
+    this.#queries.set(conversation, (this.#queries.get(conversation) ?? 0) + 1);
+    return () => {
+      const left = (this.#queries.get(conversation) ?? 1) - 1;
+      if (left > 0) this.#queries.set(conversation, left);
+      else this.#queries.delete(conversation);
+    };
   }
 
   dispose(): void {
@@ -76,6 +75,6 @@ export class SharedParts implements Disposable {
   #answering(conversation: string): readonly Subscription[] {
     return [...this.#subscribers]
       .filter((subscriber) => subscriber.mayAnswer())
-      .flatMap(({ subscriptions }) => [...subscriptions].filter((one) => one.covers(conversation)));
+      .flatMap(({ subscriptions }) => [...subscriptions].filter((one) => one.asks && one.covers(conversation)));
   }
 }

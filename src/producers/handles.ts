@@ -11,6 +11,8 @@ export interface HandlesProducerDeps {
   readonly handles: Handles;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Resolves once all its lines were searched, to what its end should say about them. */
+  ended?(handle: Handle): Promise<string>;
 }
 
 export function createHandlesProducer(deps: HandlesProducerDeps): Producer {
@@ -66,7 +68,8 @@ class HandlesWatch implements Disposable {
   /** The queue drops the notification if the model already knows the state. */
   async #publishState(handle: Handle, name: string): Promise<void> {
     const { state } = handle;
-    const draft = await draftHandleNotification(handle, name, new Date(this.#deps.clock.now()).toISOString());
+    const note = handle.hasEnded ? await this.#deps.ended?.(handle) : undefined;
+    const draft = await draftHandleNotification(handle, name, new Date(this.#deps.clock.now()).toISOString(), note);
     // The state may have changed while the last lines were read.
     if (draft !== undefined && handle.state === state) await this.#publisher.publish(draft, handle.conversation);
   }

@@ -3,11 +3,16 @@ import * as z from 'zod';
 import { formFieldSchema } from './page/form.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../base/json/outsideJson.ts';
 import { describeIssue } from './describeIssue.ts';
+import { subscriptionEvents } from './lines/eventSubscriptions.ts';
 import { CARD_MEDIA_TYPES } from './page/cardMedia.ts';
-import { APPROVAL_MODES, EFFORT_CHOICES, MODES } from './page/controlsView.ts';
+import { APPROVAL_MODES, EDITOR_CONTEXTS, EFFORT_CHOICES, MODES } from './page/controlsView.ts';
+import { forgeEvents } from './forge/followedCommit.ts';
+import { lineEvents } from './lines/lineWatch.ts';
+import { sentSchema } from './client/sentRequest.ts';
 import { isPlainNotification, notificationSchema } from './notification.ts';
 import { shapeCheck } from './shape.ts';
 import { failureCodeSchema, failureSchema } from './tool.ts';
+import { wakeEvents } from './wakes.ts';
 
 export const EVENT_VERSION = 1;
 
@@ -175,6 +180,8 @@ const bodies = {
     /** The conversation of the subagent that made the call; it is counted here too. */
     subagent: z.string().optional(),
     failure: failureSchema.optional(),
+    /** Absent in logs of earlier versions, and for a model that is no endpoint. */
+    sent: sentSchema.optional(),
     /** Set if the call succeeded and its API wants its own output back. */
     origin: originSchema.optional(),
   },
@@ -229,6 +236,8 @@ const bodies = {
     found: z.array(namedTextSchema).optional(),
     /** Only in logs of earlier versions, instead of `found`. */
     tools: z.array(z.string()).optional(),
+    /** The content may be of this file outside the workspace, or of other machines, which this command reached. */
+    outside: z.strictObject({ type: z.enum(['file', 'command']), name: z.string() }).optional(),
     /** Names (`resourceName`) of the resources of MCP servers that the call has read. */
     resources: z.array(z.string()).optional(),
     /** Images that the model is shown; their bytes are snapshots. */
@@ -295,7 +304,8 @@ const bodies = {
    * around the decision, `rest` remains to be reviewed. `meanwhile`: it concerns changes by others during a call.
    */
   changes_reviewed: {
-    action: z.enum(['keep', 'undo', 'restore', 'bring_back']),
+    /** Logs of 0.2 and before have `bring_back` for `revert`. */
+    action: z.enum(['keep', 'undo', 'restore', 'revert', 'bring_back']),
     of: z.string().optional(),
     files: z.array(
       z.strictObject({
@@ -325,6 +335,7 @@ const bodies = {
     effort: z.enum(EFFORT_CHOICES).optional(),
     mode: z.enum(MODES).optional(),
     approvals: z.enum(APPROVAL_MODES).optional(),
+    editor: z.enum(EDITOR_CONTEXTS).optional(),
   },
   title_set: { title: z.string() },
   /** The conversation's name on a hub, and the cursor up to which its messages there are in this log. */
@@ -336,8 +347,12 @@ const bodies = {
   /** Files that an outside agent has read or written. */
   files_seen: { seen: seenSchema },
   watch_changed: { add: z.array(z.string()), remove: z.array(z.string()) },
+  ...lineEvents,
+  ...subscriptionEvents,
   /** An outside agent has received these carriers. */
   carriers_accepted: { carriers: z.array(z.int()).min(1) },
+  ...wakeEvents,
+  ...forgeEvents,
 };
 
 type Bodies = { [T in keyof typeof bodies]: z.infer<z.ZodObject<(typeof bodies)[T]>> };
@@ -380,6 +395,8 @@ const openData: { readonly [T in EventType]?: (event: EventOf<T>) => Readonly<Re
   model_call: ({ origin }) => ({ 'origin.items': origin?.items }),
   tool_call_request: ({ arguments: args }) => ({ arguments: args }),
   approval: ({ arguments: args }) => ({ arguments: args }),
+  wake_set: ({ when }) => ({ when }),
+  events_subscribed: ({ arguments: args }) => ({ arguments: args }),
   notification_queued: ({ notification }) => ({ 'notification.data': notification.data }),
 };
 

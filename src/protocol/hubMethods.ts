@@ -203,7 +203,7 @@ export const HUB_METHODS = {
     result: z.object({ thread: hubThread, ...messagePage }),
     reads: true,
   },
-  /** `hub/subscribing.ts` checks that exactly one of the three is given, with its own error messages. */
+  /** `hub/methods.ts` checks that exactly one of the three is given, with its own error messages. */
   subscribe: {
     params: z.strictObject({
       scope: pair.optional(),

@@ -17,10 +17,12 @@ export const ORIGINS = [
   'filesystem',
   'process',
   'language-server',
+  'debugger',
   'mcp',
   'agent',
   'plugin',
   'host',
+  'service',
 ] as const;
 
 /** Longer messages are cut before they are queued, and then name a tool that shows the rest. */
@@ -44,6 +46,13 @@ const notificationDraftSchema = z.strictObject({
   /** Who observed it. */
   origin: z.enum(ORIGINS),
   at: z.iso.datetime(),
+  /**
+   * Wakes an idle model. Only producers of Earshot set it, for what the conversation asked for: it is no part of `data`,
+   * of a level or of a text, so that outside programs cannot.
+   */
+  wake: z.literal(true).optional(),
+  /** The standing wake (`wake_granted`) that this one uses. It wakes only while that lasts, and within its number. */
+  grant: z.string().max(100).optional(),
 });
 export type NotificationDraft = z.infer<typeof notificationDraftSchema>;
 
@@ -63,7 +72,7 @@ const UTC =
 /** If true, the notification matches the schema. If false, the schema decides. */
 export function isPlainNotification(value: Notification): boolean {
   for (const name in value) if (!NAMES.has(name)) return false;
-  const { id, kind, level, message, subject, scopes, data, origin, at } = value;
+  const { id, kind, level, message, subject, scopes, data, origin, at, wake, grant } = value;
   return (
     typeof id === 'string' &&
     isName(kind.source) &&
@@ -75,6 +84,8 @@ export function isPlainNotification(value: Notification): boolean {
     (subject === undefined || isScope(subject)) &&
     (scopes === undefined || (Array.isArray(scopes) && scopes.every(isScope))) &&
     data === undefined &&
+    (wake === undefined || (wake as unknown) === true) &&
+    (grant === undefined || isName(grant)) &&
     typeof at === 'string' &&
     UTC.test(at)
   );

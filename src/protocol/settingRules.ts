@@ -53,9 +53,11 @@ export const SETTING_RULES: { readonly [N in SettingName]: Rule<Settings[N]> } =
   idleTimeout: user,
   'approvals.mode': user,
   'approvals.commands': user,
+  'approvals.outsideText': user,
   'mcp.servers': approved,
   'mcp.inputs': approved,
   'mcp.trustedReadOnly': user,
+  'mcp.events': user,
   'mcp.timeout': anyone,
   'handles.afterTurn': earlier('stop', 'wait', 'keep'),
   'handles.ownerTimeout': least,
@@ -99,6 +101,13 @@ export const SETTING_RULES: { readonly [N in SettingName]: Rule<Settings[N]> } =
   'plugins.respondTimeout': user,
   'plugins.respondFallback': user,
   'webChat.allowedHosts': user,
+  'scripts.wake': user,
+  'scripts.post': user,
+  // A workspace can switch it off, and nothing else.
+  forge: lower((own, workspace) => (workspace === 'off' ? workspace : own)),
+  'debug.locals': user,
+  'tests.reports': anyone,
+  editorContext: earlier('off', 'file', 'selection'),
 };
 
 /** Absent: no limit. */

@@ -1,9 +1,10 @@
 // The settings with defaults and validation. A test compares them with `contributes.configuration` in package.json.
 import * as z from 'zod';
-import { APPROVAL_MODES, EFFORTS, MODES } from './page/controlsView.ts';
+import { APPROVAL_MODES, EDITOR_CONTEXTS, EFFORTS, MODES } from './page/controlsView.ts';
 import { describeIssue } from './describeIssue.ts';
 import { FORMATS, MODEL_APIS } from './event.ts';
 import { hooksSchema } from './outside/hooks.ts';
+import { MOST_EVENT_NAME } from './outside/mcpEvents.ts';
 import { HUB_IDENTITY, HUB_NAME } from './hub.ts';
 import { levelSchema } from './notification.ts';
 import { pluginNameSchema, programSchema } from './plugin.ts';
@@ -58,6 +59,17 @@ const providerSchema = z.strictObject({
 /** Per tool: which of its `tool.*` notifications are delivered. */
 const toolOptionsSchema = z.strictObject({ notifications: switchesSchema.optional() });
 
+/** An event of an MCP server to which conversations are subscribed. */
+const subscribedEventSchema = z.strictObject({
+  server: z.string().min(1).max(100),
+  event: z.string().min(1).max(MOST_EVENT_NAME),
+  arguments: z.record(z.string(), z.unknown()).optional(),
+  /** Its events may wake the model. */
+  wake: z.boolean().optional(),
+  /** `new`: those that begin from now on; absent: all that are open. */
+  conversations: z.enum(['all', 'new']).optional(),
+});
+
 /** The built-in producers. Others may be registered under other names. */
 export const PRODUCER_NAMES = [
   'files',
@@ -71,7 +83,22 @@ export const PRODUCER_NAMES = [
   'budget',
   'config',
   'messages',
+  'wakes',
+  'lines',
+  'scripts',
+  'focus',
+  'forge',
+  'debug',
+  'ports',
+  'devservers',
+  'tests',
+  'notebooks',
+  'dependencies',
 ] as const;
+
+/** How CI and pull requests are asked for; `ask`: the user has not chosen yet. */
+const FORGE_WAYS = ['ask', 'off', 'gh', 'account'] as const;
+export type ForgeWay = (typeof FORGE_WAYS)[number];
 
 /** Every setting by its name under `earshot.`, with its default. */
 export const settingSchemas = {
@@ -94,9 +121,11 @@ export const settingSchemas = {
   idleTimeout: z.int().min(5).max(3600).default(300),
   'approvals.mode': z.enum(APPROVAL_MODES).default('reads'),
   'approvals.commands': z.array(z.string()).default([]),
+  'approvals.outsideText': z.enum(['ask', 'mark']).default('ask'),
   'mcp.servers': z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
   'mcp.inputs': z.array(z.record(z.string(), z.unknown())).default([]),
   'mcp.trustedReadOnly': z.array(z.string()).default([]),
+  'mcp.events': z.array(subscribedEventSchema).max(50).default([]),
   'mcp.timeout': z.int().min(1).max(3600).default(60),
   'handles.afterTurn': z.enum(['keep', 'wait', 'stop']).default('keep'),
   'handles.ownerTimeout': z.int().min(5).max(3600).default(30),
@@ -126,6 +155,12 @@ export const settingSchemas = {
   'plugins.respondTimeout': z.int().min(1).max(86_400).default(300),
   'plugins.respondFallback': z.enum(['reject', 'approve']).default('reject'),
   'webChat.allowedHosts': z.array(z.string().min(1).max(300)).max(50).default([]),
+  'scripts.wake': z.boolean().default(false),
+  'scripts.post': z.boolean().default(false),
+  forge: z.enum(FORGE_WAYS).default('ask'),
+  'debug.locals': z.boolean().default(false),
+  'tests.reports': z.array(z.string().min(1).max(1000)).max(50).default([]),
+  editorContext: z.enum(EDITOR_CONTEXTS).default('file'),
 } as const;
 
 export type SettingName = keyof typeof settingSchemas;

@@ -1,6 +1,6 @@
 // Compiles a zod schema into a fast check of types, for data that was validated when it was written.
 import type * as z from 'zod';
-import { isDeeperThan } from '../base/json/outsideJson.ts';
+import { isDeeperThan, isObject } from '../base/json/outsideJson.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -17,7 +17,8 @@ export function shapeCheck(schema: z.core.$ZodType): Check {
     case 'string':
       return (value) => typeof value === 'string';
     case 'number':
-      return Number.isSafeInteger;
+      // `z.int()` has a format.
+      return 'format' in def && def.format !== undefined ? Number.isSafeInteger : Number.isFinite;
     case 'boolean':
       return (value) => typeof value === 'boolean';
     case 'literal': {
@@ -31,7 +32,7 @@ export function shapeCheck(schema: z.core.$ZodType): Check {
     case 'unknown':
       return (value) => !isDeeperThan(value, DEEPEST_READ);
     case 'record':
-      return (value) => isRecord(value) && !isDeeperThan(value, DEEPEST_READ);
+      return (value) => isObject(value) && !isDeeperThan(value, DEEPEST_READ);
     case 'optional': {
       const check = shapeCheck(def.innerType);
       return (value) => value === undefined || check(value);
@@ -58,12 +59,8 @@ export function shapeCheck(schema: z.core.$ZodType): Check {
 function objectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): Check {
   const fields = Object.entries(shape).map(([name, schema]) => ({ name, check: shapeCheck(schema) }));
   return (value) => {
-    if (!isRecord(value)) return false;
+    if (!isObject(value)) return false;
     for (const { name, check } of fields) if (!check(value[name])) return false;
     return true;
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

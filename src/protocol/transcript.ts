@@ -1,13 +1,13 @@
 // The items of a conversation's transcript, as every front end shows them.
 import * as z from 'zod';
 import { type FormField } from './page/form.ts';
-import { type BringBackMessage } from './page/changesView.ts';
 import { type CallPreview } from './page/diffView.ts';
 import { type AnsweringProgram, type EventOf } from './event.ts';
 import { type Level } from './notification.ts';
+import { type TextOrigin } from './page/textOrigin.ts';
 import { type NotificationLabel } from './page/pendingView.ts';
 import { type TaskView } from './page/taskView.ts';
-import { type NoticeActionMessage } from './page/transcriptMessages.ts';
+import { type NoticeActionMessage, type RevertMessage } from './page/transcriptMessages.ts';
 
 /** Notifications as they were delivered, shown on the card of their carrier. */
 export interface CarriedView {
@@ -17,8 +17,6 @@ export interface CarriedView {
   readonly worst: Level;
   /** One for each shown notification. */
   readonly labels: readonly NotificationLabel[];
-  /** The first line of the most severe one. */
-  readonly reason: string;
   /** Estimated. */
   readonly tokens: number;
   /** `carried`: the carrier is in the log. `accepted`: a request with it was answered. */
@@ -64,6 +62,8 @@ export interface ApprovalView {
   readonly problem?: string;
   /** What the call would change in files now. */
   readonly preview?: CallPreview;
+  /** Text of the call that came from outside. */
+  readonly origins?: readonly TextOrigin[];
   /** What the call would run, if it is a task of the editor. */
   readonly task?: TaskView;
   /** Another number whenever something of this has changed; an approval of an earlier one is refused. */
@@ -154,5 +154,5 @@ export type TranscriptItem =
       readonly failure?: string;
       readonly nextStep?: string;
       /** The label is English, the key of its translation. */
-      readonly action?: { readonly label: string; readonly message: BringBackMessage | NoticeActionMessage };
+      readonly action?: { readonly label: string; readonly message: RevertMessage | NoticeActionMessage };
     };

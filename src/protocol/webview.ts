@@ -2,7 +2,13 @@
 import * as z from 'zod';
 import { type ChangesView, changesMessages } from './page/changesView.ts';
 import { type CompletionsMessage, completionsMessages } from './page/completionsView.ts';
-import { type ContextView, type Controls, controlsMessages, type ModelChoice } from './page/controlsView.ts';
+import {
+  type ContextView,
+  type Controls,
+  controlsMessages,
+  type ModelChoice,
+  type EditorChip,
+} from './page/controlsView.ts';
 import {
   type ConversationsMessage,
   conversationId,
@@ -12,12 +18,14 @@ import {
   type PromptsMessage,
 } from './page/conversationsView.ts';
 import { type FileDiff } from './page/diffView.ts';
-import { type HandleView, handlesMessages } from './page/handlesView.ts';
+import { type FileFreshness, type FreshnessCounts } from './page/freshnessView.ts';
+import { type DueView, type HandleView, handlesMessages } from './page/handlesView.ts';
 import { type Level } from './notification.ts';
-import { type PendingEntry, pendingMessages } from './page/pendingView.ts';
+import { type PendingEntry } from './page/pendingView.ts';
 import { type TodoItem } from './todo.ts';
-import { alwaysAnswerSchema, type TranscriptItem } from './transcript.ts';
+import { type TranscriptItem } from './transcript.ts';
 import { transcriptMessages } from './page/transcriptMessages.ts';
+import { verbMessages } from './page/verbMessages.ts';
 
 /** Messages from the page. The host sends nothing before `ready`. */
 export const fromPageSchema = z.discriminatedUnion('type', [
@@ -31,63 +39,19 @@ export const fromPageSchema = z.discriminatedUnion('type', [
     conversation: conversationId.nullable(),
     text: z.string().max(2_000_000),
   }),
-  /** Queues the message while a turn runs. Attachments go with it. */
-  z.strictObject({ type: z.literal('send'), text: z.string().max(1_000_000) }),
-  /** Interrupts the running turn and becomes its next request. */
-  z.strictObject({ type: z.literal('interrupt'), text: z.string().max(1_000_000) }),
-  /** Withdraws a queued message that was not delivered yet, by its id. */
-  z.strictObject({ type: z.literal('take_back'), id: z.string().max(100) }),
-  /** Delivers pending notifications now. */
-  z.strictObject({ type: z.literal('deliver_now') }),
-  z.strictObject({
-    type: z.literal('attach_image'),
-    name: z.string().max(300),
-    media_type: z.string().max(100),
-    /** Base64. */
-    data: z.string().max(14_000_000),
-    /** A thumbnail for the page. */
-    preview: z
-      .string()
-      .max(60_000)
-      .regex(/^data:image\/(png|jpeg|webp);base64,[A-Za-z0-9+/=]*$/)
-      .optional(),
-  }),
   z.strictObject({ type: z.literal('detach'), id: z.string().max(5000) }),
-  z.strictObject({ type: z.literal('stop') }),
   z.strictObject({ type: z.literal('new_chat') }),
-  z.strictObject({
-    type: z.literal('answer_approval'),
-    /** The card's conversation; the host may now show another one with a call of this id. Absent: the shown one. */
-    conversation: z.string().optional(),
-    call: z.string(),
-    action: z.enum(['approve', 'reject', 'modify']),
-    reason: z.string().max(10_000).optional(),
-    /** With `approve`: similar calls need no approval from now on. */
-    always: alwaysAnswerSchema.optional(),
-    /** The `revision` of the card that was answered. */
-    revision: z.number().optional(),
-    /** With `modify`: the arguments to run instead. */
-    arguments: z.record(z.string(), z.unknown()).optional(),
-  }),
-  z.strictObject({
-    type: z.literal('answer_question'),
-    question: z.string(),
-    /** A list if several may be chosen; empty if the user gives no answer. */
-    answer: z.union([z.string().max(100_000), z.array(z.string().max(100_000)).max(100)]),
-  }),
   z.strictObject({
     type: z.literal('open_file'),
     path: z.string().max(5000),
     line: z.int().positive().optional(),
     column: z.int().positive().optional(),
   }),
-  /** Requests the changes of a call for its card; answered with `diff`. */
-  z.strictObject({ type: z.literal('read_diff'), call: z.string().max(500) }),
+  ...verbMessages,
   ...changesMessages,
   ...handlesMessages,
   ...controlsMessages,
   ...conversationsMessages,
-  ...pendingMessages,
   ...transcriptMessages,
   ...completionsMessages,
   z.strictObject({ type: z.literal('show_log') }),
@@ -184,10 +148,14 @@ export interface ChatState {
   /** Oldest first. */
   readonly queued: readonly QueuedView[];
   readonly attachments: readonly AttachmentView[];
+  /** What the next request tells about the active editor; null or absent: there is none, or it must not be named. */
+  readonly editor?: EditorChip | null;
   /** The composer contains a queued message that was returned undelivered. */
   readonly returned?: boolean;
   /** Null before any usage was counted. */
   readonly meter: Meter | null;
+  /** What the model knows of files, as far as it was reported; null or absent if it knows none. */
+  readonly freshness?: FreshnessCounts | null;
   /** Changes of the agent that are not reviewed; null or absent if there are none. */
   readonly changes?: ChangesView | null;
   readonly obstacles: readonly Obstacle[];
@@ -199,6 +167,8 @@ export interface ChatState {
   readonly origin?: ForkOrigin | null;
   /** Background commands of the conversation. */
   readonly handles: readonly HandleView[];
+  /** Timers and conditions of the conversation, soonest first. */
+  readonly due: readonly DueView[];
   /** The model's to-do list. */
   readonly todo: readonly TodoItem[];
   readonly items: readonly TranscriptItem[];
@@ -226,6 +196,8 @@ export type ToPage =
   | { readonly type: 'delta'; readonly number: number; readonly changes: readonly Change[] }
   /** The following messages are not numbered, since they do not change the chat's state. */
   | { readonly type: 'focus_composer' }
+  /** Scrolls to an item of the transcript, and opens its card. */
+  | { readonly type: 'show_item'; readonly item: string }
   /** The key for *Approve*: approves the first open request if the user has had time to see it. */
   | { readonly type: 'approve_first' }
   /** Shows the list of conversations in the panel. */
@@ -236,6 +208,7 @@ export type ToPage =
   /** Plays a short sound. */
   | { readonly type: 'sound' }
   | { readonly type: 'context'; readonly context: ContextView | null }
+  | { readonly type: 'freshness'; readonly files: readonly FileFreshness[] }
   /** Returns a message that was not accepted; it goes before the text typed since. */
   | { readonly type: 'restore_draft'; readonly text: string }
   | { readonly type: 'diff'; readonly call: string; readonly files: readonly FileDiff[] }

@@ -1,21 +1,33 @@
 // The log on disk: an append-only file with group commit. A torn end is cut off and kept in another file.
 import { basename, dirname, join } from 'node:path';
-import { GroupCommit, ignore } from '../base/async.ts';
-import { type Failure, FailureError } from '../base/errors.ts';
+import { GroupCommit, ignore, Sequence } from '../base/async.ts';
+import { type Failure, FailureError, describeError } from '../base/errors.ts';
 import { type StorageCode } from '../base/failureCodes.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type EventFile, type OpenedLog, type ReadLog, type ListedFacts } from '../core/ports/storage.ts';
+import {
+  type EventFile,
+  type OpenedLog,
+  type ReadLog,
+  type ListedFacts,
+  type PartialAnswer,
+  type PartialAnswers,
+} from '../core/ports/storage.ts';
 import { DurableFile } from '../node/files/durableFile.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
-import { hasLineEnd } from './line.ts';
-import { LineBuffer } from './lineBuffer.ts';
-import { PartialFile } from './partialFile.ts';
+import { endOfLine, hasLineEnd } from './line.ts';
 import { readEvents } from './readEvents.ts';
 import { storageError } from './storageError.ts';
 import { TitleFile } from './titleFile.ts';
+import * as z from 'zod';
 
 const NEWLINE = 0x0a;
+const FIRST_BYTES = 64 * 1024;
+/** Larger buffers are not reused. */
+const MOST_KEPT_BYTES = 1024 * 1024;
+/** Most UTF-8 bytes for one UTF-16 unit. */
+const MOST_BYTES_PER_UNIT = 3;
+const MOST_END_BYTES = 32;
 
 export interface EventFileDeps {
   readonly files: FileSystem;
@@ -76,6 +88,38 @@ function tornLines(everything: boolean, kept: string): Failure<StorageCode> {
       : 'The end of this conversation’s log is damaged and was removed; the rest is intact.',
     nextStep: `The damaged bytes are kept next to the log as ${kept}. You can continue the conversation.`,
   };
+}
+
+/** A reusable buffer of encoded lines, which avoids garbage when many events are appended. */
+export class LineBuffer {
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #length = 0;
+
+  add(event: LogEvent): void {
+    const text = JSON.stringify(event);
+    this.#reserve(text.length * MOST_BYTES_PER_UNIT + MOST_END_BYTES);
+    // The line end replaces the closing brace.
+    const brace = this.#length + this.#bytes.write(text, this.#length, 'utf8') - 1;
+    this.#length = brace + this.#bytes.write(endOfLine(text), brace, 'latin1');
+  }
+
+  /** Valid until the next `add` or `clear`. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+    if (this.#bytes.length > MOST_KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
 }
 
 /** Appends that arrive during a sync share the next one. */
@@ -196,4 +240,77 @@ function foreignError(): FailureError {
 
 function closedError(): FailureError {
   return new FailureError({ code: 'closed', message: 'The log was closed.' });
+}
+
+const partSchema = z.strictObject({ id: z.string(), model: z.string(), text: z.string(), reasoning: z.string() });
+
+/** Stores the shown part of an answer that is not in the log yet, in a file next to the log. */
+class PartialFile implements PartialAnswers {
+  readonly #files: FileSystem;
+  readonly #path: string;
+  readonly #logger: Logger;
+  /** The answer whose parts are in the file. */
+  #id: string | undefined;
+  readonly #writing = new Sequence();
+
+  constructor(files: FileSystem, folder: string, logger: Logger) {
+    this.#files = files;
+    this.#path = join(folder, 'partial.jsonl');
+    this.#logger = logger;
+  }
+
+  add(part: PartialAnswer): void {
+    this.#after(() => this.#write(part));
+  }
+
+  drop(): void {
+    this.#after(() => this.#files.remove(this.#path));
+    this.#id = undefined;
+  }
+
+  async take(): Promise<PartialAnswer | undefined> {
+    await this.#writing.settled();
+    const bytes = await this.#files.read(this.#path);
+    const parts = bytes === undefined ? [] : new TextDecoder().decode(bytes).split('\n').flatMap(readPart);
+    const last = parts.at(-1);
+    if (last === undefined) return undefined;
+    const own = parts.filter(({ id }) => id === last.id);
+    const whole = (field: 'text' | 'reasoning') => own.map((part) => part[field]).join('');
+    return { ...last, text: whole('text'), reasoning: whole('reasoning') };
+  }
+
+  /** Resolves once everything is written. */
+  settled(): Promise<void> {
+    return this.#writing.settled();
+  }
+
+  /** A part that cannot be written is only logged: it is lost only if the editor is killed before the answer ends. */
+  #after(work: () => Promise<void>): void {
+    const report = (error: unknown) => this.#logger.warn(`a partial answer was not stored: ${describeError(error)}`);
+    void this.#writing.run(work).catch(report);
+  }
+
+  async #write(part: PartialAnswer): Promise<void> {
+    const line = Buffer.from(`${JSON.stringify(part)}\n`);
+    if (part.id !== this.#id) {
+      await this.#files.writeWhole(this.#path, line);
+      this.#id = part.id;
+      return;
+    }
+    const file = await this.#files.openForAppend(this.#path);
+    try {
+      await file.append(line);
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** Empty for a torn or damaged line. */
+function readPart(line: string): PartialAnswer[] {
+  try {
+    return [partSchema.parse(JSON.parse(line))];
+  } catch {
+    return [];
+  }
 }

@@ -25,8 +25,7 @@ export interface WindowStorage {
 }
 
 /**
- * If true, the storage must be loaded, since the newest conversation and outside agents get notifications from the
- * start. Also true in doubt: if a folder cannot be listed, or a workspace folder had another storage before.
+ * If true, the storage must be loaded, since the newest conversation gets notifications from the start. Also true in doubt: if a folder cannot be listed, or a workspace folder had another storage before.
  */
 export async function mayHaveConversations({
   folder,
@@ -37,7 +36,6 @@ export async function mayHaveConversations({
   const places = workspaceFolders.map((one) => join(indexRoot(globalFolder), folderKey(one)));
   const found = await Promise.all([
     hasEntry(join(folder, 'conversations'), () => true),
-    hasEntry(join(folder, 'listeners'), () => true),
     ...places.map((place) => hasEntry(place, (name) => name !== own)),
   ]);
   return found.includes(true);

@@ -1,6 +1,7 @@
 // Stores permanent approvals in a small file next to the conversations, out of the agent's reach.
 import * as z from 'zod';
 import { Emitter } from '../base/emitter.ts';
+import { defined } from '../base/json/defined.ts';
 import { parseObject } from '../base/json/outsideJson.ts';
 import { type AlwaysRule, type Permissions } from '../core/ports/storage.ts';
 import { createKeySet, type KeySetDeps } from './keySet.ts';
@@ -53,7 +54,7 @@ function readRule(key: string): AlwaysRule | undefined {
   if (stored === undefined) return key.startsWith('task:') ? undefined : { rule: key, label: labelOf(key) };
   if (!stored.success) return undefined;
   const { rule, label, conversation, since } = stored.data;
-  return { rule, label, ...(conversation !== undefined && { conversation }), ...(since !== undefined && { since }) };
+  return { rule, label, ...defined({ conversation, since }) };
 }
 
 function labelOf(rule: string): string {

@@ -59,7 +59,7 @@ export function readEvents(input: Uint8Array, before = { seq: 0, lines: 0 }, aft
     found.add(at);
     const line = before.lines + lineNumber(bytes, at);
     if (found.size <= MOST_REPORTED) damage.push(describeFault({ line, reason }));
-    else if (found.size === MOST_REPORTED + 1) damage.push(describeFurtherFaults('More'));
+    else if (found.size === MOST_REPORTED + 1) damage.push(describeFurtherFaults());
   };
   const events = { [Symbol.iterator]: () => parseLines(bytes, places, skip) };
   return { events, nextSeq: lastSeq + 1, damage, length: good, lastLine, lines };
@@ -97,7 +97,7 @@ function reportFaults(faults: readonly Fault[], good: number): Failure<StorageCo
   const within = faults.filter((fault) => fault.end <= good);
   const reported = within.slice(0, MOST_REPORTED).map(describeFault);
   const left = within.length - reported.length;
-  return left === 0 ? reported : [...reported, describeFurtherFaults(`${left} more`)];
+  return left === 0 ? reported : [...reported, describeFurtherFaults(left)];
 }
 
 function describeFault({ line, reason }: Omit<Fault, 'end'>): Failure<StorageCode> {
@@ -113,10 +113,15 @@ function describeFault({ line, reason }: Omit<Fault, 'end'>): Failure<StorageCod
   };
 }
 
-function describeFurtherFaults(howMany: string): Failure<StorageCode> {
+function describeFurtherFaults(count?: number): Failure<StorageCode> {
   return {
     code: 'log_damaged',
-    message: `${howMany} lines of this conversation’s log are damaged and were left out.`,
+    message:
+      count === undefined
+        ? 'More lines of this conversation’s log are damaged and were left out.'
+        : count === 1
+          ? 'One more line of this conversation’s log is damaged and was left out.'
+          : `${count} more lines of this conversation’s log are damaged and were left out.`,
     nextStep: 'They stay in the file unchanged. You can continue the conversation.',
   };
 }

@@ -10,14 +10,16 @@ export interface SnapshotsDeps {
   readonly folder: string;
   /** Other storages with bytes that this workspace's conversations may name. */
   elsewhere?(): Promise<readonly string[]>;
+  /** A further storage whose logs may name the bytes, so that they are put there too. Undefined: there is none now. */
+  also?(): string | undefined;
 }
 
 export function createSnapshots(deps: SnapshotsDeps): Snapshots {
   const { files } = deps;
   /** Writes in progress. Stored snapshots may be cleaned up later, so each put checks the disk again. */
   const writes = new Map<string, Promise<void>>();
-  const write = async (hash: string, bytes: Uint8Array) => {
-    const place = snapshotPlace(deps.folder, hash);
+  const writeIn = async (folder: string, hash: string, bytes: Uint8Array) => {
+    const place = snapshotPlace(folder, hash);
     if (isWhole(hash, await files.read(place))) {
       // An event is about to name it again, so the clean-up must treat it as new.
       await files.touch(place);
@@ -26,18 +28,24 @@ export function createSnapshots(deps: SnapshotsDeps): Snapshots {
     await files.makeFolder(join(place, '..'));
     await files.writeWhole(place, bytes);
   };
+  const write = async (hash: string, bytes: Uint8Array, also: string | undefined) => {
+    await writeIn(deps.folder, hash, bytes);
+    if (also !== undefined) await writeIn(also, hash, bytes);
+  };
   return {
     hash: hashBytes,
     put: async (bytes) => {
       const hash = hashBytes(bytes);
-      const writing = writes.get(hash) ?? write(hash, bytes);
-      writes.set(hash, writing);
+      const also = deps.also?.();
+      const key = also === undefined ? hash : `${hash} ${also}`;
+      const writing = writes.get(key) ?? write(hash, bytes, also);
+      writes.set(key, writing);
       try {
         await writing;
       } catch (error) {
         throw storageError(error);
       } finally {
-        writes.delete(hash);
+        writes.delete(key);
       }
       return hash;
     },

@@ -10,12 +10,14 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   EIO: 'The disk reports an error: check it, then send again.',
 };
 
+const OTHERWISE = 'Fix the disk or the folder, then send again.';
+
 export function storageError(error: unknown): FailureError {
   if (error instanceof FailureError) return error;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
   return new FailureError({
     code: 'storage',
     message: `The conversation’s log cannot be written: ${describeError(error)}.`,
-    nextStep: `${NEXT_STEPS[code] ?? 'Fix the disk or the folder, then send again.'} Nothing that is on disk is lost.`,
+    nextStep: `${NEXT_STEPS[code] ?? OTHERWISE} Nothing that is on disk is lost.`,
   });
 }

@@ -7,16 +7,15 @@ import { Choice } from '../core/conversation/choices.ts';
 import { Changes } from '../core/conversation/projections/changes.ts';
 import { Summary } from '../core/conversation/projections/summary.ts';
 import { type Logger } from '../core/ports/ports.ts';
-import { type ConversationSummary, type ListedFacts, type Store } from '../core/ports/storage.ts';
+import { type ConversationSummary, type ListedFacts, type Store, type LogEnd } from '../core/ports/storage.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
 import { type LogEvent } from '../protocol/event.ts';
-import { openEventFile } from './eventFile.ts';
+import { LineBuffer, openEventFile } from './eventFile.ts';
 import { followEventFile } from './followedFile.ts';
-import { LineBuffer } from './lineBuffer.ts';
-import { readLogEnd } from './logEnd.ts';
 import { type Places } from './places.ts';
 import { readEvents } from './readEvents.ts';
 import { listedFacts, readTitle } from './titleFile.ts';
+import { checkLine, parseLine } from './line.ts';
 
 export interface StoreDeps {
   readonly files: FileSystem;
@@ -31,6 +30,8 @@ export const REMOVED = '.removed-';
 export function createStore(deps: StoreDeps): Store {
   const { files, places, clock, logger } = deps;
   const pathOf = async (id: string) => join(await places.folderOf(id), 'events.jsonl');
+  /** Next to the folder of the conversations: one empty file for each, so that windows do not overwrite each other. */
+  const duePlace = async (id: string) => join(dirname(dirname(await places.folderOf(id))), 'due', id);
   const read = async (id: string, after = 0) =>
     readEvents((await files.read(await pathOf(id))) ?? new Uint8Array(), undefined, after);
   /** Ids from outside are validated before they become paths. */
@@ -79,7 +80,20 @@ export function createStore(deps: StoreDeps): Store {
         const removed = join(dirname(folder), `${REMOVED}${id}`);
         await files.move(folder, removed);
         await files.remove(removed);
+        await files.remove(join(dirname(dirname(folder)), 'due', id));
       }),
+    due: {
+      mark: async (id) => {
+        const place = await duePlace(id);
+        await files.makeFolder(dirname(place));
+        await files.writeWhole(place, new Uint8Array());
+      },
+      unmark: async (id) => files.remove(await duePlace(id)),
+      list: async () => {
+        const found = (await places.storages()).map((storage) => files.list(join(storage, 'due')));
+        return (await Promise.all(found)).flat().filter((name) => ULID_PATTERN.test(name));
+      },
+    },
     list: () =>
       attempt(async () => {
         const found = await Promise.all(
@@ -139,4 +153,51 @@ async function attempt<T>(action: () => Promise<T>): Promise<Result<T>> {
       'Make the folder that it names readable and writable, then reload the window.',
     );
   }
+}
+
+const NEWLINE = 0x0a;
+/** Bytes read from the end; longer than most lines. */
+const TAIL = 64 * 1024;
+/** Bytes read from the start; the first event, which has the key, is shorter. */
+const HEAD = 4096;
+
+/**
+ * Reads the last sequence number and the key of a log from the two ends of its file, without reading the middle.
+ */
+async function readLogEnd(files: FileSystem, path: string): Promise<LogEnd> {
+  const stat = await files.stat(path);
+  if (stat === undefined)
+    throw new FailureError({ code: 'no_conversation', message: 'There is no such conversation.' });
+  const lastActivity = stat.modified;
+  const lastSeq = await readTail(files, path, stat.size);
+  const key = lastSeq === undefined ? '' : keyIn((await files.readFrom(path, 0, HEAD)) ?? new Uint8Array());
+  if (lastSeq !== undefined && key !== '') return { lastSeq, key, lastActivity };
+  const bytes = (await files.read(path)) ?? new Uint8Array();
+  return { lastSeq: readEvents(bytes).nextSeq - 1, key: keyIn(bytes), lastActivity };
+}
+
+/** The number of the last line; undefined if it is damaged or longer than the tail. */
+async function readTail(files: FileSystem, path: string, size: number): Promise<number | undefined> {
+  const from = Math.max(0, size - TAIL);
+  const bytes = Buffer.from((await files.readFrom(path, from)) ?? new Uint8Array());
+  const end = bytes.lastIndexOf(NEWLINE);
+  const start = end < 1 ? -1 : bytes.lastIndexOf(NEWLINE, end - 1);
+  if (end < 1 || (start === -1 && from > 0)) return undefined;
+  const line = checkLine(bytes.subarray(start + 1, end));
+  return line.kind === 'whole' ? line.seq : undefined;
+}
+
+/** The key is in the first event, also in a fork. */
+function keyIn(input: Uint8Array): string {
+  const bytes = Buffer.from(input.buffer, input.byteOffset, input.length);
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(NEWLINE, start);
+    if (end === -1) return '';
+    const line = bytes.subarray(start, end);
+    start = end + 1;
+    if (checkLine(line).kind !== 'whole') continue;
+    const parsed = parseLine(line);
+    if (parsed.kind === 'event' && parsed.event.type === 'conversation_started') return parsed.event.key;
+  }
+  return '';
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { Sequence } from '../base/async.ts';
 import { describeError } from '../base/errors.ts';
+import { defined } from '../base/json/defined.ts';
 import { withChosen } from '../core/conversation/choices.ts';
 import { type Logger } from '../core/ports/ports.ts';
 import { type ListedFacts } from '../core/ports/storage.ts';
@@ -58,7 +59,7 @@ export function listedFacts({ subagent, forkedFrom, unreviewed = 0, choice }: Li
   const chosen = withChosen({}, { model, mode, approvals });
   return {
     ...(subagent && { subagent: { parent: subagent.parent, name: subagent.name } }),
-    ...(forkedFrom !== undefined && { forkedFrom }),
+    ...defined({ forkedFrom }),
     ...(unreviewed > 0 && { unreviewed }),
     ...(Object.keys(chosen).length > 0 && { choice: chosen }),
   };

@@ -1,5 +1,6 @@
 // Reads the user's folder with instructions, prompts and skills for all workspaces.
 import { join } from 'node:path';
+import { ignore } from '../base/async.ts';
 import { failed, succeeded } from '../base/errors.ts';
 import { type UserFiles } from '../core/ports/userFiles.ts';
 import { type FileSystem } from '../node/files/fileSystem.ts';
@@ -9,7 +10,7 @@ import { readJudged } from '../node/files/readInside.ts';
 export function createUserFiles({ files, folder }: { files: FileSystem; folder: string }): UserFiles {
   return {
     read: async (name) => {
-      const bytes = await files.read(join(folder, name)).catch(() => undefined);
+      const bytes = await files.read(join(folder, name)).catch(ignore);
       return bytes === undefined ? undefined : Buffer.from(bytes).toString('utf8');
     },
     list: (name) => files.list(join(folder, name)).catch(() => []),

@@ -1,5 +1,6 @@
 // The tool ask_user: asks the user one question and waits for the answer.
 import * as z from 'zod';
+import { defined } from '../base/json/defined.ts';
 import { answer, cancelled, defineTool, refuse } from './defineTool.ts';
 
 const MOST_OPTIONS = 20;
@@ -32,8 +33,7 @@ export const askUserTool = defineTool({
     }
     const given = await ask({
       text: question,
-      ...(options !== undefined && { options }),
-      ...(several !== undefined && { several }),
+      ...defined({ options, several }),
     });
     return given === undefined ? cancelled() : answer(describeAnswer(given, options));
   },

@@ -1,11 +1,12 @@
 // Defines a tool from a zod shape of its arguments, which provides the JSON schema, the parser and the types.
 import * as z from 'zod';
-import { describeFailure, type Failure, failed, succeeded } from '../base/errors.ts';
+import { describeFailure, type Failure } from '../base/errors.ts';
 import { type FailureCode } from '../base/failureCodes.ts';
+import { defined } from '../base/json/defined.ts';
 import { type Tool, type ToolContext, type ToolOutcome, type Touched } from '../core/ports/ports.ts';
 import { type InspectedTask } from '../core/ports/tasks.ts';
 import { type ToolTraits } from '../core/ports/toolTraits.ts';
-import { describeIssue } from '../protocol/describeIssue.ts';
+import { parseArguments } from '../protocol/describeIssue.ts';
 import { type Effect } from '../protocol/tool.ts';
 
 export function defineTool<Shape extends z.ZodRawShape>(tool: {
@@ -30,24 +31,20 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
   /** Why a call cannot succeed; checked before approval is requested. */
   whyNot?(
     args: z.infer<z.ZodObject<Shape>>,
-    context: Pick<ToolContext, 'handles'>,
+    context: Pick<ToolContext, 'conversation' | 'handles'>,
   ): Failure | undefined | Promise<Failure | undefined>;
   run(args: z.infer<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolOutcome>;
 }): Tool {
   const schema = z.strictObject(tool.arguments);
-  const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema);
+  const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema, { override: shortenSchema });
   return {
     description: { name: tool.name, description: tool.description, parameters },
     effect: tool.effect,
     ...(tool.inquires === true && { inquires: true as const }),
     ...(tool.previewed === true && { previewed: true as const }),
-    ...(tool.traits !== undefined && { traits: tool.traits }),
+    ...defined({ traits: tool.traits }),
     emits: tool.emits ?? [],
-    parse: (value) => {
-      const parsed = schema.safeParse(value);
-      if (parsed.success) return succeeded(parsed.data);
-      return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this corrected.');
-    },
+    parse: parseArguments(schema),
     // The casts are safe: only parsed arguments get here.
     ...(tool.effectFor !== undefined && {
       effectFor: (args: unknown) => tool.effectFor?.(args as z.infer<z.ZodObject<Shape>>) ?? tool.effect,
@@ -59,11 +56,21 @@ export function defineTool<Shape extends z.ZodRawShape>(tool: {
       inspect: async (args: unknown) => tool.inspect?.(args as z.infer<z.ZodObject<Shape>>),
     }),
     ...(tool.whyNot !== undefined && {
-      whyNot: (args: unknown, context: Pick<ToolContext, 'handles'>) =>
+      whyNot: (args: unknown, context: Pick<ToolContext, 'conversation' | 'handles'>) =>
         tool.whyNot?.(args as z.infer<z.ZodObject<Shape>>, context),
     }),
     run: (args, context) => tool.run(args as z.infer<z.ZodObject<Shape>>, context),
   };
+}
+
+/** Every request contains the schemas. Lengths and patterns are checked by the parser, whose failure names them. */
+function shortenSchema({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  for (const keyword of ['minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'propertyNames'] as const) {
+    Reflect.deleteProperty(jsonSchema, keyword);
+  }
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  // Any value: an object of free keys.
+  if (JSON.stringify(jsonSchema.additionalProperties) === '{}') delete jsonSchema.additionalProperties;
 }
 
 /** A failure is described to the model with its next step, which is often a tool; people get it by its code. */

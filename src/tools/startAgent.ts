@@ -11,7 +11,7 @@ export function createStartAgentTool(agents: SubagentStarter): Tool {
   return defineTool({
     name: 'start_agent',
     description:
-      'Starts a subagent: an agent with an empty conversation of its own that works in the same workspace while you go on. It knows nothing of this conversation: put everything it needs into task. It has your tools, and the user approves its calls as yours. It is a handle: you are notified with its last answer when it ends, await waits for it, handle abort stops it. At most 4 run at once. What it changes in files is reported to you as changes by others. For work that can be done apart; do short work yourself.',
+      'Starts a subagent: an agent with an empty conversation of its own that works in the same workspace while you go on. It knows nothing of this conversation: put everything it needs into task. It has your tools, and the user approves its calls as yours. It is a handle: you are notified with its last answer when it ends, await waits for it, handle abort stops it. At most 4 run at once. What it changes in files is reported to you as changes by others. Do short work yourself.',
     effect: 'read',
     traits: {
       guide:
@@ -34,7 +34,7 @@ export function createStartAgentTool(agents: SubagentStarter): Tool {
         .describe('The only tools it gets, besides those for messages and notifications; default: yours'),
       model: z.string().max(200).optional().describe('One of the configured models; default: yours'),
     },
-    whyNot: ({ name }, { handles }) => (name === undefined ? undefined : handles?.whyNot(name)),
+    whyNot: ({ name }, { handles }) => (name === undefined ? undefined : handles.whyNot(name)),
     run: (args, context) => start(agents, args, context),
   });
 }
@@ -51,7 +51,6 @@ async function start(
   { task, name: wanted, tools, model }: Arguments,
   { conversation: parent, call, handles, signal }: ToolContext,
 ): Promise<ToolOutcome> {
-  if (handles === undefined) return refuse('not_started', 'Subagents cannot be started here.');
   const problem = wanted === undefined ? undefined : handles.whyNot(wanted);
   if (problem !== undefined) return refuse(problem);
   const reserved = handles.reserveName(task, wanted);

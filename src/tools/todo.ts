@@ -1,9 +1,10 @@
 // The tool todo: the model's to-do list, which the chat shows.
+import { TODO_TOOL } from '../base/toolLabels.ts';
 import { type TodoItem, todoArguments } from '../protocol/todo.ts';
 import { answer, defineTool } from './defineTool.ts';
 
 export const todoTool = defineTool({
-  name: 'todo',
+  name: TODO_TOOL,
   description:
     'Replaces your to-do list, which the user sees. Use it for work of several steps: write all steps, set a step to doing when you start it and to done as soon as it is finished. Each call passes the complete list; an empty list removes it.',
   effect: 'read',

@@ -3,31 +3,46 @@
 import type * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../base/disposable.ts';
 import { Earshot } from '../core/earshot.ts';
+import { KeepAlive } from '../core/keepAlive.ts';
+import { type RemoteTasks } from '../core/ports/processes.ts';
 import { Subagents } from '../core/subagents.ts';
+import { Wakes } from '../core/wakes/wakes.ts';
 import { readSurroundings } from '../node/files/surroundings.ts';
+import { realFolders } from '../node/scripts/scriptSpool.ts';
 import { processObserver } from '../node/processActivity.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { type WindowListener } from '../plugins/host/windowListener.ts';
+import { createDebugProducer } from '../producers/debug/debug.ts';
+import { createDevServersProducer } from '../producers/devServers/devServers.ts';
+import { createFocusProducer } from '../producers/focus.ts';
 import { createHandlesProducer } from '../producers/handles.ts';
+import { createLines } from '../producers/lines/lines.ts';
+import { createScripts } from '../producers/scripts/scripts.ts';
 import { createMessagesProducer } from '../producers/messages.ts';
+import { OpenPorts } from '../producers/ports/openPorts.ts';
+import { createPortsProducer } from '../producers/ports/ports.ts';
 import { createTasksProducer } from '../producers/tasks/tasks.ts';
+import { createWakesProducer, probePort } from '../producers/wakes.ts';
 import { createDiskEntries } from '../storage/checkpoints/diskEntries.ts';
 import { createPdfReader } from '../tools/files/pdfText.ts';
 import { type CommandHandlers } from './commands.ts';
 import { composeAgents } from './compose/agents.ts';
-import { composeChat, composeFrontends, composeView } from './compose/chat.ts';
+import { type ComposedChat, composeChat, composeFrontends, composeView } from './compose/chat.ts';
+import { composeClients, windowControls } from './compose/clients.ts';
 import { composeCompletions } from './compose/completions.ts';
+import { composeForge } from './compose/forge.ts';
 import { composeHandles } from './compose/handles.ts';
 import { composeHooks } from './compose/hooks.ts';
 import { composeHub, offerMessageTools } from './compose/hub.ts';
-import { composeMcp } from './compose/mcp.ts';
+import { type ComposedMcp, composeMcp } from './compose/mcp.ts';
 import { composeModels } from './compose/models.ts';
 import { composeNotifications } from './compose/notifications.ts';
 import { composePlugins } from './compose/plugins.ts';
 import { composeStorage } from './compose/storage.ts';
 import { composeTools } from './compose/tools.ts';
 import { type Window } from './compose/window.ts';
+import { forgetRules } from './consent/alwaysRules.ts';
 import { firstMinutes } from './firstMinutes.ts';
 import { COMMANDS } from './ids.ts';
 import { createLanguageTools } from './language/languageTools.ts';
@@ -37,6 +52,8 @@ import { type Output } from './output.ts';
 import { type PluginRows, type PluginsTree } from './plugins/pluginsTree.ts';
 import { createProducers } from './producers.ts';
 import { createBuffers } from './review/reviewBuffers.ts';
+import { activeEditor } from './sources/activeEditor.ts';
+import { editorDebugger } from './sources/debugger.ts';
 import { ReviewController } from './review/reviewController.ts';
 import { SettingsReader } from './settings.ts';
 import { onDidChangeFiles } from './sources/fileChanges.ts';
@@ -83,39 +100,79 @@ export function compose(
   const buffers = held.add(createBuffers(workspace, logger));
   const storage = composeStorage(window, workspace);
   const { store, lock, snapshots, checkpoints, permissions, userFiles } = storage;
-  const models = composeModels(window);
+  const models = composeModels(window, () => chatting.choosing);
   const { model } = models;
   const current = () => settings.current;
-  const subagents = new Subagents({ ...base, store, settings: current, model, models: models.models });
+  const subagents = new Subagents({
+    ...{ ...base, store, settings: current, model, models: models.models },
+    host: () => ({ earshot, handles, hold: (id, opened) => keepAlive.hold(id, opened) }),
+  });
   const frontends = composeFrontends(window, model);
-  const mcp = composeMcp(window, workspace, (text) => frontends.notice('info', text));
-  const commands = composeHandles(window, storage.folderOf, mcp.tasks, subagents);
+  const tasksOfServers: RemoteTasks = { reattach: (task) => mcp.tasks.reattach(task) };
+  const keyOf = (conversation: string) => earshot.get(conversation)?.log.state.turn.key ?? '';
+  const commands = composeHandles(window, storage.folderOf, tasksOfServers, subagents, keyOf);
   const { handles } = commands;
+  const ports = new OpenPorts({ ...base, handles });
+  const lines = createLines({ ...base, handles, workspace });
+  const everyoneIsLive = Promise.withResolvers<void>();
+  const scripts = createScripts({
+    ...{ ...base, handles, ready: () => everyoneIsLive.promise },
+    folders: () => realFolders(workspace.folders.map(({ absolute }) => absolute)),
+    mayWake: () => settings.current['scripts.wake'],
+  });
   const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
   const languages = held.add(createLanguageTools({ ...base, workspace }));
   const messaging = composeHub(window, workspace);
   const { hub } = messaging;
 
-  const earshot = new Earshot({
+  const isSubagent = (id: string) => earshot.get(id)?.log.state.summary.subagent !== undefined;
+  const forge = composeForge(window, workspace);
+  const followed = {
+    forge: forge.facts,
+    handles,
+    tasks,
+    workspace,
+    snapshots,
+    problems: languages.source,
+    probe: probePort,
+  };
+  const wakes = held.add(new Wakes({ ...base, ...followed, due: store.due }));
+  const earshot: Earshot = new Earshot({
     ...base,
-    ...mcp.ports,
+    toolsReady: () => mcp.ports.toolsReady(),
+    moreInstructions: () => mcp.ports.moreInstructions(),
     ...{ store, lock, snapshots, checkpoints, permissions, userFiles },
     ...{ workspace, buffers, onDidChangeFiles },
     frontend: frontends.all,
     notice: (text) => frontends.notice('warning', text),
     tools: composeTools({
-      ...{ tasks, ofLanguages: languages.tools, userFiles, agents: subagents },
+      ...{ tasks, ofLanguages: languages.tools, userFiles, agents: subagents, wakes },
       readPdf: createPdfReader(context.asAbsolutePath('dist/pdfText.js')),
     }),
     producers: [
-      ...createProducers({ ...base, snapshots, workspace }),
-      createHandlesProducer({ ...base, handles }),
+      ...createProducers({ ...base, snapshots, workspace, reports: () => settings.current['tests.reports'] }),
+      createHandlesProducer({ ...base, handles, ended: lines.ended }),
+      lines.producer,
+      scripts.producer,
+      createFocusProducer({
+        ...{ editor: activeEditor, workspace },
+        // A subagent is not where the user is.
+        context: (id) => (isSubagent(id) ? 'off' : earshot.choices.of(id).settings.editorContext),
+      }),
       createTasksProducer({ ...base, tasks }),
+      createPortsProducer({ ...base, ports }),
+      createDevServersProducer({ ...base, ports }),
+      createDebugProducer({
+        ...{ ...base, workspace, debugger: editorDebugger },
+        mayShowLocals: () => settings.current['debug.locals'],
+      }),
       createMessagesProducer({ ...base, hub }),
+      createWakesProducer(wakes),
+      forge.producer,
       languages.producer,
     ],
     problems: languages.problems,
-    ...{ handles, subagents, hub },
+    ...{ handles, subagents, hub, wakes },
     hooks: composeHooks(window, (text) => frontends.notice('info', text)),
     processes: processObserver,
     shell: () => userShell().shell.path,
@@ -129,49 +186,65 @@ export function compose(
   });
 
   offerMessageTools(window, messaging, earshot);
-  mcp.start(earshot);
+  const mcp: ComposedMcp = composeMcp(window, earshot, { workspace, snapshots }, (text) =>
+    frontends.notice('info', text),
+  );
 
-  const chatting = composeChat(window, { earshot, hub, frontends, storage, commands, workspace, statusBar, models });
-  models.attach(chatting.choosing);
-  const { chat, keepAlive, rewind } = chatting;
-  subagents.attach({ earshot, handles, hold: (id, opened) => keepAlive.hold(id, opened) });
+  const keepAlive = held.add(new KeepAlive({ ...base, earshot, ...commands, wakes }));
   const entries = createDiskEntries(() => workspace.folders);
   const changes = { workspace, buffers, entries, snapshots, checkpoints };
+  const controls = windowControls({
+    ...{ earshot, models },
+    completions: () => completing.completions,
+    mute: (what) => notifications.mute(what),
+  });
+  const clients = composeClients(window, {
+    ...{ earshot, keepAlive, handles, storage, hub, controls },
+    frontends: frontends.all,
+    files: changes,
+    removed: (id) => {
+      chat.page.forget(id);
+      void forgetRules(permissions, id).catch(report('the rules of a conversation could not be removed'));
+    },
+  });
+  const client = held.add(clients.as({ by: 'user' }));
+  const chatting: ComposedChat = composeChat(window, {
+    ...{ earshot, client, keepAlive, hub, frontends, storage, handles, workspace, statusBar, controls, wakes },
+    editor: activeEditor,
+  });
+  const { chat, page } = chatting;
+  const rewind = (conversation: string, request: string) => page.rewind(conversation, request);
   const review = held.add(
     new ReviewController({ ...base, ...changes, earshot, chat, keepAlive, rewind, frontend: frontends.chat }),
   );
-  const notifications = composeNotifications(window, { earshot, store, chat, tree });
-  const completing = composeCompletions(window, { ...chatting, userFiles, model, resources: () => mcp.resources() });
-  const ofPage = { ...review.handlers, ...notifications.handlers, ...completing.handlers };
-  const page = composeView(window, chatting, ofPage);
+  const notifications = composeNotifications(window, {
+    ...{ earshot, client, store, chat, tree },
+    showItem: (item) => view.showItem(item),
+  });
+  const completing = composeCompletions(window, {
+    ...{ ...chatting, frontend: frontends.chat, userFiles, model, resources: () => mcp.resources() },
+  });
+  const { view, commands: ofView } = composeView(window, chatting, { ...review.handlers, ...completing.handlers });
   held.add(
     models.onDidChangeModels(() => {
       earshot.reconsider();
-      chat.refresh();
+      page.refresh();
     }),
   );
-  const agents = composeAgents(window, { hub, earshot, chat, reveal: () => page.view.reveal() });
+  const agents = composeAgents(window, { hub, earshot, chat, reveal: () => view.reveal() });
   const plugins = composePlugins(window, {
-    earshot,
-    frontends: frontends.all,
-    keepAlive,
-    handles,
-    storage,
-    workspace,
+    ...{ clients, storage, workspace, model, chat, scripts },
     tree: pluginsTree,
-    model,
     folderFacts: () => chatting.folder.facts,
-    ...{ hub, chat },
-    completions: completing.completions,
-    models,
     listener: windowListener,
   });
+  const restored = chat.restore().finally(() => plugins.start().finally(everyoneIsLive.resolve));
   return {
-    ready: Promise.all([chatting.restore().finally(() => plugins.start()), hub.refresh()]).then(() => undefined),
+    ready: Promise.all([restored, hub.refresh()]).then(() => undefined),
     earshot,
     commands: {
       [COMMANDS.showLog]: () => logger.show(),
-      ...page.commands,
+      ...ofView,
       ...models.commands,
       ...review.commands,
       ...mcp.commands,
@@ -180,9 +253,9 @@ export function compose(
       ...agents.commands,
       ...notifications.commands,
       ...completing.commands,
-      ...firstMinutes(page.view, chat),
+      ...firstMinutes(view, page),
     },
-    view: page.view,
+    view,
     pluginRows: () => plugins.rows(),
     close: async () => {
       // A plugin or a server that is slow to end must not keep the logs open.

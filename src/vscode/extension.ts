@@ -1,5 +1,6 @@
 // The activation of the extension: registers commands, the view and the status bar, and loads the rest on first use.
 import * as vscode from 'vscode';
+import { ignore } from '../base/async.ts';
 import { setDisposableTracker } from '../base/disposable.ts';
 import { type Earshot } from '../core/earshot.ts';
 import { type WindowListener, type WindowListenerDeps } from '../plugins/host/windowListener.ts';
@@ -54,7 +55,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     statusBar: new StatusBar(),
     notifications,
     pluginsTree,
-    windowListener: windowListener.catch(() => undefined),
+    windowListener: windowListener.catch(ignore),
   };
   /** The first use loads everything; the next use retries after a failure. */
   const load = (why: string): Promise<Composed | undefined> => {
@@ -97,6 +98,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const recover = async () => {
     if (startsWithWindow()) await load('a program plugin');
     else if (await mayHaveConversations(storageOf(context))) await load('conversations to recover');
+    else if (await hasListeners()) await load('agents of other programs');
   };
   void recover().catch((error: unknown) => shell.logger.error('could not search for conversations', error));
   void showOnce(context).catch((error: unknown) => shell.logger.error('the chat could not be shown', error));
@@ -120,13 +122,17 @@ export async function deactivate(): Promise<void> {
   const composed = await loading;
   loading = undefined;
   await composed?.close();
-  await (await windowListener?.catch(() => undefined))?.close();
+  await (await windowListener?.catch(ignore))?.close();
 }
 
 /** Opens the socket by which outside programs attach to the window; the first program loads everything. */
 async function listen(deps: Pick<WindowListenerDeps, 'wanted' | 'report'>): Promise<WindowListener | undefined> {
   const { listenForPrograms } = await import('./plugins/windowListening.ts');
   return listenForPrograms(deps);
+}
+
+async function hasListeners(): Promise<boolean> {
+  return (await import('./plugins/windowListening.ts')).hasOutsideAgents();
 }
 
 /** Offers the MCP server by which other agents in VS Code get notifications. */

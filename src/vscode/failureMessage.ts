@@ -1,19 +1,10 @@
-// Describes failures to people. Messages and next steps of failures that also a model or another program can get name
-// arguments and tools, which people do not know.
+// Describes failures in messages of the window.
+import * as vscode from 'vscode';
 import { type Failure } from '../base/errors.ts';
-import { knownToolLabel } from '../base/toolLabels.ts';
+import { failureForPeople } from '../base/people/failureForPeople.ts';
 
-/** The part of a request that a message is about: `attachments.0: `, `content: `. */
-const FIELD = /^[a-z_]+(?:\.\d+)?: /;
-
-export function failureMessage({ message, nextStep }: Failure): string {
-  const text = message.replace(FIELD, '');
-  // What follows a field begins in lower case; any other message is a sentence, or begins with an address or a name.
-  const sentence = text === message ? message : text.slice(0, 1).toUpperCase() + text.slice(1);
-  return nextStep === undefined || isForModel(nextStep) ? sentence : `${sentence} ${nextStep}`;
-}
-
-function isForModel(nextStep: string): boolean {
-  if (/\bthe user\b/i.test(nextStep)) return true;
-  return nextStep.split(/\W+/).some((word) => word.includes('_') && knownToolLabel(word) !== undefined);
+export function failureMessage(failure: Failure): string {
+  return failureForPeople(failure, (text, ...values) =>
+    vscode.l10n.t(text).replace(/\{(\d)\}/g, (whole, index: string) => values[Number(index)] ?? whole),
+  );
 }

@@ -16,9 +16,16 @@ export const COMMANDS = {
   fixProblem: 'earshot.fixProblem',
   commitMessage: 'earshot.commitMessage',
   applyCode: 'earshot.applyCode',
+  showRequest: 'earshot.showRequest',
+  previousRequest: 'earshot.previousRequest',
+  nextRequest: 'earshot.nextRequest',
+  compareRequest: 'earshot.compareRequest',
+  compareKnownFile: 'earshot.compareKnownFile',
+  copyBugReport: 'earshot.copyBugReport',
   openWalkthrough: 'earshot.openWalkthrough',
   tour: 'earshot.tour',
   showNotifications: 'earshot.showNotifications',
+  showOverview: 'earshot.showNotificationsOverview',
   dismissNotification: 'earshot.dismissNotification',
   clearNotifications: 'earshot.clearNotifications',
   muteKind: 'earshot.muteKind',
@@ -55,6 +62,9 @@ export const COMMANDS = {
   signOutOfServer: 'earshot.mcp.signOut',
   forgetServerInputs: 'earshot.mcp.forgetInputs',
   showServerLog: 'earshot.mcp.showLog',
+  pauseEvents: 'earshot.mcp.pauseEvents',
+  resumeEvents: 'earshot.mcp.resumeEvents',
+  unsubscribeEvents: 'earshot.mcp.unsubscribeEvents',
   runPlugin: 'earshot.runPlugin',
   approvePlugin: 'earshot.approvePlugin',
   stopPlugin: 'earshot.stopPlugin',
@@ -87,8 +97,12 @@ export const PLUGINS_VIEW = 'earshot.plugins';
 export const HAS_PLUGINS = 'earshot.hasPlugins';
 export const NOTIFICATIONS_CONTAINER = 'earshot-notifications';
 export const NOTIFICATIONS_VIEW = 'earshot.notifications';
+/** Beside the Notifications view: whether they are used. */
+export const OVERVIEW_VIEW = 'earshot.notificationsOverview';
 /** The scheme of documents with the content that a code block of the chat proposes. */
 export const PROPOSAL_SCHEME = 'earshot-proposal';
+/** The scheme of documents that show a request as it was sent. */
+export const REQUEST_SCHEME = 'earshot-request';
 /** The context key with the files that have changes to review. */
 export const CHANGED_FILES = 'earshot.changedFiles';
 /** The context key that is set while the Notifications view is filtered. */

@@ -5,6 +5,7 @@ import {
   contains,
   readScopedSettings,
   type ScopedSettings,
+  SETTING_RULES,
   type SettingLimits,
   type SettingValues,
 } from '../protocol/settingRules.ts';
@@ -81,13 +82,13 @@ function valuesOf(name: SettingName): SettingValues {
 }
 
 /**
- * Writes to the workspace settings if they contain the setting, otherwise or if the value does not hold there to the
- * user settings; undefined removes it.
+ * Writes to the workspace settings if they contain the setting and count for it, otherwise or if the value does not hold
+ * there to the user settings; undefined removes it.
  */
 export async function updateSetting<N extends SettingName>(name: N, value: Settings[N] | undefined): Promise<void> {
   const configuration = vscode.workspace.getConfiguration(SETTINGS_SECTION);
   const { Global, Workspace } = vscode.ConfigurationTarget;
-  if (valuesOf(name).workspace !== undefined) {
+  if (SETTING_RULES[name].by !== 'user' && valuesOf(name).workspace !== undefined) {
     await configuration.update(name, value, Workspace);
     const wanted = value ?? settingSchemas[name].parse(undefined);
     const { settings } = readScopedSettings((one) => ({

@@ -1,8 +1,15 @@
 // The files of the web chat's page: its HTML, and the scripts and style sheets of the extension that it may load.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HANDLED } from './handled.ts';
+import { ignore } from '../base/async.ts';
+import { HANDLED } from '../core/frontend/page/pageOffers.ts';
+import { type FromPage } from '../protocol/webview.ts';
 import { PAGE_STYLES } from '../core/frontend/pageStyles.ts';
+
+/** The messages that the web chat handles besides those that every host of a page handles. */
+export const HANDLED_HERE = ['complete', 'choose_completion', 'failed'] as const;
+/** The page hides everything that would send others. */
+const OFFERED: readonly FromPage['type'][] = ['ready', ...HANDLED, ...HANDLED_HERE];
 
 export interface PageFile {
   readonly type: string;
@@ -33,7 +40,7 @@ export function createPageFiles({ root, language }: PageFilesOptions): (path: st
 }
 
 async function read(path: string, type: string): Promise<PageFile | undefined> {
-  const body = await readFile(path).catch(() => undefined);
+  const body = await readFile(path).catch(ignore);
   return body && { type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, body };
 }
 
@@ -57,7 +64,7 @@ ${STYLES.map((name) => `<link rel="stylesheet" href="media/${name}">`).join('\n'
 </head>
 <body class="web">
 <div id="root"></div>
-<script type="application/json" id="offers">${JSON.stringify(HANDLED)}</script>
+<script type="application/json" id="offers">${JSON.stringify(OFFERED)}</script>
 <script type="application/json" id="l10n">${JSON.stringify(bundle).replaceAll('<', '\\u003c')}</script>
 <script type="module" src="webview/web.js"></script>
 </body>

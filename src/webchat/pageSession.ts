@@ -1,90 +1,94 @@
-// The state of one open page of the web chat, and the handlers of its messages. Kept for a while without a connection.
+// One open page of the web chat: its host, and the connection to it. Kept for a while without a connection.
 import { type Clock } from '../base/clock.ts';
 import { type Disposable, toDisposable } from '../base/disposable.ts';
 import { describeError, describeFailure } from '../base/errors.ts';
-import { type RequestAnswer } from '../core/client/requests.ts';
+import { type Client } from '../core/client/client.ts';
 import { ChatFrontend } from '../core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../core/frontend/chatHead.ts';
+import { type Activities } from '../core/frontend/conversationActivity.ts';
+import { PageComposer, type Translate } from '../core/frontend/page/pageComposer.ts';
+import { PageHost } from '../core/frontend/page/pageHost.ts';
+import { type HostHandlers } from '../core/frontend/page/pageOffers.ts';
+import { type Ids, type Logger } from '../core/ports/ports.ts';
 import { type WebChatOptions } from '../protocol/webChat.ts';
 import { type FromPage, type ToPage } from '../protocol/webview.ts';
-import { type PluginClient } from '../plugins/client/pluginClient.ts';
-import { type Conversations } from './conversations.ts';
-import { type PageHandlers } from './handled.ts';
-import { PageAttachments, type TakenAttachments } from './pageAttachments.ts';
-import { type ControlType, createPageControls } from './pageControls.ts';
-import { PageCommands } from './pageCommands.ts';
-import { PageHead, type PageHeadDeps } from './pageHead.ts';
-import { type ConversationFollower, type FollowedConversation } from './followedConversation.ts';
-import { raiseQueued, withdrawQueued } from './queuedMessages.ts';
-import { SentLines } from './sentLines.ts';
+import { type ChosenHere } from './chosenHere.ts';
+import { type HANDLED_HERE } from './pageFiles.ts';
 import { type LineSink } from './webServer.ts';
 
-/** Counting pending notifications is expensive, and events come in bursts. */
-const REFRESH_AFTER = 50;
-const NO_ATTACHMENTS: TakenAttachments = { returnAttachments: () => undefined };
+/** The source of completions that are files. */
+const FILES = 'files';
 
-export interface PageSessionDeps extends PageHeadDeps {
+/** A message without a handler does not compile. */
+type WebHandlers = Pick<HostHandlers, (typeof HANDLED_HERE)[number]>;
+
+export interface PageSessionDeps {
   readonly clock: Clock;
-  readonly client: Pick<PluginClient, 'request' | 'log'>;
-  readonly conversations: Conversations;
+  readonly ids: Pick<Ids, 'ulid'>;
+  readonly logger: Logger;
+  readonly client: Client;
+  readonly activities: Activities;
+  readonly chosen: ChosenHere;
   readonly options: WebChatOptions;
-  /** Called when settings or the model may have changed. */
-  chosen(): Promise<void>;
-  /** Unsent texts by conversation; the key is empty for a new chat. */
+  /** What is kept of the composers of another page; the key begins with the conversation. */
   readonly drafts: ReadonlyMap<string, string>;
-  ulid(): string;
 }
 
 export class PageSession implements Disposable {
   readonly #deps: PageSessionDeps;
   readonly #frontend: ChatFrontend;
+  readonly #composer: PageComposer;
+  readonly #page: PageHost;
   readonly #sent = new SentLines();
   readonly #drafts: Map<string, string>;
-  readonly #attachments: PageAttachments;
-  readonly #commands: PageCommands;
-  readonly #handlers: PageHandlers;
+  readonly #post = (message: ToPage): void => {
+    const line = JSON.stringify(message);
+    this.#sent.add(message, line);
+    this.#sink?.write(line);
+  };
   #sink: LineSink | undefined;
-  #shown: FollowedConversation | undefined;
-  /** The conversation that the page wants to show; it is shown once its log is read. */
-  #wanted: string | undefined;
-  #refreshing: Disposable | undefined;
-  /** Serializes changes of the shown conversation, so that two quick messages start only one. */
-  #changing: Promise<void> = Promise.resolve();
-  #started: Promise<void> = Promise.resolve();
-  readonly #head: PageHead;
+  #started: Promise<unknown> = Promise.resolve();
 
   constructor(deps: PageSessionDeps) {
     this.#deps = deps;
+    const { chosen, client, options, clock, logger } = deps;
+    const { version, hostVersion, folder } = options;
     this.#drafts = new Map(deps.drafts);
-    this.#head = new PageHead(deps);
-    const { version, hostVersion, folder } = deps.options;
-    const head = { ...emptyChatHead({ version, hostVersion }, deps.model()), models: null, folder };
-    this.#frontend = new ChatFrontend(deps.clock, head, deps.conversations.requests);
-    this.#attachments = new PageAttachments(deps.client, (attachments) => this.#frontend.setHead({ attachments }));
-    this.#commands = new PageCommands({
-      clock: deps.clock,
-      client: deps.client,
-      isConnected: () => this.isConnected,
-      show: (handles) => this.#frontend.setHead({ handles }),
+    const head = { ...emptyChatHead({ version, hostVersion }, chosen.of().model), models: null, folder };
+    const frontend = new ChatFrontend(clock, head, client.requests);
+    this.#frontend = frontend;
+    this.#composer = new PageComposer({
+      ...{ client, frontend, logger, t: fill },
+      draftsOf: (conversation = '') => ({
+        text: this.#keep(conversation),
+        attachments: this.#keep(`${conversation} attachments`),
+        returned: this.#keep(`${conversation} returned`),
+      }),
     });
-    const controls = createPageControls({
-      ...deps,
-      frontend: this.#frontend,
-      attachments: this.#attachments,
-      commands: this.#commands,
-      head: this.#head,
-      chosen: () => deps.chosen().then(() => this.#readHead()),
-      show: (conversation) => this.show(conversation),
-      shown: () => this.#shown,
-      forget: (conversation) => this.#drafts.delete(conversation),
-      send: (text) => this.#send(text, 'queue', NO_ATTACHMENTS),
+    this.#page = new PageHost({
+      ...{ ...deps, frontend, composer: this.#composer },
+      offers: {
+        chosen: (conversation) => chosen.of(conversation),
+        headOf: () => ({ canSend: true, obstacles: [], folder: options.folderFacts }),
+        t: fill,
+        describe: describeFailure,
+        didShow: (conversation) => chosen.readOf(conversation),
+        didChoose: async () => {
+          await Promise.all([chosen.read(), this.shown === undefined ? undefined : chosen.readOf(this.shown)]);
+          frontend.setHead({ models: null });
+        },
+      },
+      report: (what, error) => logger.error(what, error),
     });
-    this.#handlers = { ...this.#chatHandlers, ...controls };
-    this.#frontend.attach((message) => this.#post(message));
+    frontend.attach(this.#post);
   }
 
   get drafts(): ReadonlyMap<string, string> {
     return this.#drafts;
+  }
+
+  get shown(): string | undefined {
+    return this.#page.shown;
   }
 
   get isConnected(): boolean {
@@ -92,223 +96,105 @@ export class PageSession implements Disposable {
   }
 
   /** Resolves once the first conversation is shown, if there is one. */
-  get started(): Promise<void> {
+  get started(): Promise<unknown> {
     return this.#started;
   }
 
   start(conversation: string): void {
-    this.#started = this.show(conversation).catch(() => undefined);
+    this.#started = this.#page.show(conversation);
   }
 
   /** Sends the messages that the page has missed. A second connection of a page replaces the first. */
   connect(sink: LineSink, since: number): Disposable {
     this.#sink?.end();
     this.#sink = sink;
-    this.#commands.refresh(0);
     const missing = this.#sent.after(since);
-    if (missing === undefined) this.#frontend.attach((message) => this.#post(message));
+    if (missing === undefined) this.#frontend.attach(this.#post);
     else for (const line of missing) sink.write(line);
     return toDisposable(() => {
       if (this.#sink === sink) this.#sink = undefined;
     });
   }
 
-  /** Shows another conversation, or a new chat. */
-  show(id: string | undefined): Promise<void> {
-    return this.#change(() => this.#show(id));
-  }
-
   /** Call when the activity of other conversations or a setting has changed. */
   refresh(): void {
-    this.#refreshing ??= this.#deps.clock.after(REFRESH_AFTER, () => {
-      this.#refreshing = undefined;
-      this.#refreshNow();
-    });
+    this.#page.refreshSoon();
   }
 
   /** Resolves to whether the web chat handles messages of this type. */
   async handle(message: FromPage): Promise<boolean> {
-    const handler = (this.#handlers as Partial<Record<FromPage['type'], (message: FromPage) => Promise<void> | void>>)[
-      message.type
-    ];
-    if (handler === undefined) return false;
     try {
-      await handler(message);
+      if (message.type === 'ready') this.#frontend.attach(this.#post);
+      else if (message.type in this.#handlers)
+        await (this.#handlers as Partial<Record<string, (message: FromPage) => unknown>>)[message.type]?.(message);
+      else return await this.#page.handle(message);
     } catch (error) {
-      this.#notice(describeError(error));
+      this.#page.notice('warning', describeError(error));
     }
     return true;
   }
 
   dispose(): void {
     this.#sink?.end();
-    this.#refreshing?.dispose();
-    this.#commands.dispose();
-    this.#leave();
+    this.#page.dispose();
     this.#frontend.dispose();
   }
 
-  readonly #chatHandlers: Omit<PageHandlers, ControlType> = {
-    ready: () => this.#frontend.attach((message) => this.#post(message)),
-    draft: ({ conversation, text }) => {
-      this.#drafts.set(conversation ?? '', text);
-      if ((this.#shown?.id ?? null) === conversation) this.#frontend.keepDraft(text);
+  readonly #handlers: WebHandlers = {
+    complete: async ({ trigger, query }) => {
+      const listed = await this.#deps.client.call('complete', { trigger, query });
+      const items = (listed.ok ? listed.value.data : []).map(({ name, label, detail, insert }) =>
+        insert === undefined
+          ? ({ source: FILES, id: name, mention: name, label, detail, icon: 'file' } as const)
+          : ({ source: '', id: name, label, detail, icon: 'play', insert } as const),
+      );
+      this.#frontend.reply({ type: 'completions', trigger, query, items });
     },
-    send: ({ text }) => this.#send(text, 'queue'),
-    interrupt: ({ text }) => this.#send(text, 'reply'),
-    stop: () => this.#onShown((conversation, client) => client.request('interrupt', { conversation, action: 'stop' })),
-    new_chat: async () => {
-      await this.show(undefined);
-      this.#frontend.focusComposer();
+    choose_completion: async ({ source, id }) => {
+      const attached = source === FILES ? await this.#composer.attachFile(id) : undefined;
+      if (attached?.ok === false) this.#page.notice('warning', describeFailure(attached.failure));
     },
-    deliver_now: () => this.#onShown((conversation, client) => client.request('deliver_now', { conversation })),
-    dismiss_notifications: ({ ids }) =>
-      this.#onShown((conversation, client) => client.request('dismiss', { conversation, notification_ids: [...ids] })),
-    answer_approval: async ({ call, revision, conversation = this.#shown?.id, type: _, ...answer }) => {
-      if (conversation === undefined) return;
-      await this.#answer({ type: 'approval', conversation, id: call, revision, answer: { ...answer, by: 'user' } });
-    },
-    answer_question: ({ question, answer }) =>
-      this.#answer({ type: 'question', id: question, answer: { answer, by: 'user' } }),
-    open_conversation: async ({ id }) => {
-      await this.show(id);
-      this.#frontend.focusComposer();
-    },
-    read_diff: ({ call }) => this.#frontend.reply({ type: 'diff', call, files: [] }),
-    take_back: ({ id }) => this.#withQueued(id, (text) => this.#frontend.restoreDraft(text)),
-    send_queued: ({ id }) => this.#withQueued(id, (text) => this.#send(text, 'reply', NO_ATTACHMENTS)),
-    raise_queued: async ({ id }) => {
-      if (this.#shown === undefined) return;
-      await raiseQueued(this.#deps.client, this.#shown, id, (text) => this.#send(text, 'queue', NO_ATTACHMENTS));
-    },
-    resend: ({ request, text }) =>
-      this.#change(async () => {
-        const earlier = this.#shown?.state.transcript.items.find(({ id }) => id === request);
-        if (this.#shown === undefined || earlier?.type !== 'request') return;
-        const { conversation } = await this.#deps.client.request('query', {
-          conversation: this.#shown.id,
-          instead_of: request,
-          content: text ?? earlier.text,
-        });
-        await this.#show(conversation);
-      }),
-    retry_turn: () => this.#onShown((conversation, client) => client.request('retry', { conversation })),
-    move_to_background: ({ call }) =>
-      this.#onShown((conversation, client) =>
-        client.request('move_to_background', { conversation, tool_call_id: call }),
-      ),
-    failed: ({ message }) => this.#deps.client.log('error', `the page failed: ${message}`),
+    failed: ({ message }) => this.#deps.logger.error(`the page failed: ${message}`),
   };
 
-  #post(message: ToPage): void {
-    const line = JSON.stringify(message);
-    this.#sent.add(message, line);
-    this.#sink?.write(line);
+  #keep(key: string) {
+    return {
+      read: async () => this.#drafts.get(key) ?? '',
+      write: async (text: string) => void this.#drafts.set(key, text),
+    };
+  }
+}
+
+/** The host of a page in a browser does not translate. */
+const fill: Translate = (text, ...values) => text.replace(/\{(\d)\}/g, (_, index) => String(values[Number(index)]));
+
+/** Beyond this size a new snapshot is cheaper. */
+const MOST_CHARACTERS = 4_000_000;
+
+/** The messages that a page was sent since its last snapshot, so that it can continue after a lost connection. */
+class SentLines {
+  #lines: { readonly number: number; readonly line: string }[] = [];
+  #characters = 0;
+
+  add(message: ToPage, line: string): void {
+    if (!('number' in message)) return;
+    if (message.type === 'snapshot') this.#clear();
+    this.#lines.push({ number: message.number, line });
+    this.#characters += line.length;
+    if (message.type !== 'snapshot' && this.#characters > MOST_CHARACTERS) this.#clear();
   }
 
-  #change(action: () => Promise<void>): Promise<void> {
-    const next = this.#changing.then(action);
-    this.#changing = next.catch((error: unknown) => this.#deps.client.log('error', describeError(error)));
-    return next;
+  /** The lines after this number; undefined if some of them are no longer stored. */
+  after(number: number): readonly string[] | undefined {
+    const [first] = this.#lines;
+    if (first === undefined || number < first.number) return undefined;
+    const last = this.#lines.at(-1)?.number ?? 0;
+    if (number > last) return undefined;
+    return this.#lines.filter((one) => one.number > number).map(({ line }) => line);
   }
 
-  async #show(id: string | undefined, takesDraft = false): Promise<void> {
-    if (id !== undefined && id === this.#shown?.id) return;
-    const { conversations } = this.#deps;
-    this.#leave();
-    this.#wanted = id;
-    const draft = this.#drafts.get(id ?? '') ?? '';
-    this.#attachments.showOf(id);
-    this.#commands.showOf(id);
-    if (id === undefined) {
-      this.#frontend.show(undefined, [], draft);
-      this.#refreshNow();
-      return;
-    }
-    const followed = await conversations.follow(id, this.#follower);
-    if (!followed.ok) {
-      this.#wanted = undefined;
-      // Without a draft of its own the new chat keeps the text in the composer.
-      this.#frontend.show(undefined, [], this.#drafts.get(''));
-      this.#refreshNow();
-      this.#notice(followed.failure.message);
-      return;
-    }
-    const shown = followed.value;
-    this.#shown = shown;
-    conversations.seen(id);
-    this.#frontend.show(id, shown.state.transcript.items, takesDraft ? undefined : draft);
-    for (const partial of shown.unfinished) this.#frontend.render(id, partial);
-    await this.#readHead();
-  }
-
-  async #readHead(): Promise<void> {
-    await this.#head.read(this.#shown?.id);
-    this.#refreshNow();
-  }
-
-  #leave(): void {
-    if (this.#wanted !== undefined) this.#deps.conversations.leave(this.#wanted, this.#follower);
-    this.#shown = undefined;
-    this.#wanted = undefined;
-  }
-
-  async #onShown(act: (conversation: string, client: PageSessionDeps['client']) => Promise<unknown>): Promise<void> {
-    if (this.#shown !== undefined) await act(this.#shown.id, this.#deps.client);
-  }
-
-  async #withQueued(id: string, use: (text: string) => Promise<void> | void): Promise<void> {
-    if (this.#shown !== undefined) await use(await withdrawQueued(this.#deps.client, this.#shown, id));
-  }
-
-  /** Starts a turn, or queues the message while a turn is running. */
-  async #send(text: string, how: 'queue' | 'reply', taken: TakenAttachments = this.#attachments.take()): Promise<void> {
-    const { client } = this.#deps;
-    const message = { content: text, ...(taken.attachments && { attachments: taken.attachments }) };
-    try {
-      await this.#change(async () => {
-        const conversation = this.#shown?.id;
-        if (conversation === undefined) {
-          const started = await client.request('query', { ...message, new: true });
-          await this.#show(started.conversation, true);
-        } else if (this.#shown?.running === true) {
-          await client.request('interrupt', { conversation, action: how, ...message });
-        } else {
-          await client.request('query', { conversation, ...message });
-        }
-      });
-    } catch (error) {
-      // The typed text must not be lost.
-      this.#frontend.restoreDraft(text);
-      taken.returnAttachments();
-      this.#notice(describeError(error));
-    }
-  }
-
-  async #answer(given: RequestAnswer): Promise<void> {
-    const { requests } = this.#deps.conversations;
-    const answered = await requests.answer(given);
-    if (answered.ok) return;
-    const problem = describeFailure(answered.failure);
-    if (!requests.explain(given, problem)) this.#notice(problem);
-  }
-
-  readonly #follower: ConversationFollower = {
-    appended: (folded) => {
-      if (this.#shown === undefined) return;
-      this.#frontend.appended(this.#shown.id, folded);
-      this.#commands.appended(folded.event);
-      if (folded.event.type === 'choice_made') this.#readHead().catch(() => undefined);
-    },
-    render: (partial) => this.#shown && this.#frontend.render(this.#shown.id, partial),
-    changed: () => this.#shown && this.refresh(),
-  };
-
-  #refreshNow(): void {
-    this.#frontend.setHead(this.#head.of(this.#shown));
-  }
-
-  #notice(text: string): void {
-    this.#frontend.notice({ type: 'notice', id: this.#deps.ulid(), level: 'warning', text });
+  #clear(): void {
+    this.#lines = [];
+    this.#characters = 0;
   }
 }

@@ -1,70 +1,93 @@
 // The web chat: connects the server, the open pages and the conversations that they show.
 import { type Disposable, toDisposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
+import { RemoteClient } from '../core/client/remote/remoteClient.ts';
+import { Activities, type KnownConversation } from '../core/frontend/conversationActivity.ts';
+import { type Logger } from '../core/ports/ports.ts';
 import { realClock } from '../node/realClock.ts';
 import { realIds } from '../node/realIds.ts';
 import { type PluginClient } from '../plugins/client/pluginClient.ts';
 import { describeIssue } from '../protocol/describeIssue.ts';
 import { type HostMessageOf } from '../protocol/plugin.ts';
-import { readSettings, type Settings } from '../protocol/settings.ts';
+import { type Settings } from '../protocol/settings.ts';
 import { type WebChatOptions, webChatOptionsSchema } from '../protocol/webChat.ts';
 import { fromPageSchema } from '../protocol/webview.ts';
 import { type AccessRules } from './access.ts';
-import { Conversations } from './conversations.ts';
-import { type PluginEvent } from './followedConversation.ts';
+import { ChosenHere } from './chosenHere.ts';
 import { createPageFiles } from './pageFiles.ts';
 import { PageSession } from './pageSession.ts';
+import { PostedLines } from './postedLines.ts';
 import { type LineSink, type StreamRequest, WebServer } from './webServer.ts';
-import { type ShownModel, toShownModel } from './pageHead.ts';
+import { share } from '../base/async.ts';
+import { type Client } from '../core/client/client.ts';
 
 /** How long a page without a connection is kept, as after a reload or while a phone is locked. */
 const KEPT_MILLISECONDS = 10 * 60_000;
 const MOST_PAGES = 50;
 
-type Client = Pick<PluginClient, 'request' | 'log'>;
-
 export class WebChat {
-  readonly #client: Client;
+  readonly #client: RemoteClient;
+  readonly #logger: Logger;
   readonly #options: WebChatOptions;
-  readonly #conversations: Conversations;
+  readonly #known: KnownConversations;
+  readonly #activities: Activities;
+  readonly #chosen: ChosenHere;
   readonly #server: WebServer;
   /** In the order of their last connection, the oldest first. */
   readonly #pages = new Map<string, { readonly session: PageSession; leaving?: Disposable }>();
-  #settings: Settings;
-  #model: ShownModel;
-  #reading: Promise<void> | undefined;
 
-  constructor(client: Client, init: HostMessageOf<'init'>) {
-    this.#client = client;
+  constructor(plugin: Pick<PluginClient, 'request' | 'log'>, init: HostMessageOf<'init'>) {
     this.#options = webChatOptionsSchema.parse(init.options);
-    this.#settings = readConfig(init.config);
-    this.#model = this.#options.model;
-    this.#conversations = new Conversations({ client, changed: () => this.#changed() });
+    const log = (level: 'debug' | 'info' | 'warn' | 'error') => (text: string, error?: unknown) =>
+      plugin.log(level, error === undefined ? text : `${text}: ${describeError(error)}`);
+    this.#logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
+    const client = new RemoteClient({
+      clock: realClock,
+      // The table of verbs types the requests.
+      request: (type, fields) => plugin.request(type as 'choose', fields),
+      asksAll: true,
+      warn: (message) => this.#logger.warn(message),
+    });
+    this.#client = client;
+    const changed = () => this.#changed();
+    this.#known = new KnownConversations(client, changed);
+    this.#chosen = new ChosenHere(client, init.config, this.#options, changed);
+    this.#activities = new Activities({
+      get: (id) => this.#known.get(id),
+      requests: client.requests,
+      isShown: (id) => [...this.#pages.values()].some(({ session }) => session.shown === id),
+    });
+    client.onDidProgress(({ conversation, event }) => this.#activities.changed(conversation, event));
+    client.requests.onDidChange(({ open }) => this.#activities.changed(open.conversation));
+    const posting = new PostedLines({ folder: init.workspace.root ?? this.#options.root, now: () => realClock.now() });
     this.#server = new WebServer({
-      rules: new Rules(this.#options, () => this.#settings),
-      refreshRules: () => this.#readSettings(),
+      rules: new Rules(this.#options, () => this.#chosen.settings),
+      refreshRules: () => this.#chosen.read(),
       file: createPageFiles(this.#options),
       openStream: (request, sink) => this.#openStream(request, sink),
       receive: (page, message) => this.#receive(page, message),
-      report: (error) => client.log('error', describeError(error)),
+      posting: () => (this.#chosen.settings['scripts.post'] ? posting : undefined),
+      report: (error) => this.#logger.error('a request of a page failed', error),
     });
   }
 
   /** Resolves once pages are served. */
   async start(): Promise<void> {
-    await this.#conversations.start();
+    const started = await this.#client.start();
+    if (!started.ok) throw new Error(started.failure.message);
+    await this.#known.list();
     await this.#server.listen(this.#options.port);
-    this.#client.log('info', `The web chat is at http://127.0.0.1:${this.#options.port}/.`);
+    this.#logger.info(`The web chat is at http://127.0.0.1:${this.#options.port}/.`);
   }
 
-  event(event: PluginEvent): void {
-    this.#conversations.receive(event);
-    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') this.#refreshSettings();
+  event(event: HostMessageOf<'event'>): void {
+    this.#client.receive(event);
+    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') this.#readSettings();
   }
 
   error(error: HostMessageOf<'error'>): void {
-    if (error.sub_id !== undefined) this.#conversations.ended(error);
-    else this.#client.log('warn', error.message);
+    if (error.sub_id !== undefined) this.#client.subscriptionEnded(error);
+    else this.#logger.warn(error.message);
   }
 
   async close(): Promise<void> {
@@ -73,6 +96,7 @@ export class WebChat {
       session.dispose();
     }
     this.#pages.clear();
+    this.#client.dispose();
     await this.#server.close();
   }
 
@@ -87,7 +111,7 @@ export class WebChat {
     const session = known?.session ?? this.#newSession(this.#pages.get(previous)?.session.drafts);
     this.#pages.delete(page);
     this.#pages.set(page, { session });
-    this.#refreshSettings();
+    this.#readSettings();
     let isOpen = true;
     let connected: Disposable | undefined;
     const connect = () => {
@@ -95,7 +119,7 @@ export class WebChat {
     };
     if (known === undefined && /^\w{1,100}$/.test(conversation)) session.start(conversation);
     // Not before the conversation is shown: an empty chat in between would discard what the user is typing.
-    session.started.then(connect).catch((error: unknown) => this.#client.log('error', describeError(error)));
+    session.started.then(connect).catch((error: unknown) => this.#logger.error('a page could not be shown', error));
     return toDisposable(() => {
       isOpen = false;
       connected?.dispose();
@@ -117,15 +141,8 @@ export class WebChat {
 
   #newSession(drafts: ReadonlyMap<string, string> = new Map()): PageSession {
     return new PageSession({
-      drafts,
-      clock: realClock,
-      client: this.#client,
-      conversations: this.#conversations,
-      options: this.#options,
-      settings: () => this.#settings,
-      model: () => this.#model,
-      chosen: () => this.#readSettings(),
-      ulid: () => realIds.ulid(),
+      ...{ drafts, clock: realClock, ids: realIds, logger: this.#logger, client: this.#client },
+      ...{ activities: this.#activities, chosen: this.#chosen, options: this.#options },
     });
   }
 
@@ -157,23 +174,8 @@ export class WebChat {
     for (const { session } of this.#pages.values()) session.refresh();
   }
 
-  #refreshSettings(): void {
-    this.#readSettings().catch((error: unknown) => this.#client.log('error', describeError(error)));
-  }
-
-  /** Reads settings and model, for which there are no events. Never rejects. */
-  #readSettings(): Promise<void> {
-    this.#reading ??= Promise.all([this.#client.request('read_config', {}), this.#client.request('list_models', {})])
-      .then(
-        ([{ data }, { current }]) => {
-          this.#settings = readConfig(data as Readonly<Record<string, unknown>>);
-          this.#model = toShownModel(current);
-          this.#changed();
-        },
-        (error: unknown) => this.#client.log('warn', describeError(error)),
-      )
-      .finally(() => (this.#reading = undefined));
-    return this.#reading;
+  #readSettings(): void {
+    this.#chosen.read().catch((error: unknown) => this.#logger.error('the settings cannot be read', error));
   }
 }
 
@@ -194,6 +196,35 @@ class Rules implements AccessRules {
   }
 }
 
-function readConfig(config: Readonly<Record<string, unknown>>): Settings {
-  return readSettings((name) => config[name]).settings;
+/** The conversations of the window as the web chat knows them: their titles, and which run. */
+class KnownConversations {
+  readonly #known = new Map<string, KnownConversation>();
+  /** Reads titles and subagents, which progress alone does not tell. */
+  readonly list: () => Promise<void>;
+
+  /** `changed`: call when they were listed. */
+  constructor(client: Pick<Client, 'call' | 'onDidProgress'>, changed: () => void) {
+    this.list = share(async () => {
+      const listed = await client.call('list_conversations', {});
+      if (!listed.ok) return;
+      for (const { id, title, subagent, choice } of listed.value.data)
+        this.#known.set(id, { title: title ?? '', running: this.#isRunning(id), subagent, model: choice?.model });
+      changed();
+    });
+    client.onDidProgress(({ conversation, event }) => {
+      const known = this.#known.get(conversation);
+      const running = event.type === 'title_set' ? this.#isRunning(conversation) : event.type === 'turn_started';
+      const title = event.type === 'title_set' ? event.title : (known?.title ?? '');
+      this.#known.set(conversation, { ...known, title, running });
+      if (known === undefined) void this.list().catch(changed);
+    });
+  }
+
+  get(conversation: string): KnownConversation | undefined {
+    return this.#known.get(conversation);
+  }
+
+  #isRunning(conversation: string): boolean {
+    return this.#known.get(conversation)?.running === true;
+  }
 }

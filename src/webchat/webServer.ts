@@ -6,16 +6,20 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { ignore } from '../base/async.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
 import { UnprovenSockets } from '../node/unprovenSockets.ts';
-import { keyedHash } from '../plugins/keyedHash.ts';
+import { keyedHash } from '../node/scripts/keyedHash.ts';
 import { WEB_CHAT_PROBE } from '../protocol/webChat.ts';
 import { type AccessRules, type Refusal, refusePlace, refuseToken, type Wanted } from './access.ts';
 import { type PageFile } from './pageFiles.ts';
+import { type PostedLines } from './postedLines.ts';
 
 /** A message may contain a text of 1,000,000 characters. */
 const LONGEST_BODY = 8 * 1024 * 1024;
+/** A line from a program outside. */
+const LONGEST_LINE = 64 * 1024;
 /** A page that has not read this much is disconnected; it reconnects and gets a new snapshot. */
 const MOST_WAITING = 16 * 1024 * 1024;
 /** An empty line is sent at this interval, since proxies close silent connections. */
@@ -51,6 +55,8 @@ export interface WebServerDeps {
   openStream(request: StreamRequest, sink: LineSink): Disposable;
   /** Resolves to the reason if the message is refused. */
   receive(page: string, message: unknown): Promise<string | undefined>;
+  /** Lines from programs outside, with a token that allows nothing else. Undefined: the user has not allowed them. */
+  posting(): PostedLines | undefined;
   report(error: unknown): void;
 }
 
@@ -131,9 +137,10 @@ export class WebServer {
     const refusal = await this.#refusePlace(request.headers, path === 'index.html' ? 'page' : 'part');
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.reason);
     const isApi = path === 'stream' || path === 'messages';
-    const method = path === 'messages' ? 'POST' : 'GET';
+    const method = path === 'messages' || path === 'notify' ? 'POST' : 'GET';
     if (request.method !== method) return refuse(response, 405, `Only ${method} is allowed here.`, { allow: method });
     if (path === WEB_CHAT_PROBE) return void response.writeHead(204, HEADERS).end();
+    if (path === 'notify') return this.#notify(request, response);
     if (!isApi) return this.#sendFile(path, response);
     const wrongToken = refuseToken(request.headers.authorization, rules);
     if (wrongToken !== undefined) return refuse(response, wrongToken.status, wrongToken.reason);
@@ -154,6 +161,15 @@ export class WebServer {
     return refusePlace(...place, rules);
   }
 
+  async #notify(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const posting = this.#deps.posting();
+    if (posting === undefined) return refuse(response, 404, 'Lines are not accepted. See earshot.scripts.post.');
+    const answer = await posting.receive(request.headers, () => readBody(request, LONGEST_LINE));
+    if (answer.status !== 202) return refuse(response, answer.status, answer.reason);
+    const body = JSON.stringify({ queued: answer.queued });
+    response.writeHead(202, { ...HEADERS, 'content-type': 'application/json' }).end(body);
+  }
+
   async #sendFile(path: string, response: ServerResponse): Promise<void> {
     const file = await this.#deps.file(path);
     if (file === undefined) return refuse(response, 404, 'There is no such file.');
@@ -172,7 +188,7 @@ export class WebServer {
       },
       end: () => response.end(),
     });
-    response.on('error', () => undefined);
+    response.on('error', ignore);
     response.once('close', () => {
       this.#streams.delete(response);
       stream.dispose();
@@ -202,12 +218,12 @@ function proof(url: URL, { token }: AccessRules): string {
   return keyedHash(token, (url.searchParams.get('text') ?? '').slice(0, 100));
 }
 
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
+async function readBody(request: IncomingMessage, longest = LONGEST_BODY): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > LONGEST_BODY) return undefined;
+    if (length > longest) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

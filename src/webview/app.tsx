@@ -5,6 +5,7 @@ import { valueAt } from './chunked.ts';
 import { Composer } from './composer/composer.tsx';
 import { Conversations, ConversationTabs } from './panel/conversations.tsx';
 import { Footer } from './panel/footer.tsx';
+import { Due } from './panel/due.tsx';
 import { PendingDrawer } from './panel/pendingDrawer.tsx';
 import { OriginBar, ParentBar } from './panel/parentBar.tsx';
 import { PinnedBar } from './panel/pinnedBar.tsx';
@@ -15,12 +16,14 @@ import { type Actions, ActionsProvider } from './render/actions.ts';
 import { WantedProvider } from './cards/primary.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
 import { HandlesProvider } from './cards/agentLine.tsx';
+import { type Revealed, RevealedProvider } from './cards/reveal.ts';
 import { HandleList } from './render/handles.tsx';
 import { Icon } from './render/icons.tsx';
 import { TodoList } from './render/todo.tsx';
 import type { PageState, ToolItem } from './state.ts';
 import { t } from './strings/l10n.ts';
 import { strings } from './strings/strings.ts';
+import { useWords } from './strings/words.ts';
 import { Transcript } from './transcript.tsx';
 
 interface Properties {
@@ -40,6 +43,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   const page = useRef<HTMLElement>(null);
   const [draft, setDraftState] = useState('');
   const [sent, setSent] = useState(0);
+  const [revealed, setRevealed] = useState<Revealed | null>(null);
   const setDraft = (text: string) => {
     setDraftState(text);
     keepDraft(text);
@@ -48,11 +52,12 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   const followed = state.head?.followed === true;
   const actions = useMemo<Actions>(
     () => ({
-      // An answer is for the conversation that is rendered, even if another one has arrived since.
-      post: (message) => post(message.type === 'answer_approval' ? { ...message, conversation: rendered } : message),
+      post,
+      conversation: rendered,
       offers: (type) => offers?.has(type) ?? true,
       followed,
       copy: (text) => navigator.clipboard.writeText(text),
+      showItem: (item, text) => setRevealed({ item, text }),
       focusComposer: () => field.current?.focus(),
       readDiff,
       readMedia,
@@ -63,21 +68,27 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
     if (state.focusRequests > 0) field.current?.focus();
   }, [state.focusRequests]);
 
-  const taken = useRef(0);
   useEffect(() => {
-    const back = state.returned.slice(taken.current);
-    taken.current = state.returned.length;
-    if (back.length > 0) setDraft([...back, draft].filter((text) => text !== '').join('\n'));
-  }, [state.returned]);
+    if (state.wanted !== null) setRevealed({ ...state.wanted, text: '' });
+  }, [state.wanted]);
+
+  const taken = useRef({ returned: 0, serial: 0 });
+  useEffect(() => {
+    const { serial, text: own } = state.draft;
+    const isNew = serial !== taken.current.serial;
+    // Both may come at once: text that was returned after another conversation was shown belongs to that one.
+    const back = state.returned.slice(taken.current.returned).filter((one) => one.serial === serial);
+    taken.current = { returned: state.returned.length, serial };
+    const before = isNew ? own : draft;
+    if (back.length > 0) setDraft([...back.map(({ text }) => text), before].filter((text) => text !== '').join('\n'));
+    else if (isNew) setDraftState(own);
+  }, [state.draft, state.returned]);
 
   const [finding, setFinding] = useState(false);
   const [listing, setListing] = useState(false);
   useEffect(() => {
     if (state.listRequests > 0) setListing(true);
   }, [state.listRequests]);
-  useEffect(() => {
-    if (state.draft.serial > 0) setDraftState(state.draft.text);
-  }, [state.draft]);
   const shown = state.head?.conversation;
   useEffect(() => {
     setListing(false);
@@ -123,7 +134,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   };
   const suggest = (text: string) => {
     if (head.canSend) {
-      post({ type: 'send', text });
+      post({ type: 'queue', content: text });
       setSent(sent + 1);
     } else setDraft(text);
     field.current?.focus();
@@ -146,17 +157,21 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
             <Welcome head={head} suggest={suggest} chooseModel={() => post({ type: 'choose_model' })} />
           ) : (
             <HandlesProvider value={head.handles}>
-              <Transcript
-                key={head.conversation ?? valueAt(state.items, 0)?.id}
-                items={state.items}
-                running={head.running}
-                sent={sent}
-                finding={finding}
-                endFinding={() => {
-                  setFinding(false);
-                  field.current?.focus();
-                }}
-              />
+              <RevealedProvider value={revealed}>
+                <Transcript
+                  key={head.conversation ?? valueAt(state.items, 0)?.id}
+                  items={state.items}
+                  running={head.running}
+                  sent={sent}
+                  finding={finding}
+                  endFinding={() => {
+                    setFinding(false);
+                    field.current?.focus();
+                  }}
+                  revealed={revealed}
+                  endRevealing={() => setRevealed(null)}
+                />
+              </RevealedProvider>
             </HandlesProvider>
           )}
           {!listing && !isGuide(head) && (
@@ -164,6 +179,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
           )}
           <Strip key={`strip ${shown}`}>
             <HandleList handles={head.handles} />
+            <Due due={head.due} />
             <TodoList items={head.todo} />
             {head.changes != null && <ChangedFiles changes={head.changes} running={head.running} />}
             <PendingDrawer heldBack={head.heldBack} pending={head.pending} />
@@ -176,6 +192,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
             canSend={head.canSend}
             queued={head.queued}
             attachments={head.attachments}
+            editor={head.editor}
             returned={head.returned === true}
             approvals={open.flatMap((item) => (item.state === 'approval' ? [item.id] : []))}
             asked={open.some((item) => item.state === 'question')}
@@ -186,7 +203,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
             completions={state.completions}
             field={field}
           />
-          <Footer head={head} context={state.context} />
+          <Footer head={head} context={state.context} freshness={state.freshness} />
           <div class="hidden" role="status" aria-live="polite" key="announcer">
             <span key={state.announcement.serial}>{state.announcement.text}</span>
           </div>
@@ -278,12 +295,13 @@ function Obstacles({ obstacles, post }: { readonly obstacles: readonly Obstacle[
 
 function ObstacleBar({ obstacle, post }: { readonly obstacle: Obstacle; readonly post: Actions['post'] }) {
   const { action } = obstacle;
+  const inWords = useWords();
   return (
     <div class={`obstacle level-${obstacle.level}`} role={obstacle.level === 'error' ? 'alert' : 'status'}>
       <Icon name={obstacle.level} />
       <div>
-        <p>{obstacle.text}</p>
-        {obstacle.nextStep !== undefined && <p class="next-step">{obstacle.nextStep}</p>}
+        <p>{inWords(obstacle.text)}</p>
+        {obstacle.nextStep !== undefined && <p class="next-step">{inWords(obstacle.nextStep)}</p>}
         {action !== undefined && (
           <button type="button" class="secondary" onClick={() => post(action.message)}>
             {action.label}
@@ -328,7 +346,7 @@ function Welcome({ head, suggest, chooseModel }: WelcomeProperties) {
           </p>
         )}
         <p class="quiet small">
-          {strings.model}: {head.model.label} · {head.model.detail}
+          {strings.model}: {head.model.label} · {t(head.model.detail)}
           <br />
           {strings.versions(head.version, head.hostVersion)}
         </p>

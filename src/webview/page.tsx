@@ -1,19 +1,19 @@
 // The page, for any host: connects messages, reducer and rendering, and reports errors to the host.
 import { render } from 'preact';
+import { ignore } from '../base/async.ts';
 import { describeError } from '../base/errors.ts';
 import type { FromPage, Obstacle, ToPage } from '../protocol/webview.ts';
 import { App } from './app.tsx';
-import { DiffReader } from './diffs.ts';
 import { MediaReader } from './cards/mediaReader.ts';
 import { FailedPage, Restarts, RootBoundary } from './restarts.tsx';
-import { playSound } from './sound.ts';
 import { initialState, reduce } from './state.ts';
+import type { FileDiff } from '../protocol/page/diffView.ts';
 
 const DRAFT_MILLISECONDS = 200;
 
 /** Transports the messages between the page and its host. */
 export interface PageHost {
-  post(message: FromPage): void;
+  readonly post: (message: FromPage) => void;
   /** Called once; `receive` gets every message of the host, and `changed` is called when `status` has changed. */
   listen(receive: (message: ToPage) => void, changed: () => void): void;
   /** The messages that the host handles; undefined: all. Controls that need others are hidden. */
@@ -25,7 +25,7 @@ export interface PageHost {
 }
 
 export function startPage(host: PageHost): void {
-  const post = (message: FromPage) => host.post(message);
+  const { post } = host;
 
   /** A page that fails repeatedly must not flood the host. */
   let failures = 0;
@@ -166,4 +166,52 @@ function describeWithStack(error: unknown): string {
   return error instanceof Error && error.stack !== undefined
     ? `${error.message}\n${error.stack}`
     : describeError(error);
+}
+
+/** Requests the diffs of calls from the host and caches them: the diff of an ended call never changes. */
+class DiffReader {
+  readonly #post: (message: FromPage) => void;
+  readonly #asked = new Map<string, Promise<readonly FileDiff[]>>();
+  readonly #waiting = new Map<string, (files: readonly FileDiff[]) => void>();
+
+  constructor(post: (message: FromPage) => void) {
+    this.#post = post;
+  }
+
+  read(call: string): Promise<readonly FileDiff[]> {
+    const asked = this.#asked.get(call);
+    if (asked !== undefined) return asked;
+    const { promise, resolve } = Promise.withResolvers<readonly FileDiff[]>();
+    this.#asked.set(call, promise);
+    this.#waiting.set(call, resolve);
+    this.#post({ type: 'read_diff', tool_call_id: call });
+    return promise;
+  }
+
+  resolve(call: string, files: readonly FileDiff[]): void {
+    this.#waiting.get(call)?.(files);
+    this.#waiting.delete(call);
+  }
+}
+
+const NOTES = [660, 880];
+const SECONDS = 0.12;
+
+/** Plays a short sound that is generated here, without a file. */
+function playSound(): void {
+  const context = new AudioContext();
+  // Browsers suspend it until the user has interacted with the page.
+  void context.resume().catch(ignore);
+  NOTES.forEach((frequency, index) => {
+    const tone = context.createOscillator();
+    const volume = context.createGain();
+    const start = context.currentTime + index * SECONDS;
+    tone.frequency.value = frequency;
+    volume.gain.setValueAtTime(0.08, start);
+    volume.gain.exponentialRampToValueAtTime(0.001, start + SECONDS);
+    tone.connect(volume).connect(context.destination);
+    tone.start(start);
+    tone.stop(start + SECONDS);
+  });
+  setTimeout(() => void context.close().catch(ignore), 1000);
 }

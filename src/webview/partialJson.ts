@@ -1,5 +1,6 @@
 // Parses a JSON object as it arrives, to show a call while it streams, never to run it. Every character is read once,
 // and of a long string only the beginning and the end are kept.
+import { isObject } from '../base/json/outsideJson.ts';
 import { type Growing } from './growing.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -64,7 +65,7 @@ class PartialJson {
   /** A copy, so that its reader notices that it has changed. Nested values are changed in place. */
   get value(): Values {
     const [value] = this.#root;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...(value as Values) } : {};
+    return isObject(value) ? { ...value } : {};
   }
 
   feed(text: string): void {

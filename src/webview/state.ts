@@ -2,12 +2,13 @@
 import { unreachable } from '../base/errors.ts';
 import type { CompletionsMessage } from '../protocol/page/completionsView.ts';
 import type { ContextView } from '../protocol/page/controlsView.ts';
+import type { FileFreshness } from '../protocol/page/freshnessView.ts';
 import type { ConversationsMessage } from '../protocol/page/conversationsView.ts';
 import type { TranscriptItem } from '../protocol/transcript.ts';
 import type { Change, ChatHead, ToPage } from '../protocol/webview.ts';
 import { appendTo, type Chunked, chunked, removeAt, replaceAt, valueAt } from './chunked.ts';
 import { type Growing, grow, growing, wholeText } from './growing.ts';
-import { notificationStrings as ofNotifications } from './strings/notificationStrings.ts';
+import { describeAutomatic } from './strings/notificationStrings.ts';
 import { strings } from './strings/strings.ts';
 import { spokenText } from './render/markdown/spokenText.ts';
 import { toolTitle } from './toolTitle.ts';
@@ -39,6 +40,8 @@ export interface PageState {
   /** Announced once to screen readers: whole answers and approvals, never pieces of a stream. */
   readonly announcement: { readonly serial: number; readonly text: string };
   readonly focusRequests: number;
+  /** An item of the transcript that the host asked to show; a new object each time. */
+  readonly wanted: { readonly item: string } | null;
   /** How often the host passed on the key for *Approve*. */
   readonly approveRequests: number;
   /** How often the host asked to show the list of conversations. */
@@ -51,10 +54,12 @@ export interface PageState {
   readonly completions: CompletionsMessage | null;
   /** The newest answer to `read_context`; undefined before the first. */
   readonly context: ContextView | null | undefined;
+  /** The newest answer to `read_freshness` about the shown conversation. */
+  readonly freshness: readonly FileFreshness[] | undefined;
   /** The text that the composer must show from now on; the serial grows with each. */
   readonly draft: { readonly serial: number; readonly text: string };
-  /** All queued messages returned so far, oldest first; the composer inserts each once. */
-  readonly returned: readonly string[];
+  /** All texts returned so far, oldest first, with the draft that was shown; the composer inserts each once. */
+  readonly returned: readonly { readonly text: string; readonly serial: number }[];
 }
 
 export const initialState: PageState = {
@@ -66,12 +71,14 @@ export const initialState: PageState = {
   places: new Map(),
   announcement: { serial: 0, text: '' },
   focusRequests: 0,
+  wanted: null,
   approveRequests: 0,
   listRequests: 0,
   conversations: null,
   prompts: [],
   completions: null,
   context: undefined,
+  freshness: undefined,
   draft: { serial: 0, text: '' },
   returned: [],
 };
@@ -85,6 +92,7 @@ export function reduce(state: PageState, message: ToPage): PageState {
         connection: 'live',
         number: message.number,
         head,
+        freshness: state.head?.conversation === head.conversation ? state.freshness : undefined,
         draft: draftIn(state, head),
         items: chunked(items.map(toPageItem)),
         places: new Map(items.map((item, place) => [item.id, place])),
@@ -110,17 +118,21 @@ export function reduce(state: PageState, message: ToPage): PageState {
       return { ...state, completions: message };
     case 'context':
       return { ...state, context: message.context };
+    case 'freshness':
+      return { ...state, freshness: message.files };
     // Handled outside the state.
     case 'sound':
     case 'diff':
     case 'media':
       return state;
+    case 'show_item':
+      return { ...state, wanted: { item: message.item } };
     case 'focus_composer':
       return { ...state, focusRequests: state.focusRequests + 1 };
     case 'approve_first':
       return { ...state, approveRequests: state.approveRequests + 1 };
     case 'restore_draft':
-      return { ...state, returned: [...state.returned, message.text] };
+      return { ...state, returned: [...state.returned, { text: message.text, serial: state.draft.serial }] };
     default:
       return unreachable(message);
   }
@@ -218,7 +230,7 @@ function announcementFor(before: PageItem | undefined, item: PageItem): string |
       return before === undefined ? [item.text, item.nextStep ?? ''].join(' ').trim() : undefined;
     case 'request':
       return before === undefined && item.source === 'system'
-        ? ofNotifications.automatic(item.forced === true, item.carried?.reason ?? '')
+        ? describeAutomatic(item.forced === true, item.carried?.labels)
         : undefined;
     default:
       return unreachable(item);

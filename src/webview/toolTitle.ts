@@ -6,14 +6,14 @@ import { strings } from './strings/strings.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-interface Known {
+interface ToolFace {
   readonly icon: IconName;
   /** The argument shown in the title. */
   readonly subject: string;
   readonly verb: string;
 }
 
-const KNOWN = new Map<string, Known>(
+const KNOWN = new Map<string, ToolFace>(
   Object.entries({
     read_file: { icon: 'file', subject: 'path', verb: strings.verbs.read },
     list_files: { icon: 'list-tree', subject: 'path', verb: strings.verbs.list },
@@ -32,6 +32,7 @@ const KNOWN = new Map<string, Known>(
     fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },
     todo: { icon: 'check', subject: '', verb: strings.verbs.todo },
     watch: { icon: 'bell', subject: 'add', verb: strings.verbs.watch },
+    wake_when: { icon: 'bell', subject: 'name', verb: strings.verbs.wakeWhen },
     symbols: { icon: 'search', subject: 'symbol', verb: strings.verbs.symbols['find'] ?? '' },
     load_skill: { icon: 'file', subject: 'name', verb: strings.verbs.loadSkill },
     ask_user: { icon: 'question', subject: 'question', verb: strings.verbs.ask },
@@ -41,8 +42,9 @@ const KNOWN = new Map<string, Known>(
     list_agents: { icon: 'list-tree', subject: '', verb: strings.verbs.listAgents },
     read_notifications: { icon: 'bell', subject: '', verb: strings.verbs.readNotifications },
     find_tools: { icon: 'search', subject: 'query', verb: strings.verbs.findTools },
+    subscribe_events: { icon: 'bell', subject: 'event', verb: strings.verbs.subscribeEvents },
     read_resource: { icon: 'file', subject: 'uri', verb: strings.verbs.readResource },
-  } satisfies Record<string, Known>),
+  } satisfies Record<string, ToolFace>),
 );
 
 export function toolIcon(name: string): IconName {

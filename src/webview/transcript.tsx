@@ -1,12 +1,10 @@
 // The list of transcript items: shows the newest part and follows the end unless the reader has scrolled up.
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Revealed } from './cards/reveal.ts';
 import { type Chunked, valueAt } from './chunked.ts';
-import { memo } from './memo.ts';
-import { Working } from './render/answer.tsx';
-import { FindBar } from './panel/findBar.tsx';
+import { Working, ItemChunk } from './render/item.tsx';
+import { useLoaded } from './loaded.ts';
 import { Icon } from './render/icons.tsx';
-import { Item } from './render/item.tsx';
-import { groupCalls, ToolGroup } from './render/toolGroup.tsx';
 import type { PageItem } from './state.ts';
 import { strings } from './strings/strings.ts';
 
@@ -24,14 +22,18 @@ interface Properties {
   readonly sent: number;
   readonly finding: boolean;
   readonly endFinding: () => void;
+  readonly revealed: Revealed | null;
+  readonly endRevealing: () => void;
 }
 
-export function Transcript({ items, running, sent, finding, endFinding }: Properties) {
+export function Transcript({ items, running, sent, finding, endFinding, revealed, endRevealing }: Properties) {
   const area = useRef<HTMLDivElement>(null);
   const [pages, setPages] = useState(1);
   const { scroller, content, following, jump, stay } = useFollowing(items, sent);
   const first = Math.max(0, items.chunks.length - pages * PAGE);
   const hidden = items.chunks.slice(0, first).reduce((sum, chunk) => sum + chunk.length, 0);
+
+  const find = useLoaded(finding, () => import('./panel/findBar.tsx'));
 
   const showEarlier = () => {
     const area = scroller.current;
@@ -50,9 +52,21 @@ export function Transcript({ items, running, sent, finding, endFinding }: Proper
     if (place !== -1) setPages((before) => Math.max(before, Math.ceil((items.chunks.length - place) / PAGE)));
   };
 
+  // It may be in a conversation that is opened for it.
+  const isHere = revealed !== null && items.chunks.some((chunk) => chunk.some(({ id }) => id === revealed.item));
+  const view = useLoaded(revealed !== null, () => import('./panel/bringIntoView.ts'));
+  useEffect(() => {
+    if (revealed === null || !isHere || view === undefined) return;
+    reveal(revealed.item);
+    return view.bringIntoView(area, revealed, (item) => {
+      item.querySelector<HTMLElement>('.tool-head:enabled, button, [tabindex]')?.focus({ preventScroll: true });
+      endRevealing();
+    });
+  }, [revealed, isHere, view]);
+
   return (
     <div class="transcript" ref={area}>
-      {finding && <FindBar items={items} area={area} reveal={reveal} close={endFinding} />}
+      {finding && find !== undefined && <find.FindBar items={items} area={area} reveal={reveal} close={endFinding} />}
       <div class="scroller" ref={scroller} tabIndex={0} role="log" aria-live="off" aria-label={strings.transcript}>
         <div class="items" ref={content}>
           {first > 0 && (
@@ -93,16 +107,6 @@ function showsWork(item: PageItem | undefined): boolean {
     (item.state === 'writing' || item.state === 'running' || item.state === 'approval' || item.state === 'question')
   );
 }
-
-const ItemChunk = memo(function ItemChunk({ chunk }: { readonly chunk: readonly PageItem[] }) {
-  return groupCalls(chunk).map((run) =>
-    run.type === 'one' ? (
-      <Item key={run.item.id} item={run.item} />
-    ) : (
-      <ToolGroup key={run.items[0]?.id} items={run.items} />
-    ),
-  );
-});
 
 function useFollowing(items: Chunked<PageItem>, sent: number) {
   const scroller = useRef<HTMLDivElement>(null);

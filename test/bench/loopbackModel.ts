@@ -8,6 +8,10 @@ import { responsesEvents, toSse } from '../support/models/native/responsesEvents
 
 export const CYCLES = 400;
 const WORDS = 16;
+/** Opaque items of an answer with a call. */
+const OPAQUE = 400;
+/** In the address of a run: answers on chat completions have reasoning that goes back, as those of the other APIs have. */
+export const REASONS = '-reasons';
 
 /** Each run has its own address, `<origin>/<run>/v1`. Resolves once the server listens. */
 export async function startLoopbackModel(): Promise<{ origin: string; stop(): Promise<number> }> {
@@ -17,7 +21,7 @@ export async function startLoopbackModel(): Promise<{ origin: string; stop(): Pr
 }
 
 /** Built once, because only the client is measured. */
-function chunks(call: boolean): Buffer {
+function chunks(call: boolean, reasons: boolean): Buffer {
   const send = (choice: object, more: object = {}) =>
     `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 0, model: 'm', choices: [{ index: 0, ...choice }], ...more })}\n\n`;
   const words = Array.from({ length: WORDS }, (_, index) => send({ delta: { content: `word${index} ` } }));
@@ -25,6 +29,7 @@ function chunks(call: boolean): Buffer {
   const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
   return Buffer.from(
     [
+      ...(reasons && call ? [send({ delta: { reasoning_content: 'r'.repeat(OPAQUE) } })] : []),
       ...words,
       ...(call ? [send({ delta: { tool_calls: [ask] } })] : []),
       send({ delta: {}, finish_reason: call ? 'tool_calls' : 'stop' }),
@@ -44,14 +49,14 @@ function responses(call: boolean): Buffer {
     content: [{ type: 'output_text', text, annotations: [] }],
   };
   const ask = { type: 'function_call', id: 'fc_1', call_id: 'CALL', name: 'look', arguments: '{"at":"here"}' };
-  const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e'.repeat(400) };
+  const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e'.repeat(OPAQUE) };
   return Buffer.from(toSse(responsesEvents({ items: call ? [reasoning, said, ask] : [said] })));
 }
 
 /** The same answer on Messages. */
 function messages(call: boolean): Buffer {
   const text = Array.from({ length: WORDS }, (_, index) => `word${index} `).join('');
-  const thinking = { type: 'thinking', thinking: '', signature: 's'.repeat(400) };
+  const thinking = { type: 'thinking', thinking: '', signature: 's'.repeat(OPAQUE) };
   const ask = { type: 'tool_use', id: 'CALL', name: 'look', input: { at: 'here' } };
   return Buffer.from(
     toSse(messagesEvents({ content: call ? [thinking, { type: 'text', text }, ask] : [{ type: 'text', text }] })),
@@ -63,7 +68,8 @@ function serve(): void {
   const answers = [
     { path: '/responses', calling: responses(true).toString(), ending: responses(false) },
     { path: '/messages', calling: messages(true).toString(), ending: messages(false) },
-    { path: '/chat/completions', calling: chunks(true).toString(), ending: chunks(false) },
+    { path: `${REASONS}/v1/chat/completions`, calling: chunks(true, true).toString(), ending: chunks(false, true) },
+    { path: '/chat/completions', calling: chunks(true, false).toString(), ending: chunks(false, false) },
   ];
   const server = createServer((request, response) => {
     request.resume();

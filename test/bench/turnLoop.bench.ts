@@ -4,55 +4,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { type ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import { type ModelRequest, type Tool } from '../../src/core/ports/ports.ts';
-import { createChatModel } from '../../src/models/chat/chatModel.ts';
-import { toWireTools } from '../../src/models/chat/chatPrint.ts';
-import { startHeadless } from '../support/walk/headless.ts';
+import { type ModelRequest } from '../../src/core/ports/ports.ts';
+import { createChatModel, chatForm, toWireTools } from '../../src/models/chat/chatModel.ts';
+import { look, RESULT, runTurn } from './benchTurns.ts';
 import { CYCLES, startLoopbackModel } from './loopbackModel.ts';
 import { measure } from './measure.ts';
 
-const RESULT = 'a line of output\n'.repeat(8);
 const server = await startLoopbackModel();
 const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
 let runs = 0;
 const nextAddress = () => `${server.origin}/${++runs}/v1`;
 
-const look: Tool = {
-  description: {
-    name: 'look',
-    description: 'Looks.',
-    parameters: { type: 'object', properties: { at: { type: 'string' } } },
-  },
-  effect: 'read',
-  emits: [],
-  parse: (value) => ({ ok: true, value }),
-  run: async () => ({ content: RESULT, isError: false }),
-};
-
 let prompt: ModelRequest | undefined;
 
-/** Everything is real: HTTP, the log with its syncs, tools, approvals and instructions; no notifications occur. */
-async function runEarshot(): Promise<string> {
+function runEarshot(): Promise<string> {
   const model = createChatModel({ baseUrl: nextAddress(), model: 'm', apiKey: async () => 'k' });
-  const watched = {
-    ...model,
-    // A title would be one request more than in the control.
-    ruleBased: true as const,
-    contextWindow: 10_000_000,
-    stream: (request: ModelRequest, signal: AbortSignal) => {
-      prompt = request;
-      return model.stream(request, signal);
-    },
-  };
-  const headless = await startHeadless({ model: watched, ports: { tools: [look] } });
-  const opened = await headless.earshot.create();
-  if (!opened.ok) throw new Error(opened.failure.message);
-  const { id } = opened.value.log;
-  await headless.earshot.send(id, 'Look around.');
-  await headless.earshot.settled(id);
-  const events = await headless.events(id);
-  await headless.end();
-  return events;
+  return runTurn(model, (request) => {
+    prompt = request;
+  });
 }
 
 const written = await runEarshot();
@@ -83,7 +52,7 @@ async function runBare(): Promise<void> {
     { role: 'system', content: prompt.system },
     { role: 'user', content: 'Look around.' },
   ];
-  const tools = toWireTools(prompt);
+  const tools = toWireTools(prompt, chatForm(server.origin, 'm'));
   await keep();
   for (;;) {
     const stream = await client.chat.completions.create({

@@ -1,20 +1,13 @@
-// The chat in every theme: a screenshot of each, without findings of the accessibility checker.
+// The chat in every theme, also at 200 %: a screenshot of each, without findings of the accessibility checker.
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Frame } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { findViolations } from '../support/accessibility.ts';
 import { useSharedWorkbench } from '../support/sharedWorkbench.ts';
+import { chatFrame, THEMES } from '../support/vscode/allThemes.ts';
 
 const workbench = useSharedWorkbench();
-const THEMES = {
-  'Default Dark Modern': 'vscode-dark',
-  'Default Light Modern': 'vscode-light',
-  'Default High Contrast': 'vscode-high-contrast',
-  'Default High Contrast Light': 'vscode-high-contrast-light',
-};
-
 test('a conversation shows answers, code, a chip and a call that waits for approval', async () => {
   const pipe = join(workbench.folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -30,15 +23,24 @@ test('a conversation shows answers, code, a chip and a call that waits for appro
 
 test.each(Object.entries(THEMES))('the chat is accessible in %s', async (theme, bodyClass) => {
   await workbench.setTheme(theme);
-  const frame = await chatFrame();
+  const frame = await chatFrame(workbench.page);
   await expect.poll(() => frame.evaluate(() => document.body.className)).toContain(bodyClass);
   await workbench.screenshot(`themes-${theme}`);
   expect(await findViolations(frame)).toEqual([]);
+  // A window of 1280 × 800 at 200 %: the composer and the footer can be reached.
+  const { page } = workbench;
+  try {
+    await page.setViewportSize({ width: 640, height: 400 });
+    for (const control of [workbench.composer(), workbench.chat().locator('footer')]) {
+      await expect.poll(async () => isInside(await control.boundingBox())).toBe(true);
+    }
+    await workbench.screenshot(`themes-zoomed-${theme}`);
+    expect(await findViolations(frame)).toEqual([]);
+  } finally {
+    await page.setViewportSize({ width: 1280, height: 800 });
+  }
 });
 
-async function chatFrame(): Promise<Frame> {
-  const handle = await workbench.page.frameLocator('iframe.webview').locator('#active-frame').elementHandle();
-  const frame = await handle.contentFrame();
-  if (!frame) throw new Error('the chat has no frame');
-  return frame;
+function isInside(box: { x: number; y: number; width: number; height: number } | null): boolean {
+  return box !== null && box.x >= 0 && box.y >= 0 && box.x + box.width <= 640 && box.y + box.height <= 400;
 }

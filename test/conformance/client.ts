@@ -81,6 +81,7 @@ async function connect(url: string, signIn: SignIn): Promise<McpSession> {
         resourcesChanged: ignore,
         resourceUpdated: ignore,
         event: ignore,
+        eventsChanged: ignore,
       },
     },
     ended.signal,

@@ -1,5 +1,8 @@
 // The process that the crash test kills. Queues, withdraws and delivers as fast as it can, and prints acknowledgements.
+// Whatever the disk refuses is tried again.
 import { writeSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { describeError } from '../../src/base/errors.ts';
 import { collect } from '../../src/core/agent/delivery.ts';
 import { ConversationLog } from '../../src/core/conversation/log.ts';
 import { openOrFollow } from '../../src/core/conversation/opening.ts';
@@ -14,7 +17,17 @@ import { createStorage } from '../../src/storage/storage.ts';
 const [folder = '', id = '', run = ''] = process.argv.slice(2);
 const PRODUCERS = 16;
 const { settings } = readSettings(() => undefined);
-const say = (line: string) => writeSync(1, `${line}\n`);
+/** Tried again, since with faults every write fails now and then. */
+const say = (line: string) => {
+  for (let rest = Buffer.from(`${line}\n`); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      // Nobody reads it any more.
+      if ((error as NodeJS.ErrnoException).code === 'EPIPE') throw error;
+    }
+  }
+};
 const log: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -47,35 +60,47 @@ if (conversation.state.turn.key === '') {
 const kind = { source: 'file', name: 'changed' };
 const at = () => new Date().toISOString();
 
+/** Repeats what failed once the log is repaired, as the agent does. */
+async function persist(act: () => Promise<unknown>): Promise<void> {
+  for (let done = false; !done; ) {
+    try {
+      await conversation.repair();
+      await act();
+      done = true;
+    } catch (error) {
+      say(`failed ${describeError(error)}`);
+      await setImmediate();
+    }
+  }
+}
+
 async function produce(producer: number): Promise<never> {
   for (let number = 0; ; number++) {
     const mark = `${run}-${producer}-${number}`;
     const subject = `file:${producer % 8}`;
-    await enqueue(conversation, realIds, {
-      kind,
-      level: 'warning',
-      message: `mark ${mark}; ${'x'.repeat(number % 200)}`,
-      subject,
-      origin: 'filesystem',
-      at: at(),
-    });
+    const message = `mark ${mark}; ${'x'.repeat(number % 200)}`;
+    const draft = { kind, level: 'warning', message, subject, origin: 'filesystem', at: at() } as const;
+    await persist(async () => enqueue(conversation, realIds, draft));
     say(`queued ${mark}`);
-    if (number % 7 === 6) await withdraw(conversation, kind, subject, 'as it was');
+    if (number % 7 === 6) await persist(async () => withdraw(conversation, kind, subject, 'as it was'));
   }
 }
 
 async function deliver(): Promise<never> {
   for (let number = 0; ; number++) {
-    const carrying = collect(conversation, {
-      settings: () => settings,
-      model: () => ({ contextWindow: 32_000 }),
-      clock: { now: Date.now },
-      snapshots: { hash: () => '' },
+    await persist(async () => {
+      const carrying = collect(conversation, {
+        settings: () => settings,
+        model: () => ({ contextWindow: 32_000 }),
+        clock: { now: Date.now },
+        snapshots: { hash: () => '' },
+      });
+      const content = `request ${run}-${number};`;
+      await conversation.append({ type: 'chat_request', content, source: 'user', ...carrying });
     });
-    const content = `request ${run}-${number};`;
-    await conversation.append({ type: 'chat_request', content, source: 'user', ...carrying });
     say(`sent ${run}-${number}`);
-    await conversation.append({ type: 'model_call', model: 'm', outcome: number % 3 === 0 ? 'aborted' : 'succeeded' });
+    const outcome = number % 3 === 0 ? 'aborted' : 'succeeded';
+    await persist(async () => conversation.append({ type: 'model_call', model: 'm', outcome }));
   }
 }
 

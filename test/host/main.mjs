@@ -41,6 +41,7 @@ const commands = {
         'dependencies',
         ...(needsEditor ? /** @type {const} */ (['vscode', 'chromium']) : []),
         ...(steps.includes('unit') ? /** @type {const} */ (['programs']) : []),
+        ...(steps.includes('windows') ? /** @type {const} */ (['wine']) : []),
       ];
     },
   },

@@ -7,12 +7,13 @@ import { provideDependencies } from './install/dependencies.mjs';
 import { provideNode } from './install/nodeRuntime.mjs';
 import { providePrograms } from './install/programs.mjs';
 import { silentReporter } from './console/report.mjs';
+import { provideWine } from './install/wine.mjs';
 import { provideVscode } from './install/vscodeServer.mjs';
 
 /** The root of this clone. */
 export const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
-/** @typedef {'dependencies' | 'vscode' | 'chromium' | 'programs'} Need */
+/** @typedef {'dependencies' | 'vscode' | 'chromium' | 'programs' | 'wine'} Need */
 
 /**
  * The parts do not depend on each other, so they are installed at the same time.
@@ -30,6 +31,7 @@ export async function setUp(needs, report = silentReporter) {
     needs.includes('chromium') ? provideChromium(report) : '',
     needs.includes('dependencies') ? provideDependencies(repository, report) : undefined,
     needs.includes('programs') ? providePrograms(report) : undefined,
+    needs.includes('wine') ? provideWine(report) : undefined,
   ]);
   await tidied;
   return { node, vscode, chromium };

@@ -6,7 +6,7 @@ import { runToExit } from './processes/lifetime.mjs';
 import { createReporter } from './console/report.mjs';
 import { repository } from './setup.mjs';
 import { countLine, failedToRun, oneFailed, type StepResult } from './steps/stepResult.ts';
-import { readTestSelection, type Step, testEnvironment } from './steps/testSelection.mjs';
+import { readTestSelection, type Step, stepsLeftOut, testEnvironment } from './steps/testSelection.mjs';
 import { testSteps } from './steps/testSteps.ts';
 
 const report = createReporter();
@@ -16,19 +16,21 @@ const mostRepeated = 6;
 /** An editor computes only a third of the time, so four run at once, together with the steps that only compute. */
 const editorLanes = 4;
 /** The longest step first: a lane that has finished a step takes the next one. */
-const editors: readonly Step[] = ['browser', 'alone', 'vscode', 'notifications', 'installed', 'electron'];
+const editors: readonly Step[] = ['browser', 'alone', 'vscode', 'notifications', 'installed', 'windows', 'electron'];
 /**
  * Unit tests wait for processes and sockets half of the time, so they run next to the editors; checks fill both cores.
  */
-const computed: readonly Step[] = ['unit', 'types', 'lint', 'format', 'unused'];
-/** The step `installed` makes its own build. */
-const needBuild: readonly Step[] = editors.filter((step) => step !== 'installed');
+const computed: readonly Step[] = ['unit', 'posix', 'types', 'lint', 'format', 'unused'];
+/** The steps `installed` and `windows` make their own builds. */
+const needBuild: readonly Step[] = editors.filter((step) => step !== 'installed' && step !== 'windows');
 
 await runToExit(test, { stoppedMessage: 'The tests were stopped.' });
 
 async function test(): Promise<number> {
   const args = process.argv.slice(2);
   const steps = readTestSelection(args);
+  for (const { step, why } of stepsLeftOut(args))
+    report.line(`${testSteps[step].label}: left out on ${process.platform}: ${why}.`);
   Object.assign(process.env, testEnvironment(args));
   await mkdir(join(repository, '.build', 'test'), { recursive: true });
   const build = steps.includes('build') ? runStep('build', true) : undefined;
@@ -103,7 +105,7 @@ function printFailures(label: string, { failures }: StepResult): void {
 }
 
 function isCounted(step: Step): boolean {
-  return step === 'unit' || editors.includes(step);
+  return step === 'unit' || step === 'posix' || editors.includes(step);
 }
 
 function shorten(message: string): string {

@@ -16,7 +16,7 @@ const workbench = useWorkbench(async () => {
 /** The files that may ship, and `.vsixmanifest`, which VS Code adds on installation. */
 const ALLOWED = [
   /^(package\.json|package\.nls(\.de)?\.json|readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|\.vsixmanifest)$/,
-  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|notifications-(?:mcp|hook)\.js|webChat\.js|acp\.js|pdfText\.js|supervisor\.cjs|firstCapture\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
+  /^dist\/(extension\.js|hub\.js|hub-mcp\.js|ears\.js|notifications-(?:mcp|hook)\.js|earshot-notify\.js|webChat\.js|acp\.js|pdfText\.js|firstCapture\.js|supervisor\.cjs|webview\/[\w-]+\.js|chunks\/[\w-]+\.js)$/,
   /^media\/([a-z-]+\.(css|svg|png)|models\.json|readme\/[a-z]+\.png|l10n\/bundle\.l10n\.de\.json)$/,
   /^docs\/[a-z-]+\.md$/,
 ];
@@ -57,7 +57,7 @@ test('the package contains only allowed files and has at most 2 MB', async () =>
     'changelog.md',
     'LICENSE.txt',
     'dist/supervisor.cjs',
-    'dist/firstCapture.cjs',
+    'dist/firstCapture.js',
     'dist/hub.js',
     'dist/acp.js',
     'dist/pdfText.js',
@@ -65,6 +65,7 @@ test('the package contains only allowed files and has at most 2 MB', async () =>
     'dist/hub-mcp.js',
     'dist/notifications-hook.js',
     'dist/notifications-mcp.js',
+    'dist/earshot-notify.js',
     'dist/webChat.js',
     'dist/webview/web.js',
     'media/web.css',

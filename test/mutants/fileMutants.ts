@@ -72,11 +72,11 @@ export const fileMutants: readonly Mutant[] = [
     symbol: 'GitFolder.#findChanges',
     find: 'for (const path of this.#recent) if (!gone.has(path)) known.add(path);',
     replace: '',
-    tests: ['test/walk/review/replacedEntries.test.ts'],
+    tests: ['test/unit/storage/checkpoints/gitsTopLevel.test.ts'],
   },
   {
     name: 'undo forgets where lines of others next to the agent’s stand',
-    file: 'src/core/checkpoints/withoutStep.ts',
+    file: 'src/core/checkpoints/undoSteps.ts',
     symbol: 'withoutStep',
     find: 'const isAbove = atOwn !== undefined && atOwn.removed.length > 0;',
     replace: 'const isAbove = atOwn === undefined;',
@@ -84,7 +84,7 @@ export const fileMutants: readonly Mutant[] = [
   },
   {
     name: 'a line next to the agent’s is a conflict',
-    file: 'src/core/checkpoints/withoutStep.ts',
+    file: 'src/core/checkpoints/undoSteps.ts',
     symbol: 'isClash',
     find: 'endIn(hunk) <= own.oldStart || endIn(own) <= hunk.oldStart',
     replace: 'endIn(hunk) < own.oldStart || endIn(own) < hunk.oldStart',

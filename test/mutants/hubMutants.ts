@@ -12,7 +12,7 @@ export const hubMutants: readonly Mutant[] = [
   },
   {
     name: 'messages that the server has lost are not published again',
-    file: 'src/hub/nats/streamCheck.ts',
+    file: 'src/hub/nats/natsSession.ts',
     symbol: 'checkPublished',
     find: 'if (one.start < state.sent(one.author)) state.setSent(one.author, one.start);',
     replace: '',
@@ -20,7 +20,7 @@ export const hubMutants: readonly Mutant[] = [
   },
   {
     name: 'different messages with numbers that were already received are skipped',
-    file: 'src/hub/nats/streamCheck.ts',
+    file: 'src/hub/nats/natsSession.ts',
     symbol: 'checkReceivedPart',
     find: 'state.setPosition({ seq: 0, time: 0 });',
     replace: '',

@@ -100,8 +100,8 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'processes that left the group are not ended with the command',
-    file: 'src/node/processTree.ts',
-    symbol: 'ProcessTree.end',
+    file: 'src/node/platform/unixTree.ts',
+    symbol: 'UnixTree.end',
     find: 'if (started !== undefined) this.#signalled.set(pid, started);',
     replace: '',
     tests: ['test/unit/node/supervision.test.ts'],

@@ -10,6 +10,8 @@ import { type Mutant, mutate } from './mutate.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const [wanted = ''] = process.argv.slice(2);
+const start = performance.now();
+const counts = new Map<string, number>();
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const chosen = mutants.filter(({ name, file }) => name.includes(wanted) || file.includes(wanted));
@@ -25,11 +27,14 @@ try {
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
   const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))];
-  if (!(await passes(tests))) {
-    say('The tests fail without any mutant: fix them first.');
+  const failure = await firstFailure(tests);
+  if (failure !== undefined) {
+    say(`The tests fail without any mutant: fix them first. ${failure.test ?? ''}: ${failure.message}`);
     process.exitCode = 1;
   } else {
     for (const mutant of chosen) await checkMutant(mutant);
+    const minutes = ((performance.now() - start) / 60_000).toFixed(1);
+    say(`${[...counts].map(([result, count]) => `${count} ${result}`).join(', ')}, ${minutes} min`);
   }
 } finally {
   await rm(copy, { recursive: true, force: true });
@@ -41,22 +46,64 @@ async function checkMutant(mutant: Mutant): Promise<void> {
   try {
     await writeFile(path, mutate(source, mutant));
   } catch (error) {
-    say(`STALE     ${mutant.name}: ${String(error)}, in ${mutant.file}`);
-    process.exitCode = 1;
+    report('STALE', `${mutant.name}: ${String(error)}, in ${mutant.file}`);
     return;
   }
-  const survived = await passes(mutant.tests);
+  const failure = await firstFailure(mutant.tests);
   await writeFile(path, source);
-  say(`${survived ? 'SURVIVED ' : 'killed   '} ${mutant.name}`);
-  if (survived) process.exitCode = 1;
+  if (failure === undefined) report('SURVIVED', mutant.name);
+  else if (failure.test === undefined) report('BROKEN', `${mutant.name}: no test ran. ${failure.message}`);
+  else report('killed', `${mutant.name}\n          by “${failure.test}”: ${failure.message}`);
 }
 
-async function passes(tests: readonly string[]): Promise<boolean> {
+function report(result: 'killed' | 'SURVIVED' | 'BROKEN' | 'STALE', line: string): void {
+  say(`${result.padEnd(9)} ${line}`);
+  counts.set(result, (counts.get(result) ?? 0) + 1);
+  if (result !== 'killed') process.exitCode = 1;
+}
+
+interface Failure {
+  /** Missing if not even one test ran: then the mutant is no fault of behaviour, and proves nothing about the tests. */
+  readonly test: string | undefined;
+  readonly message: string;
+}
+
+/** Undefined if all tests pass. */
+async function firstFailure(tests: readonly string[]): Promise<Failure | undefined> {
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
+  const output = join(copy, 'results.json');
+  await rm(output, { force: true });
   // A mutant may make a test wait forever.
-  const limits = ['--testTimeout=20000', '--bail=1'];
+  const limits = ['--testTimeout=20000', '--bail=1', '--reporter=json', `--outputFile=${output}`];
   const args = [vitest, 'run', '--config', 'test/vitest.config.ts', '--silent', ...limits, ...tests];
   const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore' });
   const [code] = (await once(child, 'exit')) as [number | null];
-  return code === 0;
+  if (code === 0) return undefined;
+  const files = await readFile(output, 'utf8').then(
+    (text) => (JSON.parse(text) as Results).testResults,
+    (): Results['testResults'] => [],
+  );
+  const failed = files.flatMap((file) => file.assertionResults).find(({ status }) => status === 'failed');
+  if (failed !== undefined) return { test: failed.fullName, message: firstLine(failed.failureMessages[0]) };
+  const file = files.find(({ status }) => status === 'failed');
+  const ran = files.some((one) => one.assertionResults.some(({ status }) => status === 'passed'));
+  return { test: ran ? (file?.name ?? tests.join(', ')) : undefined, message: firstLine(file?.message) };
+}
+
+/** The part of vitest's JSON report that is read here. */
+interface Results {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+function firstLine(text = ''): string {
+  return text.split('\n', 1)[0]?.slice(0, 200) ?? '';
 }

@@ -30,6 +30,7 @@ const WHY: Readonly<Record<string, string>> = {
 
 /** Why nothing was queued, by step. */
 const SILENT: Readonly<Record<string, string>> = {
+  'builds by the task': 'a first success changes nothing for the model',
   'looks around': 'opening a file changes nothing',
   'runs the tests': 'a command that succeeds is not reported',
   'saves equal bytes': 'the bytes are those that it has read',
@@ -37,7 +38,7 @@ const SILENT: Readonly<Record<string, string>> = {
   'lets the formatter go over everything': 'no byte of what it has read becomes another',
   commits: 'a commit changes no file',
   'builds by the task, and tests':
-    'that the build succeeds was reported before; dist is ignored by git and nobody has read it',
+    'the build still succeeds, as was reported or assumed; dist is ignored by git and nobody has read it',
   'renames a file that was not read': 'counted in the line beside the user’s next words',
   'builds everything anew': 'dist is ignored by git and nobody has read it; what succeeds is not reported',
   'runs the tests with their coverage':
@@ -54,6 +55,11 @@ function carriedIn(events: readonly LogEvent[]) {
 
 export function tokensIn(events: readonly LogEvent[]): number {
   return carriedIn(events).reduce((sum, { text }) => sum + estimateTokens(text), 0);
+}
+
+/** The notifications that the model counts: one element may report several. */
+export function elementsIn(events: readonly LogEvent[]): number {
+  return carriedIn(events).reduce((sum, { text }) => sum + text.split('<notification ').length - 1, 0);
 }
 
 export function shownIn(events: readonly LogEvent[]): readonly Notification[] {

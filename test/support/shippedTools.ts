@@ -2,7 +2,7 @@
 // cannot run.
 import { ToolRegistry } from '../../src/core/tools/registry.ts';
 import { askUserTool } from '../../src/tools/askUser.ts';
-import { awaitTool } from '../../src/tools/commands/await.ts';
+import { createAwaitTool } from '../../src/tools/commands/await.ts';
 import { handleTool } from '../../src/tools/commands/handle.ts';
 import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
 import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
@@ -17,6 +17,7 @@ import { readNotificationsTool } from '../../src/tools/readNotifications.ts';
 import { createSearchTool } from '../../src/tools/searching/search.ts';
 import { createStartAgentTool } from '../../src/tools/startAgent.ts';
 import { todoTool } from '../../src/tools/todo.ts';
+import { createWakeWhenTool } from '../../src/tools/wakeWhen.ts';
 import { watchTool } from '../../src/tools/watch.ts';
 
 /** Placeholder for the parts of the editor that a tool needs only when it runs. */
@@ -25,7 +26,8 @@ const absent: never = new Proxy(() => absent, { get: () => absent, apply: () => 
 export const shippedTools = new ToolRegistry(
   [
     ...createFileTools(),
-    ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool, handleTool, awaitTool],
+    ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool, handleTool],
+    ...[createAwaitTool, createWakeWhenTool].map((create) => create(absent)),
     ...[createRunTaskTool, createDiagnosticsTool, createSymbolsTool, createQuickFixTool].map((create) =>
       create(absent),
     ),

@@ -7,7 +7,7 @@ import * as sqlite from 'node:sqlite';
 import { WebSocket } from 'ws';
 import { LineSplitter } from '../../src/base/json/jsonLines.ts';
 import { JsonRpcPeer } from '../../src/base/json/jsonRpc.ts';
-import { joinHub, type Membership } from '../../src/hub/agents/windowMembership.ts';
+import { joinHub, type Membership } from '../../src/hub/client/joinHub.ts';
 import { HubAgent, type HubAgentDeps } from '../../src/hub/client/hubAgent.ts';
 import { type HubServer, type HubServerDeps, startHubServer } from '../../src/hub/hubServer.ts';
 import { realFileSystem } from '../../src/node/files/fileSystem.ts';

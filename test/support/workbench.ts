@@ -190,7 +190,8 @@ export class Workbench {
   }
 
   chat(page = this.#page): FrameLocator {
-    return page.frameLocator('iframe.webview').frameLocator('#active-frame');
+    // Another view may show a page too; the chat's is opened before it.
+    return page.locator('iframe.webview').first().contentFrame().frameLocator('#active-frame');
   }
 
   async openChat(page = this.#page): Promise<FrameLocator> {

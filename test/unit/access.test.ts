@@ -59,7 +59,27 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ws: { WebSocket: CONNECTS, WebSocketServer: LISTENS },
   chokidar: entries(READS, 'watch FSWatcher'),
   openai: entries(CONNECTS, 'OpenAI default AzureOpenAI'),
+  'node:module': entries('', 'isBuiltin'),
+  '@modelcontextprotocol/client': {
+    ...entries(CONNECTS, 'StreamableHTTPClientTransport SSEClientTransport'),
+    ...entries('', 'Client ProtocolError SdkError SdkErrorCode SdkHttpError UnauthorizedError InsufficientScopeError'),
+    ...entries('', 'isJSONRPCNotification isJSONRPCRequest isJSONRPCResultResponse RELATED_TASK_META_KEY UriTemplate'),
+  },
+  '@modelcontextprotocol/server': entries('', 'McpServer'),
+  '@modelcontextprotocol/server/stdio': entries('', 'StdioServerTransport serveStdio'),
 };
+
+/** Modules that reach nothing outside the process by themselves. Any other one fails the test. */
+const HARMLESS: readonly RegExp[] = [
+  /^node:(path|crypto|os|timers|timers\/promises|util|stream|stream\/promises|url|string_decoder|zlib|readline|events|async_hooks|buffer|perf_hooks)$/,
+  // Its functions are found by their calls.
+  /^vscode$/,
+  /^(zod|zod\/mini|diff|marked|tokenx|picomatch|preact|preact\/hooks|preact\/jsx-runtime|dompurify)$/,
+  /^highlight\.js(\/|$)/,
+  /^unpdf\/pdfjs$/,
+  /^@nats-io\/(jetstream|kv|nats-core)$/,
+  /^@modelcontextprotocol\/ext-tasks\//,
+];
 /** Functions of src/node/ that do the same for their callers. */
 const OWN: Readonly<Record<string, string>> = {
   ...entries(STARTS, 'spawnShell spawnProgram runGit createSupervision launchSupervisor'),
@@ -72,8 +92,8 @@ const WHOLE_MODULES: readonly (readonly [RegExp, string])[] = [
   [/^node:(tls|dgram|http2|cluster|inspector|vm|sqlite)$/, STARTS],
 ];
 
-/** Calls and properties, by their last names. */
-const CALLED: Readonly<Record<string, string>> = {
+/** Methods, by their last names. */
+const METHODS: Readonly<Record<string, string>> = {
   executeTask: STARTS,
   createTerminal: STARTS,
   sendText: STARTS,
@@ -81,9 +101,20 @@ const CALLED: Readonly<Record<string, string>> = {
   openTextDocument: READS,
   findFiles: READS,
   createFileSystemWatcher: READS,
-  getBuiltinModule: `${READS}, ${WRITES}`,
-  eval: STARTS,
-  require: STARTS,
+  // A tool of the editor or of an extension, and a request to a debugger.
+  invokeTool: STARTS,
+  customRequest: STARTS,
+  // A language model of the editor, and the token of an account.
+  sendRequest: CONNECTS,
+  getSession: CONNECTS,
+};
+const FUNCTIONS: Readonly<Record<string, string>> = { eval: STARTS, require: STARTS, fetch: CONNECTS };
+/** Objects, by the last name of their class. */
+const MADE: Readonly<Record<string, string>> = {
+  DatabaseSync: `${READS}, ${WRITES}`,
+  Function: STARTS,
+  Worker: STARTS,
+  ...entries(CONNECTS, 'WebSocket EventSource XMLHttpRequest'),
 };
 
 function entries(what: string, names: string): Record<string, string> {
@@ -98,12 +129,42 @@ function accessIn(file: string, text: string): string {
   };
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node)) addImport(node, add);
+    if (ts.isExportDeclaration(node) && !node.isTypeOnly) addWhole(node.moduleSpecifier, add);
     if (ts.isCallExpression(node)) addCall(node, add);
-    if (ts.isPropertyAccessExpression(node) && node.getText() === 'globalThis.fetch') add(CONNECTS);
+    if (ts.isNewExpression(node)) add(own(MADE, lastNameOf(node.expression)));
+    if (ts.isPropertyAccessExpression(node)) {
+      if (node.getText() === 'globalThis.fetch') add(CONNECTS);
+      if (node.name.text === 'getBuiltinModule') add(`${READS}, ${WRITES}`);
+    }
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
   return [READS, WRITES, STATS, STARTS, CONNECTS, LISTENS].filter((what) => found.has(what)).join(', ');
+}
+
+function own(table: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(table, name) ? (table[name] ?? '') : '';
+}
+
+function lastNameOf(called: ts.Expression): string {
+  return ts.isPropertyAccessExpression(called) ? called.name.text : called.getText();
+}
+
+/** A module whose values are not named here: all of them count. */
+function addWhole(specifier: ts.Expression | undefined, add: (what: string) => void): void {
+  if (specifier === undefined) return;
+  if (!ts.isStringLiteralLike(specifier)) return add(STARTS);
+  const from = specifier.text;
+  if (from.startsWith('.')) return;
+  checkKnown(from);
+  for (const [pattern, what] of WHOLE_MODULES) if (pattern.test(from)) add(what);
+  for (const what of Object.values(MODULES[from] ?? {})) add(what);
+}
+
+function checkKnown(from: string): void {
+  const isKnown =
+    Object.hasOwn(MODULES, from) || [...HARMLESS, ...WHOLE_MODULES.map(([one]) => one)].some((one) => one.test(from));
+  if (!isKnown) throw new Error(`${from} is not in the tables of this test`);
 }
 
 function addImport(node: ts.ImportDeclaration, add: (what: string) => void): void {
@@ -111,16 +172,17 @@ function addImport(node: ts.ImportDeclaration, add: (what: string) => void): voi
   const clause = node.importClause;
   const isTypeOnly = clause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
   if (isTypeOnly) return;
-  for (const [pattern, what] of WHOLE_MODULES) if (pattern.test(from)) add(what);
   const isOwn = from.startsWith('.');
-  const known = isOwn ? OWN : MODULES[from];
-  if (known === undefined) return;
   const bindings = clause?.namedBindings;
   const names =
     bindings !== undefined && ts.isNamedImports(bindings) ? bindings.elements.filter((one) => !one.isTypeOnly) : [];
   const values = names.map((one) => (one.propertyName ?? one.name).text);
   if (clause?.name !== undefined) values.push('default');
   if (bindings !== undefined && ts.isNamespaceImport(bindings)) values.push('*');
+  if (values.length > 0 && !isOwn) checkKnown(from);
+  for (const [pattern, what] of WHOLE_MODULES) if (pattern.test(from)) add(what);
+  const known = isOwn ? OWN : MODULES[from];
+  if (known === undefined) return;
   for (const value of values) {
     const access = known[value] ?? (isOwn ? '' : undefined);
     if (access === undefined) throw new Error(`${value} of ${from} is not in the tables of this test`);
@@ -130,10 +192,11 @@ function addImport(node: ts.ImportDeclaration, add: (what: string) => void): voi
 
 function addCall(node: ts.CallExpression, add: (what: string) => void): void {
   const called = node.expression;
-  const name = ts.isPropertyAccessExpression(called) ? called.name.text : called.getText();
-  if (name === 'executeCommand' ? !isOwnCommand(node.arguments[0]) : Object.hasOwn(CALLED, name))
-    add(CALLED[name] ?? '');
-  if (/^(fetch|vscode\.env\.(openExternal|asExternalUri))$/.test(called.getText())) add(CONNECTS);
+  if (called.kind === ts.SyntaxKind.ImportKeyword) return addWhole(node.arguments[0], add);
+  const name = lastNameOf(called);
+  if (ts.isIdentifier(called)) add(own(FUNCTIONS, name));
+  else if (name !== 'executeCommand' || !isOwnCommand(node.arguments[0])) add(own(METHODS, name));
+  if (/^vscode\.env\.(openExternal|asExternalUri)$/.test(called.getText())) add(CONNECTS);
   if (ts.isPropertyAccessExpression(called) && /(^|\.)workspace\.fs$/.test(called.expression.getText()))
     add(/^(writeFile|delete|rename|copy|createDirectory)$/.test(name) ? WRITES : READS);
 }
@@ -185,13 +248,29 @@ test.each([
   ['connects', 'await vscode.env.openExternal(uri);'],
   ['listens', "import { createServer } from 'node:net';"],
   ['reads', 'await vscode.workspace.fs.readFile(uri);'],
+  ['starts', "const { spawn } = await import('node:child_process');"],
+  ['starts', 'await import(name);'],
+  ['starts', "export { spawn } from 'node:child_process';"],
+  ['connects', "import { SSEClientTransport } from '@modelcontextprotocol/client';"],
+  ['connects', 'const socket = new WebSocket(address);'],
+  ['reads, writes', 'const database = new sqlite.DatabaseSync(path);'],
+  ['reads, writes', "process.getBuiltinModule('node:fs');"],
+  ['starts', 'await vscode.lm.invokeTool(name, options);'],
+  ['starts', "await session.customRequest('evaluate', { expression });"],
+  ['connects', "await vscode.authentication.getSession('github', []);"],
+  ['connects', 'await chat.sendRequest(messages);'],
+  ['', 'await sendRequest(options);'],
+  ['', "await import('./lazy.ts');"],
   ['', "import { type Socket } from 'node:net';"],
   ['', "await vscode.commands.executeCommand('workbench.action.openSettings');"],
 ])('%s: %s', (access, text) => {
   expect(accessIn('x.ts', text)).toBe(access);
 });
 
-test('a function of Node that the test does not know is not overlooked', () => {
+test('a function of Node and a module that the test does not know are not overlooked', () => {
+  expect(() => accessIn('x.ts', "import { get } from 'newly-installed';")).toThrow('newly-installed is not');
+  expect(() => accessIn('x.ts', "await import('node:cluster2');")).toThrow('node:cluster2 is not');
+  expect(() => accessIn('x.ts', "import { auth } from '@modelcontextprotocol/client';")).toThrow('auth of');
   expect(() => accessIn('x.ts', "import { newThing } from 'node:fs';")).toThrow('newThing of node:fs');
   expect(() => accessIn('x.ts', "import * as fs from 'node:fs';")).toThrow('* of node:fs');
 });

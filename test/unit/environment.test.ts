@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { afterEach, expect, test } from 'vitest';
 import { host, nodePrograms } from '../../esbuild.mjs';
+import { builtProgram } from '../support/builtProgram.ts';
 import { atTestEnd, endAll } from '../support/endings.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -19,7 +20,7 @@ afterEach(endAll);
  * All names that libraries in the bundles may read: members of `env`, and every quoted name in capitals of a file that
  * can read the environment, since libraries read it through functions of their own. Too many names do no harm.
  */
-async function variables(): Promise<readonly string[]> {
+async function findVariables(): Promise<readonly string[]> {
   // Only its types are used; its variables are tested nevertheless.
   const typed = 'node_modules/@anthropic-ai/sdk/client.js';
   const builds = [host, nodePrograms].map((options) =>
@@ -37,6 +38,9 @@ async function variables(): Promise<readonly string[]> {
   }
   return [...names].filter((name) => !name.startsWith('NODE_'));
 }
+
+let found: Promise<readonly string[]> | undefined;
+const variables = () => (found ??= findVariables());
 
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
@@ -119,7 +123,7 @@ test.each(Object.keys(forms))(
     const nats = await startNats(bytes);
     const other = await startWeb(elsewhere);
     const canaries = Object.fromEntries(names.map((name) => [name, forms[form]?.(name, other.address)]));
-    const program = join(root, 'test/support/models/sendEverything.ts');
+    const program = await builtProgram('test/support/models/sendEverything.ts');
     const child = spawn(process.execPath, ['--no-warnings', program, web.address, nats], {
       env: { ...process.env, ...canaries },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -8,8 +8,10 @@ import { hostCases } from '../support/growth/hostCases.ts';
 import { superlinear } from '../support/growth/measure.ts';
 import { modelCases } from '../support/growth/modelCases.ts';
 import { outsideAgentCases } from '../support/growth/outsideAgentCases.ts';
+import { outsideTextCases } from '../support/growth/outsideTextCases.ts';
 import { pageCases } from '../support/growth/pageCases.ts';
 import { attacksOn, regExpsIn } from '../support/growth/regExpAttacks.ts';
+import { runtimeCases } from '../support/growth/runtimeCases.ts';
 import { runs } from '../support/runs.ts';
 
 describe.each(
@@ -19,12 +21,14 @@ describe.each(
     ...outsideAgentCases,
     ...formCases,
     ...modelCases,
+    ...outsideTextCases,
     ...pageCases,
+    ...runtimeCases,
   }),
 )('%s', (_area, cases) => {
   test.each(Object.entries(cases))('%s takes linear time', async (_name, { prepare, size }) => {
-    // Half the size in `npm test`: quadratic work is still detected, and the suite is limited by the processor.
-    expect(await superlinear(prepare, runs(Math.ceil(size / 2), size))).toBeUndefined();
+    // A quarter of the size in `npm test`: quadratic work is still detected, and the suite is limited by the processor.
+    expect(await superlinear(prepare, runs(Math.ceil(size / 4), size))).toBeUndefined();
   });
 });
 
@@ -38,7 +42,7 @@ test('every regular expression takes linear time on repetitions of texts that it
         const text = attack(size);
         return () => text.replace(pattern, '');
       };
-      const complaint = await superlinear(prepare, 10_000);
+      const complaint = await superlinear(prepare, runs(5000, 10_000));
       if (complaint !== undefined) slow.push(`${place}: ${complaint}`);
     }
   }

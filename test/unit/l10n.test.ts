@@ -26,6 +26,13 @@ test('translations have the placeholders of the original', () => {
   expect(wrong).toEqual([]);
 });
 
+test('a text that ends with an ellipsis ends with one in German, after a space', () => {
+  const all = Object.entries({ ...german, ...read('src/vscode/contributions/german.json') });
+  const ellipses = all.filter(([english]) => /[^ ]…$/.test(english));
+  expect(ellipses.length).toBeGreaterThan(10);
+  expect(ellipses.filter(([, text]) => !/[^ ] …$/.test(text))).toEqual([]);
+});
+
 test('every text of commands, settings, views and the walkthrough is translated, and every translation is used', () => {
   const contributed = read('src/vscode/contributions/german.json');
   const texts = new Set(Object.values(JSON.parse(contributedTexts()) as Record<string, string>));
@@ -44,7 +51,7 @@ test('no sentence of the window is shown without translation', () => {
     /^completions\/commitMessage\.ts: Write a Git commit message/,
     /^mcp\/mcpWindow\.ts: The MCP server “…” says about its tools/,
     /^mcp\/signInWindow\.ts: Not found$/,
-    /^plugins\/pluginChannels\.ts: Earshot Plugin: …$/,
+    /^plugins\/pluginsController\.ts: Earshot Plugin: …$/,
   ];
   const isTable = (text: string) => german[text.replace(/^[^:]+: /, '')] !== undefined;
   const found = untranslatedTexts().filter((text) => !isTable(text) && !meant.some((one) => one.test(text)));

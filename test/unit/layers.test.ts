@@ -25,7 +25,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   core: { folders: pure, packages: ['zod', 'diff', 'tokenx'] },
   models: { folders: [...pure, 'node', 'models'], packages: ['openai', '@anthropic-ai/sdk', 'zod'], node: true },
   tools: { folders: [...pure, 'node', 'tools'], packages: ['diff', 'zod'], node: true },
-  producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar'], node: true },
+  producers: { folders: [...pure, 'node', 'producers'], packages: ['chokidar', 'ws'], node: true },
   storage: { folders: [...pure, 'node', 'storage'], packages: ['zod'], node: true },
   plugins: { folders: [...pure, 'node', 'plugins'], packages: ['@modelcontextprotocol/server', 'zod'], node: true },
   acp: { folders: [...pure, 'node', 'acp'], packages: [], node: true },
@@ -75,9 +75,34 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 };
 
 /** Inside core each folder may import only those before it; the files at its top level come last. */
-const INNER = ['ports', 'files', 'conversation', 'notify', 'consent', 'checkpoints', 'tools', 'prompt', 'agent'];
+const INNER = [
+  'ports',
+  'files',
+  'conversation',
+  'notify',
+  'consent',
+  'checkpoints',
+  'knowledge',
+  'tools',
+  'wakes',
+  'prompt',
+  'agent',
+];
 /** Folders on the level of the top-level files, which may import all of INNER. */
 const TOP = ['client', 'frontend'];
+
+/** The description of the system for the model (`os.type()`) and what a browser says of its keyboard decide nothing. */
+const ASKS = new RegExp(
+  [
+    String.raw`\bprocess\.platform\b|\bprocess\[['"]platform|\bplatform\(\)|\{[^}]*\bplatform\b[^}]*\} = process\b|['"]node:process['"]`,
+    // What only some systems have says which one it is.
+    String.raw`\bgete?[ug]id\b|\bpath\.(?:win32|posix)\b|\b(?:win32|posix)\b[^}\n]*\} from 'node:path'|['"]node:path/|\bsep [!=]==|/proc/`,
+    String.raw`['"](?:win32|darwin|linux)['"]|\bis(?:Windows|Win32|Mac|MacOS|Linux)\b(?! = typeof navigator)`,
+    String.raw`env(?:\.|\[['"])(?:ComSpec|COMSPEC|SHELL|SystemRoot|windir|WINDIR)\b`,
+  ].join('|'),
+);
+/** What a browser says of its keyboard decides which keys are shown. */
+const SHOWS_KEYS = join('webview', 'strings', 'approvalStrings.ts');
 
 interface Import {
   readonly from: string;
@@ -222,6 +247,26 @@ test('every import is allowed by its layer', () => {
   expect(files.length).toBeGreaterThan(40);
   expect(violations).toEqual([]);
 });
+
+test('only node/platform asks which system this is, and has what only some systems have', () => {
+  const asking = files.filter((file) => ASKS.test(readFileSync(file, 'utf8'))).map((file) => relative(source, file));
+  const allowed = (file: string) => file.startsWith(join('node', 'platform')) || file === SHOWS_KEYS;
+  expect(asking.filter((file) => !allowed(file))).toEqual([]);
+  const choosing = files.filter((file) => /\bprocess\.platform\b/.test(readFileSync(file, 'utf8')));
+  expect(choosing.map((file) => relative(source, file))).toEqual([join('node', 'platform', 'platform.ts')]);
+});
+
+test.each([
+  "if (process.platform === 'win32') return;",
+  'const { platform } = process;',
+  "import { platform } from 'node:os'; platform();",
+  "import { join, win32 } from 'node:path';",
+  "if (sep === '\\\\') return;",
+  'process.getuid?.()',
+  'const isWindows = true;',
+  "readFile('/proc/self/stat')",
+  "process.env['SHELL'] ?? '/bin/sh'",
+])('`%s` asks which system this is', (text) => expect(text).toMatch(ASKS));
 
 test('inside core every import goes to the left: ports ← files ← conversation ← … ← agent ← the top level', () => {
   const violations = files.flatMap((file) => {

@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { SETTING_RULES } from '../../src/protocol/settingRules.ts';
 import { settingSchemas } from '../../src/protocol/settings.ts';
 import { askUserTool } from '../../src/tools/askUser.ts';
-import { awaitTool } from '../../src/tools/commands/await.ts';
+import { createAwaitTool } from '../../src/tools/commands/await.ts';
 import { handleTool } from '../../src/tools/commands/handle.ts';
 import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
 import { createFileTools } from '../../src/tools/files/fileTools.ts';
@@ -39,6 +40,7 @@ interface Property {
 }
 
 interface Manifest {
+  readonly extensionKind: readonly string[];
   contributes: {
     commands: { command: string; title: string; category: string }[];
     configuration: { title: string; order: number; properties: Record<string, Property> }[];
@@ -67,6 +69,14 @@ test('docs/settings-safety.md is what `npm run contributions` writes', () => {
   expect(read('docs/settings-safety.md')).toBe(settingsSafetyPage());
   expect(read('docs/settings.md')).toBe(settingsPage());
   expect(read('docs/notifications.md')).toBe(withKinds(read('docs/notifications.md')));
+});
+
+test('the table of sources in docs/notifications.md names every producer that can be turned off', () => {
+  const [, table = ''] = /\n## Sources[^\n]*\n(.*?)\n## /s.exec(read('docs/notifications.md')) ?? [];
+  const { properties = {} } = configuration.properties['earshot.notifications.producers'] ?? {};
+  const names = Object.keys(properties);
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
 });
 
 test('package.json has every registered command and no other', () => {
@@ -152,7 +162,7 @@ test('the kinds, their levels and the kinds that each tool can emit are those of
     ...createFileTools(),
     runCommandTool,
     handleTool,
-    awaitTool,
+    createAwaitTool(),
     watchTool,
     readNotificationsTool,
     askUserTool,
@@ -161,8 +171,20 @@ test('the kinds, their levels and the kinds that each tool can emit are those of
   expect(Object.keys(toolProperties())).toEqual(notifying);
 });
 
-test('the endpoint is a machine setting and not read from an untrusted workspace', () => {
-  expect(configuration.properties['earshot.baseUrl']?.scope).toBe('machine');
+test('models and providers follow the user to a remote machine, and what is about a machine stays there', () => {
+  const scopeOf = (name: string) => configuration.properties[`earshot.${name}`]?.scope;
+  expect(['model', 'models', 'providers', 'baseUrl'].map(scopeOf)).toEqual(['window', 'window', 'window', 'window']);
+  const own = ['hub.port', 'hub.machine', 'hub.credentials', 'webChat.allowedHosts', 'scripts.post'];
+  expect(new Set([...own, 'approvals.mode', 'approvals.commands'].map(scopeOf))).toEqual(new Set(['machine']));
+  expect(manifest.extensionKind).toEqual(['workspace']);
+});
+
+test('the endpoint is never a workspace’s, and not read from an untrusted one', () => {
+  expect([SETTING_RULES.baseUrl.by, SETTING_RULES.providers.by, SETTING_RULES.models.by]).toEqual([
+    'user',
+    'user',
+    'user',
+  ]);
   expect(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations).toContain('earshot.baseUrl');
 });
 

@@ -1,21 +1,34 @@
-// The map in src/README.md and the links of all pages lead to files and sections that exist.
+// The map in src/README.md, the pages of its folders and the links of all pages lead to files and sections that exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 
-test('every file that src/README.md names exists', () => {
-  const map = readFileSync(join(root, 'src', 'README.md'), 'utf8');
-  const named = [...map.matchAll(/`((?:[\w.-]+\/)+[\w-]+\.(?:tsx?|mjs|json|css|md))`/g)].map(([, path = '']) => path);
-  expect(named.length).toBeGreaterThan(100);
+/** The map, and the invariants of single folders. */
+const maps = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('README.md'))
+  .map((name) => join('src', name));
+
+test('every file that src/README.md and the pages of its folders name exists', () => {
+  const named = maps.flatMap((map) =>
+    [...textOf(map).matchAll(/`((?:[\w.-]+\/)+[\w-]+\.(?:tsx?|mjs|json|css|md))`/g)].map(([, path = '']) => path),
+  );
+  expect(named.length).toBeGreaterThan(200);
   expect(named.filter((path) => !existsSync(join(root, 'src', path)) && !existsSync(join(root, path)))).toEqual([]);
+});
+
+test('src/README.md has twelve invariants and links the pages of all folders that have their own', () => {
+  const map = textOf('src/README.md');
+  const [, invariants = ''] = /## Invariants\n([^]*?)\n## /.exec(map) ?? [];
+  expect(invariants.match(/^\d+\. /gm)).toHaveLength(12);
+  expect(maps.filter((page) => page !== 'src/README.md' && !invariants.includes(`(${page.slice(4)})`))).toEqual([]);
 });
 
 const pages = [
   'README.md',
   'CHANGELOG.md',
-  'src/README.md',
+  ...maps,
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),

@@ -28,6 +28,8 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'core/consent/delegateWorkspace.ts',
     'core/checkpoints/captures.ts',
     'core/checkpoints/putBack.ts',
+    // No content, only whether the file has changed.
+    'core/wakes/facts.ts',
     'producers/files/exclusions.ts',
     'vscode/review/reviewContent.ts',
     'vscode/mcp/configurationFiles.ts',
@@ -47,6 +49,7 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
     'vscode/workspace/fileSteps.ts',
     'vscode/chat/conversationCommands.ts',
     'vscode/compose/notifications.ts',
+    'vscode/notifications/overviewView.ts',
     'vscode/sources/diagnostics.ts',
   ],
 };
@@ -54,10 +57,10 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
 /** The only files of these layers that use node:fs: for shipped facts, git's own folder, file permissions and ripgrep. */
 const NODE_FILES: readonly string[] = [
   'models/facts/modelFacts.ts',
+  'producers/forge/localCommits.ts',
   'producers/git/gitRepository.ts',
   'producers/git/gitState.ts',
-  'vscode/workspace/fileRights.ts',
-  'vscode/workspace/ripgrep.ts',
+  'vscode/workspace/fileEdits.ts',
 ];
 /** The only file that starts git, with limits and without the repository's programs. */
 const GIT_STARTER = 'node/runGit.ts';

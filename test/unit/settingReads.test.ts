@@ -40,7 +40,7 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   // Shown on the card of a task before it runs, with what variables stand for; the editor itself runs the task.
   'vscode/tasks/taskDefinition.ts': ['anySetting *', 'userSetting tasks.*', 'workspaceSetting tasks.*'],
   'vscode/workspace/fileEncoding.ts': ['anySetting files.encoding'],
-  'vscode/workspace/fileRights.ts': ['anySetting', 'userSetting'].flatMap((read) => [
+  'vscode/workspace/fileEdits.ts': ['anySetting', 'userSetting'].flatMap((read) => [
     `${read} files.readonlyInclude`,
     `${read} files.readonlyExclude`,
   ]),
@@ -121,7 +121,7 @@ test.each([
   ['vscode/tasks/shell.ts', 'const path = vscode.env.shell;'],
   ['vscode/tasks/shell.ts', 'const A = `terminal.integrated.env.${PLATFORM}`; anySetting(A)'],
   ['vscode/tasks/shell.ts', "userSetting('python.defaultInterpreterPath')"],
-  ['vscode/workspace/fileRights.ts', '[anySetting].map((read) => read(name))'],
+  ['vscode/workspace/fileEdits.ts', '[anySetting].map((read) => read(name))'],
   ['vscode/mcp/mcpWindow.ts', 'anySetting(name)'],
 ])('%s may not contain: %s', (file, text) => {
   expect(readsIn(file, text).filter((read) => !isAllowed(file, read))).toHaveLength(1);

@@ -18,13 +18,14 @@ for (const [menu, items] of Object.entries(menus)) {
 /** Commands without a menu, and the message of the page that does the same. */
 const ON_PAGE: Partial<Record<CommandId, string>> = {
   [COMMANDS.stop]: 'stop',
-  [COMMANDS.approve]: 'answer_approval',
+  [COMMANDS.approve]: 'approve',
   [COMMANDS.showRules]: 'show_rules',
   [COMMANDS.openConversation]: 'open_conversation',
   [COMMANDS.openWaiting]: 'open_conversation',
-  [COMMANDS.keepChanges]: 'keep_changes',
-  [COMMANDS.undoChanges]: 'undo_changes',
-  [COMMANDS.tour]: 'send',
+  [COMMANDS.keepChanges]: 'keep',
+  [COMMANDS.undoChanges]: 'undo',
+  [COMMANDS.tour]: 'queue',
+  [COMMANDS.showRequest]: 'show_request',
 };
 
 /** Commands that VS Code itself offers. */

@@ -1,10 +1,14 @@
 // Hooks in a turn: they refuse messages and calls, add context, make the model continue, and never approve.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Hooks, type HookMoment, type HookVerdict } from '../../src/core/ports/hooks.ts';
 import { type HookEvent } from '../../src/protocol/outside/hooks.ts';
 import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
 import { headChanged, publish } from '../support/walk/deliveryWalks.ts';
 import { beginWalk, type Walked, type WalkOptions } from '../support/walk/walking.ts';
+import { createFolderDisk, createFolderWorkspace } from '../support/workspace/folderWorkspace.ts';
 
 const command = (id: string, line: string): ScriptedAnswer => ({
   calls: [{ id, name: 'run_command', arguments: { command: line } }],
@@ -46,6 +50,33 @@ test('before_tool refuses a call with its reason; it gets the arguments that wou
   expect(last(walked, 1)).toBe('run_command was not run: a hook of the user refused it: No commands today.');
   expect(walked.moments[0]?.input).toMatchObject({ tool_name: 'run_command', tool_use_id: 'a' });
   expect(walked.headless.frontend.asked).toEqual([]);
+});
+
+test('with several folders the hooks of a call get its folder, also that of arguments which the user changed', async () => {
+  const folders = await Promise.all(
+    ['one', 'two'].map(async (path) => ({ path, absolute: await mkdtemp(join(tmpdir(), `earshot-${path}-`)) })),
+  );
+  const [one, two] = folders.map(({ absolute }) => absolute);
+  const inTwo = { name: 'run_command', arguments: { command: 'echo hi', folder: 'two' } };
+  const read = (path: string) => ({ name: 'read_file', arguments: { path } });
+  const calls = [inTwo, read('two/src/a.ts'), read('one/a.ts'), read('/elsewhere/a.ts')];
+  const { hooks, moments } = scriptedHooks({ before_tool: () => ({}), after_tool: () => ({}) });
+  const workspace = createFolderWorkspace('', createFolderDisk('', folders));
+  const walked = await beginWalk([{ calls: calls.map((call, at) => ({ id: `c${at}`, ...call })) }, end], {
+    ports: { hooks, workspace },
+  });
+  walked.headless.frontend.answer = async ({ call }) =>
+    call.name === 'run_command'
+      ? { action: 'modify', arguments: { command: 'echo changed', folder: 'one' }, by: 'user' }
+      : { action: 'reject', reason: 'no', by: 'user' };
+  await walked.go();
+  const of = (event: HookEvent, tool: string) =>
+    moments.filter((moment) => moment.event === event && moment.tool === tool).map(({ folder }) => folder);
+  expect(of('before_tool', 'run_command')).toEqual([two, one]);
+  expect(of('after_tool', 'run_command')).toEqual([one]);
+  // They run at the same time.
+  expect(new Set(of('before_tool', 'read_file'))).toEqual(new Set([two, one, undefined]));
+  await Promise.all(folders.map(({ absolute }) => rm(absolute, { recursive: true })));
 });
 
 test('before_tool is asked again about arguments that the user changed', async () => {

@@ -1,159 +1,115 @@
 // Replays an hour of ordinary work recorded in the editor, and checks which notifications the model gets, with the
 // reason for each.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
-import { Earshot } from '../../src/core/earshot.ts';
-import { type Model } from '../../src/core/ports/ports.ts';
-import { readSettings } from '../../src/protocol/settings.ts';
-import { listFilesTool } from '../../src/tools/files/listFiles.ts';
-import { readFileTool } from '../../src/tools/files/readFile.ts';
-import { costsOf, partsOf, type SentRequest } from '../noise/cost.ts';
-import { READ, type Recorded } from '../noise/recorded.ts';
-import { Replay } from '../noise/replay.ts';
-import { printTable, type Step, shownIn, type Delivered, tokensIn } from '../noise/table.ts';
-import { memoryWindow } from '../support/log/memoryStorage.ts';
-import { createManualClock, type ManualClock } from '../support/manualClock.ts';
-import { createScriptedModel } from '../support/models/scriptedModel.ts';
-import { recordingLogger } from '../support/recordingLogger.ts';
-import { TestFrontend } from '../support/walk/testFrontend.ts';
+import { expect, test } from 'vitest';
+import { failed, type Result, succeeded } from '../../src/base/errors.ts';
+import { defined } from '../../src/base/json/defined.ts';
+import { findOrigins } from '../../src/core/consent/textOrigins.ts';
+import { OutsideTexts } from '../../src/core/conversation/outside/outsideTexts.ts';
+import { Pending } from '../../src/core/conversation/projections/pending.ts';
+import { NotificationUse } from '../../src/core/frontend/notificationUse.ts';
+import { type FilePath, type Workspace } from '../../src/core/ports/workspace.ts';
+import { costsOf } from '../noise/cost.ts';
+import { playHour, recording } from '../noise/playHour.ts';
+import { elementsIn, printTable, shownIn, tokensIn } from '../noise/table.ts';
+import { shippedTools } from '../support/shippedTools.ts';
 
-const [first = '', ...lines] = readFileSync(join(import.meta.dirname, '../noise/recording.jsonl'), 'utf8')
-  .trimEnd()
-  .split('\n');
-const { start } = JSON.parse(first) as { start: Record<string, string> };
 /** The intervals of the user's messages, with which notifications are delivered. The table shows the first interval. */
 const MINUTES = [10, 20, 60];
 /** Shorter intervals deliver more, such as a failed build and its fix. Their results are printed but not limited. */
 const OFTEN = [5, 2];
-const recording = lines.map((line) => JSON.parse(line) as Recorded);
 
-let earshot: Earshot | undefined;
-afterEach(() => earshot?.shutDown());
+/** What the model needs of the hour if the user writes every ten minutes: what of its files changed, and what failed. */
+const RELEVANT = [
+  /^src\/orders\.ts changed/,
+  /^Git switched from feature to main\. .*test\/orders\.test\.js/,
+  /^Git pulled into main .*src\/receipt\.ts/,
+  /^package\.json changed/,
+  /^README\.md changed/,
+  /^Git merged feature into main .*src\/menu\.ts/,
+  /^The task “build” ended with exit code 2/,
+  /^The task “build” ended with exit code 0/,
+  /^src\/prices\.ts changed/,
+  /^Git switched from main to feature\. .*src\/menu\.ts, src\/orders\.ts, src\/prices\.ts/,
+];
 
-/** Everything is in memory, so all consequences of an entry happen within a few turns of the event loop. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn += 1) await setImmediate();
-}
-
-/**
- * Advances in small steps while timers are pending, because the consequences of one moment may have to happen before
- * the next.
- */
-async function pass(clock: ManualClock, until: number): Promise<void> {
-  while (clock.now() < until) {
-    if (clock.waiting === 0) clock.advance(until - clock.now());
-    else {
-      clock.advance(Math.min(100, until - clock.now()));
-      await settle();
-    }
-  }
-}
-
-/** Replays the recording with a message of the user at this interval. */
-async function replay(minutes: number): Promise<Delivered & { readonly sent: readonly SentRequest[] }> {
-  const clock = createManualClock();
-  const errors: string[] = [];
-  const log = recordingLogger(errors);
-  const { storage, ids } = memoryWindow(undefined, undefined, { clock });
-  const parts = { clock, logger: log, snapshots: storage.snapshots };
-  const editor = new Replay(parts, start);
-  // The model runs in this process: network requests, such as the one for a title, take real time while the clock runs
-  // ahead.
-  const scripted = createScriptedModel();
-  const sent: SentRequest[] = [];
-  const model: Model = {
-    ...scripted,
-    stream: (request, signal) => {
-      sent.push({ at: clock.now(), parts: partsOf(request) });
-      return scripted.stream(request, signal);
-    },
-  };
-  const { workspace, producers, problems } = editor;
-  const running = new Earshot({
-    ...parts,
-    ids,
-    workspace,
-    producers,
-    problems,
-    store: storage.store,
-    frontend: new TestFrontend(),
-    tools: [readFileTool, listFilesTool],
-    settings: () => readSettings(() => undefined).settings,
-    model: () => model,
-  });
-  earshot = running;
-  const opened = await running.create();
-  if (!opened.ok) throw new Error(opened.failure.message);
-  const { log: conversation } = opened.value;
-  let step: Step = { label: '', at: 0 };
-  const turn = async (...calls: { id: string; name: string; arguments: object }[]) => {
-    scripted.script({ calls });
-    await running.send(conversation.id, 'Go on.');
-    await running.settled(conversation.id);
-  };
-  await turn(...READ.map((path, index) => ({ id: `r${index}`, name: 'read_file', arguments: { path } })));
-  const steps = new Map<string, Step>();
-  const listening = conversation.onDidAppend(({ event }) => {
-    if (event.type === 'notification_queued') steps.set(event.notification.id, step);
-  });
-  const began = clock.now();
-  let asked = 0;
-  const askUntil = async (at: number) => {
-    for (; (asked + 1) * minutes * 60_000 <= at; asked += 1) {
-      const due = (asked + 1) * minutes * 60_000;
-      await pass(clock, began + due);
-      const before = step;
-      step = { label: 'the user writes', at: due };
-      await turn({ id: `list${asked}`, name: 'list_files', arguments: {} });
-      step = before;
-    }
-  };
-  for (const entry of recording) {
-    await askUntil(entry.at);
-    await pass(clock, began + entry.at);
-    if (entry.type === 'step') step = entry;
-    editor.play(entry);
-    await settle();
-  }
-  await askUntil(60 * 60_000);
-  listening.dispose();
-  const read = await storage.store.read(conversation.id);
-  if (!read.ok) throw new Error(read.failure.message);
-  await running.shutDown();
-  editor.dispose();
-  return { minutes, steps, events: read.value.events, errors, sent };
-}
-
-test('at most 12 notifications in 2,500 tokens are shown, none about dist, the formatter or equal bytes', async () => {
-  const all: Awaited<ReturnType<typeof replay>>[] = [];
-  for (const minutes of [...MINUTES, ...OFTEN]) all.push(await replay(minutes));
+test('at most 8 notifications in 800 tokens are shown, none about dist, the formatter or equal bytes, and nothing relevant is missed', async () => {
+  const all: Awaited<ReturnType<typeof playHour>>[] = [];
+  for (const minutes of [...MINUTES, ...OFTEN]) all.push(await playHour({ minutes }));
   const [first] = all;
   if (first === undefined) throw new Error('nothing was replayed');
   const table = printTable(recording, first, [
     `${recording.length} facts of an hour in the editor.`,
     ...all.map(
       ({ events, minutes }) =>
-        `The user writes every ${minutes} minutes: ${shownIn(events).length} shown in ${tokensIn(events)} tokens.`,
+        `The user writes every ${minutes} minutes: ${shownIn(events).length} shown in ${elementsIn(events)} notifications and ${tokensIn(events)} tokens.`,
     ),
   ]);
   await expect(table).toMatchFileSnapshot('noise/table.golden.txt');
   expect(table).not.toContain('NO REASON');
   for (const { events, minutes, steps, errors } of all) {
     expect(errors).toEqual([]);
-    const rows = shownIn(events).map(
-      ({ id, message }) => `${steps.get(id)?.label ?? ''} | ${message.split('\n')[0] ?? ''}`,
-    );
+    const shown = shownIn(events).map(({ id, message }) => ({ id, line: message.split('\n')[0] ?? '' }));
+    const rows = shown.map(({ id, line }) => `${steps.get(id)?.label ?? ''} | ${line}`);
     expect(rows.filter((row) => /dist\/|node_modules|formatter|equal bytes/.test(row))).toEqual([]);
+    if (minutes === 10) {
+      const missed = RELEVANT.filter((one) => !shown.some(({ line }) => one.test(line)));
+      expect(missed).toEqual([]);
+    }
     if (OFTEN.includes(minutes)) continue;
-    expect(rows.length).toBeLessThanOrEqual(12);
-    expect(tokensIn(events)).toBeLessThanOrEqual(2500);
+    expect(elementsIn(events)).toBeLessThanOrEqual(8);
+    expect(tokensIn(events)).toBeLessThanOrEqual(800);
+  }
+});
+
+test('what a model did with the notifications of the hour that reads again what has changed, and one that does nothing', async () => {
+  const tables: string[] = [];
+  for (const [model, readsAgain] of Object.entries({ 'reads changed files again': true, 'only lists files': false })) {
+    const { events, errors } = await playHour({ minutes: 10, readsAgain });
+    expect(errors).toEqual([]);
+    const use = new NotificationUse();
+    for (const event of events) use.fold(event);
+    const rows = use.kinds.map(
+      (one) =>
+        `${one.source}.${one.name} | ${one.delivered} | ${one.tokens} | ${one.used} of ${one.followed} | ${one.read} | ${one.edited} | ${one.ran} | ${one.answered} | ${one.refused}`,
+    );
+    const head = 'kind | delivered | tokens | used | read | edited | ran | answered | refused edits';
+    tables.push(`The user writes every 10 minutes; the model ${model}.`, head, ...rows, '');
+    const shown = use.kinds.reduce((sum, { delivered }) => sum + delivered, 0);
+    expect(shown).toBe(shownIn(events).length);
+    expect(use.kinds.reduce((sum, { used }) => sum + used, 0) > 0).toBe(readsAgain);
+  }
+  await expect(tables.join('\n')).toMatchFileSnapshot('noise/use.golden.txt');
+});
+
+test('no command and no file that the person of the hour writes has a mark, as if the model had written it', async () => {
+  const { events } = await playHour({ minutes: 2 });
+  const texts = new OutsideTexts(shippedTools);
+  const pending = new Pending();
+  for (const event of events) {
+    texts.fold(event, (id) => pending.newest(id));
+    pending.fold(event);
+  }
+  const resolve = async (path: string): Promise<Result<FilePath>> =>
+    path.startsWith('/') && !path.startsWith('/shop/')
+      ? failed('outside', path)
+      : succeeded({ path, absolute: `/shop/${path}` });
+  const deps = { workspace: { resolve } as Workspace, shell: 'bash' as const, ofUser: [] };
+  const calls = recording.flatMap((entry): { readonly command?: string; readonly content?: string }[] => {
+    if (entry.type === 'command') return [{ command: entry.command.commandLine }];
+    return 'text' in entry && typeof entry.text === 'string' ? [{ content: entry.text }] : [];
+  });
+  expect(calls.length).toBeGreaterThan(30);
+  expect(texts.received.length).toBeGreaterThan(0);
+  for (const values of calls) {
+    expect(
+      await findOrigins(deps, { values, touched: defined({ command: values.command }) }, [{ texts }]),
+      JSON.stringify(values),
+    ).toEqual([]);
   }
 });
 
 test('the vendors’ caches make the hour of a user who writes every two minutes at least five times cheaper', async () => {
-  const { sent } = await replay(2);
+  const { sent } = await playHour({ minutes: 2 });
   for (const { model, cached, uncached } of costsOf(sent)) {
     const dollars = `${cached.toFixed(3)} dollars with the cache, ${uncached.toFixed(3)} without`;
     process.stdout.write(`${model}: ${sent.length} requests of the hour cost ${dollars}.\n`);

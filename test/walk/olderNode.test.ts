@@ -118,7 +118,13 @@ test('hub-mcp.js offers its tools; hub.js says which version of Node it needs', 
   expect(code).toBe(1);
 });
 
-test.each(['acp.js', 'hub.js', 'hub-mcp.js', 'notifications-mcp.js', 'notifications-hook.js'])(
+test('ears.js says which version of Node it needs', async () => {
+  const { code, output } = await run(oldest, 'ears.js', 'status');
+  expect(output).toBe(`earshot-ears needs Node 22.13 or later; this is Node ${OLDEST}.\n`);
+  expect(code).toBe(1);
+});
+
+test.each(['acp.js', 'ears.js', 'hub.js', 'hub-mcp.js', 'notifications-mcp.js', 'notifications-hook.js'])(
   '%s says that a Node before 20 is too old, and fails in a way that blocks no agent',
   async (program) => {
     const { code, output } = await run(tooOld, program);

@@ -55,3 +55,19 @@ test('only the settings can raise a notification of a plugin to critical', async
   const { end } = await begin({ 'notifications.levels': { 'plugin.tea.kettle.boiled': 'critical' } });
   expect(await end()).toContain('level=\\"critical\\"');
 });
+
+test('a plugin cannot set the wake field, neither as a field nor by its data, its scopes or the name of its kind', async () => {
+  const world = await createPluginWorld();
+  const id = await world.conversation();
+  const plugin = await world.attach('tea');
+  await plugin.ask({ type: 'subscribe', sub_id: 's', conversation: id });
+  const wake = { wake: true, grant: 'g1', data: { wake: true, grant: 'g1' }, scopes: ['mention:tea'] };
+  const due = { ...boiled, ...wake, kind: { source: 'time', name: 'due' }, conversation: id };
+  expect(await plugin.ask(due)).toMatchObject({ type: 'done', matched: 1 });
+  const { data } = await plugin.event((one) => one.data.type === 'notification_queued');
+  const notification = (data as { notification?: object }).notification;
+  expect(notification).toMatchObject({ kind: { source: 'plugin.tea.time', name: 'due' }, level: 'error' });
+  expect(notification).not.toHaveProperty('wake');
+  expect(notification).not.toHaveProperty('grant');
+  expect(world.model.requests).toHaveLength(0);
+});

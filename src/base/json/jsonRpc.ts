@@ -1,4 +1,5 @@
 // A JSON-RPC 2.0 peer that receives and sends frames. The transport and the methods are up to its caller.
+import { isObject } from './outsideJson.ts';
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -215,9 +216,9 @@ function failure(id: Id, code: number, message: string): Reply {
 
 /** Has the id of the entry if that is valid: the sender waits for an answer with its id. */
 function refuseEntry(value: unknown): Reply {
-  const { id, jsonrpc, method }: Readonly<Record<string, unknown>> = isRecord(value) ? value : {};
+  const { id, jsonrpc, method }: Readonly<Record<string, unknown>> = isObject(value) ? value : {};
   const wrong =
-    !isRecord(value) || (method === undefined && id === undefined)
+    !isObject(value) || (method === undefined && id === undefined)
       ? 'the entry is not a JSON-RPC 2.0 request'
       : jsonrpc !== '2.0'
         ? 'jsonrpc: must be "2.0"'
@@ -237,25 +238,21 @@ function parseJson(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isId(value: unknown): value is Id {
   return value === null || typeof value === 'string' || typeof value === 'number';
 }
 
 function isRequest(value: unknown): value is Request {
-  if (!isRecord(value) || value['jsonrpc'] !== '2.0' || typeof value['method'] !== 'string') return false;
+  if (!isObject(value) || value['jsonrpc'] !== '2.0' || typeof value['method'] !== 'string') return false;
   if ('id' in value && !isId(value['id'])) return false;
   return !('params' in value) || (typeof value['params'] === 'object' && value['params'] !== null);
 }
 
 function isResponse(value: unknown): value is Response {
-  if (!isRecord(value) || value['jsonrpc'] !== '2.0' || 'method' in value || !isId(value['id'])) return false;
+  if (!isObject(value) || value['jsonrpc'] !== '2.0' || 'method' in value || !isId(value['id'])) return false;
   const { error } = value;
   if (error === undefined) return 'result' in value;
-  return isRecord(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
+  return isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string';
 }
 
 const QUOTE = 0x22;

@@ -15,13 +15,39 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
 /** The message for data that is too deep. */
 export const TOO_DEEP = `nested deeper than ${MOST_DEPTH} levels`;
 
-/** Undefined if the text is not a JSON object. Does not check the depth. */
-export function parseObject(text: string): Record<string, unknown> | undefined {
+/** An object that is no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Undefined if the text is not JSON. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** Undefined if the text is not a JSON object. Does not check the depth. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
+/** Undefined if the value has no such field. */
+export function fieldOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** The text of a field, cut; empty if it has none. */
+export function textOf(value: unknown, name: string, longest = Number.POSITIVE_INFINITY): string {
+  const text = fieldOf(value, name);
+  return typeof text === 'string' ? text.slice(0, longest) : '';
+}
+
+/** The first elements of a list in a field. */
+export function listOf(value: unknown, name: string, most = Number.POSITIVE_INFINITY): readonly unknown[] {
+  const list = fieldOf(value, name);
+  return Array.isArray(list) ? list.slice(0, most) : [];
 }

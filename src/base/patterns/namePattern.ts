@@ -113,6 +113,8 @@ export function splitNames(pattern: string): string[] {
       at = end ?? at;
     } else if (unit === '/' || escapesSlash) {
       names.push(pattern.slice(start, at));
+      // For git `**\/` is one name or more, `**/` may be none.
+      if (escapesSlash && names.at(-1) === '**') names.push('*');
       if (escapesSlash) at += 1;
       start = at + 1;
     } else if (unit === '\\') at += 1;

@@ -37,7 +37,8 @@ export class Activator implements Disposable {
       log.onDidAppend(({ event }) => {
         // Most notifications are passive; each of these costs one check, however many are pending.
         if (event.type === 'notification_queued') {
-          if (wishOf(event.notification, deps.ports.settings()) !== 'passive') this.reconsider();
+          const wish = wishOf(event.notification, deps.ports.settings(), log.state.wakes);
+          if (wish !== 'passive') this.reconsider();
         } else if (this.#held !== undefined && mayFree(event.type)) this.reconsider();
       }),
     );
@@ -72,7 +73,7 @@ export class Activator implements Disposable {
         return;
       case 'wake':
       case 'interrupt':
-        this.#remember(decision.type, decision.kinds);
+        this.#remember(decision);
         this.#deps[decision.type]();
     }
   }
@@ -95,12 +96,13 @@ export class Activator implements Disposable {
       lastAbort: this.#lastAbort,
       woken: this.#woken,
       mayAsk: ports.model().mayRunUnasked?.() ?? true,
+      grants: log.state.wakes,
     });
   }
 
-  #remember(type: 'wake' | 'interrupt', kinds: ReadonlySet<string>): void {
+  #remember({ type, kinds, granted }: Extract<Activation, { type: 'wake' | 'interrupt' }>): void {
     const now = this.#deps.ports.clock.now();
-    this.#inARow += 1;
+    if (granted !== true) this.#inARow += 1;
     if (type === 'interrupt') this.#lastAbort = now;
     for (const kind of kinds) this.#woken.set(kind, { times: (this.#woken.get(kind)?.times ?? 0) + 1, at: now });
   }

@@ -9,8 +9,8 @@ import { type UnansweredCall } from '../conversation/projections/turnState.ts';
 import { type Prompting } from '../prompt/prompting.ts';
 import { withdrawShown } from '../tools/handleTexts.ts';
 import { runTool, type ToolResponse, type ToolRunDeps } from '../tools/run.ts';
-import { collect } from './delivery.ts';
-import { appendCarrier, sampleAt } from './sampling.ts';
+import { appendCarrier, collect } from './delivery.ts';
+import { sampleAt } from './sampling.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
 
@@ -166,21 +166,6 @@ function neverApproved({ approval, uncertain }: UnansweredCall): boolean {
   return approval === undefined && uncertain !== true;
 }
 
-function runDeps({ log, registry, edits, ports, captures }: TurnDeps): ToolRunDeps {
-  const { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell } = ports;
-  const shared = { workspace, frontend, snapshots, permissions, problems, clock, ids, store, settings, handles, shell };
-  const { onDidChangeFiles, onDidChangeSettings, hooks, model } = ports;
-  const own = {
-    log,
-    registry,
-    edits,
-    output: ports.logger,
-    captures,
-    slots: new Slots(MOST_RUNNING),
-    onDidChangeFiles,
-    onDidChangeSettings,
-    hooks,
-    model,
-  };
-  return { ...own, ...shared };
+function runDeps({ log, registry, outside, edits, ports, captures }: TurnDeps): ToolRunDeps {
+  return { ...ports, log, registry, outside, edits, captures, slots: new Slots(MOST_RUNNING) };
 }

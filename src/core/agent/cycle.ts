@@ -1,7 +1,9 @@
 // One model call: sends the request, renders the stream, and appends the answer to the log.
 import { type Disposable } from '../../base/disposable.ts';
 import { type Failure } from '../../base/errors.ts';
-import { isDeeperThan, MOST_DEPTH, parseObject } from '../../base/json/outsideJson.ts';
+import { defined } from '../../base/json/defined.ts';
+import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
+import { type SentRequest } from '../../protocol/client/sentRequest.ts';
 import { type EventDraft, type EventOf, type Usage, type WireOrigin } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import {
@@ -15,7 +17,6 @@ import {
 } from '../ports/ports.ts';
 import { answerTooLong, createAnswerBound } from './answerBound.ts';
 import { watchIdle } from './idle.ts';
-import { checkOrigin } from './origin.ts';
 
 export interface CycleDeps {
   readonly log: ConversationLog;
@@ -56,6 +57,7 @@ interface ReceivedAnswer {
   calls: Extract<ModelPart, { type: 'tool_call' }>[];
   usage?: Usage;
   origin?: WireOrigin;
+  sent?: SentRequest;
   failed?: Omit<Extract<ModelPart, { type: 'failed' }>, 'type'>;
   finished: boolean;
   truncated: boolean;
@@ -92,9 +94,9 @@ export async function runCycle(deps: CycleDeps, request: ModelRequest, signal: A
     type: 'model_call',
     model: deps.model.id,
     outcome: ended,
-    ...(received.usage !== undefined && { usage: received.usage }),
+    ...defined({ usage: received.usage }),
     ...(received.failed !== undefined && { failure: received.failed.failure }),
-    ...(origin !== undefined && { origin }),
+    ...defined({ sent: received.sent, origin }),
   });
   // Appended together, so that no other event can be between an answer and its calls.
   const { events, onDisk: kept } = deps.log.appendTogether(
@@ -125,9 +127,13 @@ async function receive(
   const received: ReceivedAnswer = { text: '', reasoning: '', calls: [], finished: false, truncated: false };
   const idle = watchIdle(deps.clock, deps.idleMilliseconds, signal);
   const fits = createAnswerBound();
+  const through = log.state.pending.through;
+  const sending: ModelRequest['sending'] = (printed) => {
+    received.sent = { ...printed, through };
+  };
   try {
     frontend.render(log.id, { type: 'answer_started', id });
-    for await (const part of deps.model.stream(request, idle.signal)) {
+    for await (const part of deps.model.stream({ ...request, sending }, idle.signal)) {
       if (idle.signal.aborted) break;
       idle.noteActivity();
       if (!fits(part)) {
@@ -213,7 +219,7 @@ function addPart(received: ReceivedAnswer, part: ModelPart): void {
       if (part.origin !== undefined) received.origin = part.origin;
       return;
     case 'failed':
-      received.failed = { failure: part.failure, ...(part.retry !== undefined && { retry: part.retry }) };
+      received.failed = { failure: part.failure, ...defined({ retry: part.retry }) };
   }
 }
 
@@ -275,4 +281,32 @@ function replacedIds(calls: ReceivedAnswer['calls'], requests: readonly { readon
 function parseArguments(text: string): Record<string, unknown> | undefined {
   const value = parseObject(text === '' ? '{}' : text);
   return value === undefined || isDeeperThan(value, MOST_DEPTH) ? undefined : value;
+}
+
+/** In characters of JSON. It is stored in one line of the log and sent with every later request. */
+const MOST_ORIGIN_CHARACTERS = 8 * 1024 * 1024;
+
+/** `replaced`: ids of calls that got other ids in the log. Results would not match calls that are sent under the old ones. */
+export function checkOrigin(
+  origin: WireOrigin | undefined,
+  replaced: ReadonlySet<string>,
+  logger: Pick<Logger, 'warn'>,
+): WireOrigin | undefined {
+  if (origin === undefined) return undefined;
+  const fault = findOriginFault(origin.items, replaced);
+  if (fault === undefined) return origin;
+  logger.warn(`the output of ${origin.model} is not stored in the form of its API: ${fault}`);
+  return undefined;
+}
+
+function findOriginFault(items: readonly unknown[], replaced: ReadonlySet<string>): string | undefined {
+  if (isDeeperThan(items, MOST_DEPTH)) return TOO_DEEP;
+  if (replaced.size > 0 && contains(items, replaced)) return 'an id of its calls is missing or was used before';
+  const { length } = JSON.stringify(items);
+  return length > MOST_ORIGIN_CHARACTERS ? `it has ${length.toLocaleString('en')} characters` : undefined;
+}
+
+function contains(value: unknown, texts: ReadonlySet<string>): boolean {
+  if (typeof value === 'string') return texts.has(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some((inner) => contains(inner, texts));
 }

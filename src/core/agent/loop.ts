@@ -1,20 +1,25 @@
-// Runs a turn: a request, then cycles of one model call and its tool calls, until the model makes no more calls.
+// Runs a turn: a request, then cycles of one model call and its tool calls, until the model makes no more calls. At its end
+// background commands keep running, are awaited or stopped, and hooks may make the model continue.
 import { type Disposable } from '../../base/disposable.ts';
+import { defined } from '../../base/json/defined.ts';
 import { countOf } from '../../base/text.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
 import { effortFor } from '../conversation/choices.ts';
 import { CONTEXT_OVERFLOW } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
-import { repeatInstruction } from '../prompt/schemaPrompts.ts';
-import { runTurnEndHooks, stopHandles, waitForHandles } from './afterTurn.ts';
 import { endTurn, runCalls } from './calls.ts';
 import { compact, dropResults, isNearlyFull, windowAfterOverflow } from './compaction.ts';
 import { type CycleDeps, type CycleOutcome, EMPTY_ANSWER, runCycle } from './cycle.ts';
 import { limitReached, type Used, usedBy } from './limits.ts';
-import { appendInterruption } from './requests.ts';
-import { pause, retryDelay } from './retry.ts';
+import { appendInterruption } from './delivery.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
+import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
+import { type Clock } from '../../base/clock.ts';
+import { nextEvent, within } from '../../base/async.ts';
+import { TURN_ENDED } from '../tools/handleTexts.ts';
+import { queueObjection, runHooks } from '../tools/hookMoments.ts';
+import { awaitInterruption } from '../tools/waitInterruptions.ts';
 
 /**
  * Runs the open turn of the log to its end. `resumed`: its calls that waited for an answer when the editor was closed.
@@ -76,7 +81,7 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
   const { log, ports } = deps;
   deps.captures?.beginTurn(control.stopped);
   const prompting = new Prompting(deps);
-  const used = () => usedBy(ports.subagents?.usageFor(log.id) ?? log.state.usage, ports.settings());
+  const used = () => usedBy(ports.subagents.usageFor(log.id) ?? log.state.usage, ports.settings());
   const usedBefore = used();
   let repeated = false;
   /** Whether the turn has made a request. The first one is always made, since somebody has just asked for it. */
@@ -103,7 +108,7 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
       }
       return callModel(cycle, prompting, control, () => beginTry(deps, control, prompting));
     };
-    const outcome = await whileUnderWay(ports.subagents?.begin(log.id, next), request());
+    const outcome = await whileUnderWay(ports.subagents.begin(log.id, next), request());
     // Interrupted: the next model call begins with the interrupting request.
     if (outcome.type === 'aborted') continue;
     if (outcome.type === 'failed') return { outcome: 'error', failure: outcome.failure };
@@ -134,13 +139,13 @@ async function cycles(deps: TurnDeps, control: TurnControl, resumed: readonly Ca
  */
 function withNext({ log: { id, state }, ports }: TurnDeps, next: number, used: Used): Used {
   if (state.summary.subagent === undefined) return used;
-  return { ...used, tokens: used.tokens + next + (ports.subagents?.tokensUnderWay(id) ?? 0) };
+  return { ...used, tokens: used.tokens + next + ports.subagents.tokensUnderWay(id) };
 }
 
 /** The request is under way until its usage is on disk, from when on the log of the user's conversation counts it. */
-async function whileUnderWay(underWay: Disposable | undefined, called: Promise<CycleOutcome>): Promise<CycleOutcome> {
+async function whileUnderWay(underWay: Disposable, called: Promise<CycleOutcome>): Promise<CycleOutcome> {
   const counted = called.then((outcome) => (outcome.type === 'answered' ? outcome.kept : undefined));
-  const end = () => underWay?.dispose();
+  const end = () => underWay.dispose();
   counted.then(end, end);
   return called;
 }
@@ -177,7 +182,7 @@ async function callModel(
   for (let failures = 1; ; failures++) {
     const signal = await begin();
     const effort = effortFor(deps.model, deps.log.state.choice.current);
-    const request = { ...prompting.request(), ...(effort !== undefined && { effort }) };
+    const request = { ...prompting.request(), ...defined({ effort }) };
     prompting.check(request, deps.model.id);
     const outcome = await runCycle(deps, request, signal);
     if (outcome.type === 'failed' && outcome.failure.code === EMPTY_ANSWER) {
@@ -242,4 +247,94 @@ function doesNotFit(misfit: string): Failure {
     message: `The answer does not fit the schema, even after a second attempt: ${misfit}.`,
     nextStep: 'Simplify the schema, or choose a model that supports schemas.',
   };
+}
+
+/** The instruction that asks again for structured data, after an answer that does not fit. */
+function repeatInstruction(misfit: string): string {
+  return `${SYSTEM_REQUEST}\nYour answer does not fit the JSON Schema: ${misfit}. Answer again with JSON that fits, and nothing else.`;
+}
+
+const MOST_RETRIES = 4;
+const FIRST_MILLISECONDS = 1000;
+/** A longer wait is reported as a failure instead. */
+const LONGEST_MILLISECONDS = 120_000;
+
+/**
+ * Milliseconds until the next attempt after this many failures; undefined: no more attempts. The endpoint's own delay
+ * takes precedence over doubling. One person's few requests need no jitter.
+ */
+function retryDelay(failures: number, asked: number | undefined): number | undefined {
+  if (failures > MOST_RETRIES) return undefined;
+  if (asked !== undefined) return asked > LONGEST_MILLISECONDS ? undefined : Math.max(asked, 0);
+  return FIRST_MILLISECONDS * 2 ** (failures - 1);
+}
+
+/** Resolves to whether the time has passed; false: aborted before. */
+function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const end = (passed: boolean) => {
+      timer.dispose();
+      signal.removeEventListener('abort', cancel);
+      resolve(passed);
+    };
+    const cancel = () => end(false);
+    const timer = clock.after(milliseconds, () => end(true));
+    signal.addEventListener('abort', cancel, { once: true });
+  });
+}
+
+/** The end of a command is queued within this time. */
+const QUEUED_WITHIN = 3000;
+/** A limit, because a hook that always objects would otherwise never let a turn end. */
+const MOST_PROLONGED = 3;
+
+/** Resolves to whether the turn continues: an awaited notification was queued, or the user stopped or interrupted. */
+async function waitForHandles(deps: TurnDeps, control: TurnControl): Promise<boolean> {
+  const { log, ports } = deps;
+  const running = ports.handles.list(log.id).filter((handle) => !handle.hasEnded);
+  if (ports.settings()['handles.afterTurn'] !== 'wait' || running.length === 0) return false;
+  const done = new AbortController();
+  const signal = AbortSignal.any([control.enter('tools'), done.signal]);
+  const ended = Promise.all(running.map((handle) => handle.until((one) => one.hasEnded, signal)));
+  await Promise.race([ended, awaitInterruption({ log, clock: ports.clock, settings: ports.settings }, signal)]);
+  if (!control.isStopped && control.wanted === undefined && log.state.pending.isEmpty) await somethingQueued(deps);
+  done.abort();
+  control.enter('between');
+  if (control.isStopped || control.wanted !== undefined) return true;
+  if (log.state.pending.isEmpty) return false;
+  return appendInterruption(deps, { by: 'event', broke: false });
+}
+
+/** Asks the hooks at the end of a turn. `interrupted`: the user stopped or interrupted meanwhile. */
+async function runTurnEndHooks(
+  deps: TurnDeps,
+  control: TurnControl,
+  prolonged: number,
+): Promise<'end' | 'objection' | 'interrupted'> {
+  const { log, ports } = deps;
+  const { ids, clock, hooks } = ports;
+  if (!hooks.has('turn_end')) return 'end';
+  const hooking = { log, ids, clock, hooks };
+  const input = { stop_hook_active: prolonged > 0 };
+  const { refused } = await runHooks(hooking, { event: 'turn_end', input }, control.enter('tools'));
+  control.enter('between');
+  if (control.isStopped || control.wanted !== undefined) return 'interrupted';
+  if (refused === undefined || prolonged >= MOST_PROLONGED) return 'end';
+  await queueObjection(hooking, `A hook of the user wants you to go on: ${refused}`);
+  return (await appendInterruption(deps, { by: 'event', broke: false })) ? 'objection' : 'end';
+}
+
+/** Runs at the end of every turn, however it ended. */
+async function stopHandles({ log, ports }: TurnDeps): Promise<void> {
+  if (ports.settings()['handles.afterTurn'] === 'stop') await ports.handles.stopAll(log.id, TURN_ENDED);
+}
+
+async function somethingQueued({ log, ports }: TurnDeps): Promise<void> {
+  const over = new AbortController();
+  const queued = async () => {
+    while (log.state.pending.isEmpty && !over.signal.aborted) await nextEvent(log.onDidAppend, over.signal);
+  };
+  await within(ports.clock, QUEUED_WITHIN, queued());
+  over.abort();
 }

@@ -1,4 +1,5 @@
 // Makes a model call outside the turn (for a title or a summary): no calls, no retries, usage counted in the log.
+import { defined } from '../../base/json/defined.ts';
 import { type EventOf, type Usage } from '../../protocol/event.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Clock, type Model, type ModelRequest } from '../ports/ports.ts';
@@ -51,6 +52,6 @@ export async function callAside(
     idle.dispose();
   }
   const outcome = signal.aborted ? 'aborted' : end;
-  await log.append({ type: 'model_call', model: model.id, purpose, outcome, ...(usage !== undefined && { usage }) });
+  await log.append({ type: 'model_call', model: model.id, purpose, outcome, ...defined({ usage }) });
   return outcome === 'succeeded' && !called && text.trim() !== '' ? text.trim() : undefined;
 }

@@ -3,6 +3,7 @@ import { type Failure } from '../../base/errors.ts';
 import { type EventOf } from '../../protocol/event.ts';
 import { type Captures } from '../checkpoints/captures.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { type OutsideTree } from '../conversation/outside/outsideTree.ts';
 import { type Producers } from '../notify/producers.ts';
 import { type PromptState } from '../prompt/promptState.ts';
 import { type Refusals } from '../prompt/refusals.ts';
@@ -16,6 +17,7 @@ export type TurnEnd = Pick<EventOf<'turn_ended'>, 'outcome'> & { readonly failur
 export interface TurnDeps {
   readonly log: ConversationLog;
   readonly registry: OfferedTools;
+  readonly outside: OutsideTree;
   readonly edits: OwnEdits;
   readonly ports: Services;
   /** Absent: nothing is captured. */

@@ -1,5 +1,6 @@
 // Accepts the user's message: expands prompts, reads attached files, stores images by their hash.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Attachment } from '../../protocol/event.ts';
 import { type Ports } from '../ports/ports.ts';
@@ -112,5 +113,5 @@ async function acceptImage(
   if (bytes.length === 0) return failed('empty', `${called} is empty.`);
   if (bytes.length > LARGEST_IMAGE) return failed('too_large', `${called} is larger than 10 MB.`);
   const hash = await ports.snapshots.put(bytes);
-  return succeeded({ type: 'image', media_type: mediaType, hash, ...(name !== undefined && { name }) });
+  return succeeded({ type: 'image', media_type: mediaType, hash, ...defined({ name }) });
 }

@@ -1,13 +1,13 @@
 // Captures the workspace at the start of a turn and around a command, and finds the files that the command changed.
 import { type Failure, FailureError, type Result } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { shortList } from '../../base/text.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type ChangedFile } from '../ports/fileViews.ts';
 import { type Clock, type Logger, type ToolOutcome } from '../ports/ports.ts';
-import { type ObservedProcess, type ProcessObserver } from '../ports/processes.ts';
+import { type ObservedProcess, type ProcessObserver, type ProcessWatch } from '../ports/processes.ts';
 import { type CheckpointBytes, type CheckpointDifference, type Checkpoints, type Snapshots } from '../ports/storage.ts';
 import { type Buffers, type FilePath, type Workspace } from '../ports/workspace.ts';
-import { Attribution } from './attribution.ts';
 import { sameBytes } from './byteLines.ts';
 
 /** The longest wait for a capture; a slower one counts as failed. */
@@ -25,7 +25,7 @@ export interface CapturesDeps {
   readonly clock: Clock;
   /** Absent: all changes made while a command runs are attributed to it. */
   readonly processes?: ProcessObserver | undefined;
-  readonly output: Logger;
+  readonly logger: Logger;
 }
 
 /** A call that may change files by running programs. */
@@ -56,13 +56,13 @@ export class Captures {
 
   /** Runs in parallel to the model's first answer; calls that change something wait for it. */
   beginTurn(signal: AbortSignal): void {
-    const { workspace, log, output } = this.#deps;
+    const { workspace, log, logger } = this.#deps;
     // An untrusted workspace is never changed, and a resumed turn has a capture already.
     if (!workspace.trusted || log.state.changes.turns.at(-1)?.checkpoint !== undefined) return;
     const either = AbortSignal.any([signal, this.#stopping.signal]);
     const taken = this.take('turn', either).catch((error: unknown) => {
       // The log was closed, or cannot be written: the turn notices that too.
-      if (!either.aborted && !(error instanceof FailureError)) output.error('the workspace was not captured', error);
+      if (!either.aborted && !(error instanceof FailureError)) logger.error('the workspace was not captured', error);
     });
     // The previous turn's capture may still run; it must not contain changes of this turn.
     this.#turn = Promise.all([this.#turn, taken]);
@@ -92,7 +92,7 @@ export class Captures {
     await log.append({
       type: 'checkpoint_taken',
       reason,
-      ...(call !== undefined && { tool_call_id: call }),
+      ...defined({ tool_call_id: call }),
       ...(unsaved.flat().length > 0 && { unsaved: unsaved.flat() }),
       ...(taken.ok && { checkpoint: taken.value.name }),
       ...(taken.ok && leftOutOf(taken.value.leftOut)),
@@ -127,7 +127,7 @@ export class Captures {
       const isReported = ({ file, after }: ChangedFile) =>
         reported.has(file.path) || call.isChanging(file.path) || this.#madeSince(since, file.path, after);
       const unreported = found.changes.filter((change) => !isReported(change));
-      const others = await this.#attribution.othersOf(unreported, found.times);
+      const others = await this.#attribution.othersOf(unreported, found.times, outcome.content);
       const own = unreported.filter(({ file }) => !others.has(file.path));
       const meanwhile = unreported.filter(({ file }) => others.has(file.path));
       const changes = [...(outcome.changes ?? []), ...own];
@@ -151,25 +151,25 @@ export class Captures {
     also: readonly FilePath[],
     saved: ReadonlyMap<string, Uint8Array>,
   ): Promise<{ changes: readonly ChangedFile[]; times: ReadonlyMap<string, number> } | undefined> {
-    const { checkpoints, output } = this.#deps;
+    const { checkpoints, logger } = this.#deps;
     const never = new AbortController().signal;
     const after = await this.#capture(false, also, never);
     const compared = after.ok ? await checkpoints.compare(before, after.value.name, never) : after;
     if (!compared.ok) {
-      output.warn(`what the command changed is not known: ${compared.failure.message}`);
+      logger.warn(`what the command changed is not known: ${compared.failure.message}`);
       return undefined;
     }
     const differences = bounded(compared.value);
     const tooMany = compared.value.length - differences.length;
-    if (tooMany > 0) output.warn(`${tooMany} changes of the command are not listed: they are too many or too large`);
+    if (tooMany > 0) logger.warn(`${tooMany} changes of the command are not listed: they are too many or too large`);
     const bytes = await checkpoints.read(differences.flatMap(bytesOf), never);
     const unread = differences.filter((one) => bytesOf(one).some(({ key }) => !bytes.has(key)));
     if (unread.length > 0) {
       const paths = shortList(unread.map(({ file }) => file.path));
-      output.warn(`changes of the command may not be listed, since their bytes could not be read: ${paths}`);
+      logger.warn(`changes of the command may not be listed, since their bytes could not be read: ${paths}`);
     }
     const times = await checkpoints.changedAt(
-      differences.map(({ file, movedIn }) => ({ ...file, ...(movedIn && { movedIn }) })),
+      differences.map(({ file, movedIn }) => ({ ...file, ...defined({ movedIn }) })),
     );
     const changes = differences.flatMap((difference) => changeOf(difference, bytes, saved.get(difference.file.path)));
     return { changes, times };
@@ -244,7 +244,7 @@ function changeOf(
   const kinds = kindsOf(before, after);
   const isSameKind = kinds.beforeKind === kinds.afterKind && kinds.beforeMode === kinds.afterMode;
   if (old !== undefined && now !== undefined && sameBytes(old, now) && isSameKind) return [];
-  return [{ file, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }), ...kinds }];
+  return [{ file, ...defined({ before: old, after: now }), ...kinds }];
 }
 
 /** The kind `executable` is recorded only if just one side has it. */
@@ -260,4 +260,77 @@ function kindsOf(
     ...(before?.kind !== undefined && !both && { beforeKind: before.kind }),
     ...(after?.kind !== undefined && !both && { afterKind: after.kind }),
   };
+}
+
+interface Changed {
+  readonly file: FilePath;
+  readonly after?: Uint8Array;
+}
+
+/** Shorter content may be in any output. */
+const LEAST_SHOWN = 20;
+
+/** Uses one watch for all commands of a conversation that run at the same time: writes of any of them are its own. */
+export class Attribution {
+  readonly #observer: ProcessObserver | undefined;
+  #watch: ProcessWatch | undefined;
+  #users = 0;
+  /** The number of running calls whose processes cannot be observed. */
+  #blind = 0;
+
+  constructor(observer: ProcessObserver | undefined) {
+    this.#observer = observer;
+  }
+
+  /** `isObservable`: every process that the call starts is announced. */
+  begin(running: readonly ObservedProcess[], isObservable: boolean): void {
+    this.#users += 1;
+    if (!isObservable) this.#blind += 1;
+    this.#watch ??= this.#observer?.watch();
+    for (const process of running) this.#watch?.add(process);
+  }
+
+  observe(process: ObservedProcess): void {
+    this.#watch?.add(process);
+  }
+
+  end(isObservable: boolean): void {
+    this.#users -= 1;
+    if (!isObservable) this.#blind -= 1;
+    if (this.#users > 0) return;
+    this.#watch?.dispose();
+    this.#watch = undefined;
+  }
+
+  /**
+   * The paths that others wrote: at a time when no process of the conversation ran, or with the file still open in
+   * another process. `times`: when each file was last changed; a file without a time is attributed to the command. Where
+   * nothing can be observed, only files whose content is in `output`, what the call showed, are attributed to it.
+   */
+  async othersOf(
+    changes: readonly Changed[],
+    times: ReadonlyMap<string, number>,
+    output: string,
+  ): Promise<ReadonlySet<string>> {
+    const watch = this.#watch;
+    if (watch === undefined) return new Set();
+    if (!watch.isObserving) {
+      return new Set(changes.flatMap(({ file, after }) => (isShownIn(output, after) ? [] : [file.path])));
+    }
+    await watch.settled(Math.max(0, ...changes.flatMap(({ file }) => times.get(file.path) ?? [])));
+    const held = await watch.heldByOthers(changes.map(({ file }) => file.absolute));
+    const isOthers = ({ path, absolute }: FilePath) => {
+      if (held.has(absolute)) return true;
+      const at = times.get(path);
+      return at !== undefined && this.#blind === 0 && !watch.mayHaveRun(at);
+    };
+    return new Set(changes.flatMap(({ file }) => (isOthers(file) ? [file.path] : [])));
+  }
+}
+
+/** Whether whole lines of the output are the content of the file. */
+function isShownIn(output: string, content: Uint8Array | undefined): boolean {
+  const plain = (text: string) => `\n${text.replaceAll('\r\n', '\n').trim()}\n`;
+  const text = plain(new TextDecoder().decode(content ?? new Uint8Array()));
+  return text.length >= LEAST_SHOWN && plain(output).includes(text);
 }

@@ -1,6 +1,7 @@
 // Plans and performs the undo of changes to files: through the editor, all or none, and on disk for what the editor
 // cannot do.
 import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type EntryKind } from '../../protocol/event.ts';
 import { type LiveConversation } from '../conversation/liveConversation.ts';
 import { openElsewhere } from '../conversation/opening.ts';
@@ -81,7 +82,7 @@ export async function planPutBack(deps: PutBackDeps, path: string, steps: readon
   const { present, unsaved, kind, mode } = here.value;
   const seen = seenOf(path, here.value);
   const undone = undoSteps(present && { bytes: present, isLink: kind === 'link', mode }, bytes);
-  if (undone.type === 'clash') return { ...seen, outcome: 'clash', ...(undone.bytes && { without: undone.bytes }) };
+  if (undone.type === 'clash') return { ...seen, outcome: 'clash', ...defined({ without: undone.bytes }) };
   const target = undone.bytes;
   // A file with unsaved changes cannot be deleted.
   if (target === undefined && unsaved) return { ...seen, outcome: 'clash' };
@@ -130,8 +131,7 @@ function planned(
   const hasMode = mode !== undefined && target !== undefined && kind !== 'link';
   const put = {
     ...seen,
-    ...(target && { target }),
-    ...(kind && { targetKind: kind }),
+    ...defined({ target, targetKind: kind }),
     ...(hasMode && { targetMode: mode }),
   };
   const outcome = putBackOutcome(put, merged);
@@ -169,12 +169,10 @@ interface Here {
 function seenOf(path: string, { file, present, kind, mode, beneath, folder }: Here): Omit<PutBack, 'outcome'> {
   return {
     path,
-    ...(file && { file }),
-    ...(present && { present }),
+    ...defined({ file, present }),
     ...(present && kind && { presentKind: kind }),
     ...(present && mode !== undefined && { presentMode: mode }),
-    ...(folder && { folder }),
-    ...(beneath && { beneath }),
+    ...defined({ folder, beneath }),
   };
 }
 
@@ -238,7 +236,7 @@ async function presentOf(
   if (unsaved && buffers !== undefined && !sameBytes(bytes, last)) {
     const onDisk = await buffers.readBeneath(file.value);
     if (sameBytes(onDisk, last))
-      return succeeded({ ...here, unsaved: false, beneath: true, ...(onDisk && { present: onDisk }) });
+      return succeeded({ ...here, unsaved: false, beneath: true, ...defined({ present: onDisk }) });
   }
   return succeeded({ ...here, present: bytes, unsaved });
 }
@@ -263,7 +261,7 @@ export async function putBack(deps: PutBackDeps, plan: readonly PutBack[]): Prom
   for (const put of ordered) {
     const { file, present, target } = put;
     if (file === undefined || !isEdited(put)) continue;
-    if (target !== undefined) edits.push({ type: 'write', file, to: target, ...(present && { from: present }) });
+    if (target !== undefined) edits.push({ type: 'write', file, to: target, ...defined({ from: present }) });
     else if (present !== undefined) edits.push({ type: 'delete', file, from: present });
   }
   const applied = edits.length === 0 ? succeeded(undefined) : await deps.workspace.apply(edits, { exact: true });
@@ -302,7 +300,7 @@ async function replaceEntry({ entries }: PutBackDeps, put: PutBack): Promise<Res
   const to: DiskEntry | undefined = target && {
     bytes: target,
     kind: targetKind ?? 'plain',
-    ...(mode !== undefined && { mode }),
+    ...defined({ mode }),
   };
   // The editor has already written the bytes.
   if (file !== undefined) {

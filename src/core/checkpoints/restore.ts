@@ -137,7 +137,7 @@ export async function restore(
 }
 
 interface Planned {
-  readonly action: 'restore' | 'bring_back';
+  readonly action: 'restore' | 'revert';
   readonly of: string;
   readonly planned: Parameters<typeof filesChanged>[0];
   readonly doable: readonly PutBack[];
@@ -170,7 +170,7 @@ function lastStep(turn: ChangedTurn): readonly number[] {
 }
 
 /** Reverts an undo or a restore; later changes stay, as with any undo. */
-export async function bringBack(deps: RestoreDeps, decision: string): Promise<Result<Reviewed>> {
+export async function revertDecision(deps: RestoreDeps, decision: string): Promise<Result<Reviewed>> {
   const live = decidable(deps.live());
   if (!live.ok) return live;
   const { log } = live.value;
@@ -184,7 +184,7 @@ export async function bringBack(deps: RestoreDeps, decision: string): Promise<Re
     doable.map(async (put) => ({ ...(await aroundOf(deps, put)), through: event.seq })),
   );
   return record(deps, {
-    action: 'bring_back',
+    action: 'revert',
     of: decision,
     planned,
     doable: doable.filter(changesSomething),

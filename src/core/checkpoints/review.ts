@@ -1,5 +1,6 @@
 // Reviews one list of changes, the agent's own or those of others meanwhile: shows, keeps and undoes files and hunks.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type EventDraft } from '../../protocol/event.ts';
 import { type LiveConversation, storageFailure } from '../conversation/liveConversation.ts';
 import { type ChangeList, type Step } from '../conversation/projections/changes.ts';
@@ -205,7 +206,7 @@ export class Review {
     const first = steps[0]?.before;
     const stored = async () => (first === undefined ? undefined : this.#deps.snapshots.get(first));
     const base = isClean ? plan.target : (plan.without ?? (await stored()));
-    return { plan, through: last.seq, ...(base !== undefined && { base }) };
+    return { plan, through: last.seq, ...defined({ base }) };
   }
 
   async #around({ plan }: Compared): Promise<Omit<Files[number], 'through'>> {

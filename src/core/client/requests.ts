@@ -55,8 +55,6 @@ export interface RequestsClient {
   question(id: string): OpenQuestion | undefined;
   /** Fires after `all` has changed. Changes arrive in their order, also if a listener makes another change. */
   readonly onDidChange: Event<RequestChange>;
-  /** Fails if the request is not open any more or has changed; then it stays as it is. */
-  answer(given: RequestAnswer): Result<void> | Promise<Result<void>>;
 }
 
 const CHANGED = 'What this call would do has changed since it was shown. Review it again.';
@@ -64,7 +62,7 @@ const CHANGED = 'What this call would do has changed since it was shown. Review 
 const REMEMBERED = 1000;
 
 /** What both kinds of clients share: the list and its changes. */
-export class RequestList implements Disposable {
+export class RequestList implements RequestsClient, Disposable {
   readonly #open = new Map<string, OpenRequest>();
   readonly #onDidChange: Emitter<RequestChange>;
   readonly #unsent: RequestChange[] = [];
@@ -120,7 +118,7 @@ export class RequestList implements Disposable {
 }
 
 /** The register itself, in the process that runs the turns. */
-export class Requests extends RequestList implements RequestsClient, UserRequests {
+export class Requests extends RequestList implements UserRequests {
   /** Resolves the open requests, by key. */
   readonly #resolvers = new Map<string, (answer: ApprovalAnswer | InquiryAnswer) => void>();
   /** Requests that are closed, by key, oldest first. `by`: who answered, or `cancelled`. */
@@ -149,6 +147,7 @@ export class Requests extends RequestList implements RequestsClient, UserRequest
     return this.all.filter((open) => open.conversation === conversation).length;
   }
 
+  /** Fails if the request is not open any more or has changed; then it stays as it is. */
   answer(given: RequestAnswer): Result<void> {
     const key = requestKey(given);
     const resolve = this.#resolvers.get(key);

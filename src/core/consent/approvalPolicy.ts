@@ -1,6 +1,7 @@
 // The approval policy: decides by mode, trust, effect and touched files whether a call runs, needs approval, or is
 // refused.
 import { type FailureCode } from '../../base/failureCodes.ts';
+import { defined } from '../../base/json/defined.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Effect } from '../../protocol/tool.ts';
@@ -42,7 +43,7 @@ export interface PolicyDeps {
   readonly settings: Settings;
   readonly workspace: Workspace;
   readonly hidden: Hidden;
-  readonly permissions?: Permissions | undefined;
+  readonly permissions: Permissions;
   readonly shell: ShellSyntax;
 }
 
@@ -75,24 +76,28 @@ export async function judge(deps: PolicyDeps, tool: Tool, args: unknown): Promis
   if (sensitive !== undefined) return { type: 'ask', ...sensitive };
   // A tool that changes files without naming them could change any file.
   const vague = effect === 'edit' && touched.paths === undefined;
-  const passes = !vague && PASSES[settings['approvals.mode']].includes(effect);
+  // What starts turns later needs the approval that running a command needs.
+  const needed = touched.wakes === undefined ? effect : 'execute';
+  const passes = !vague && PASSES[settings['approvals.mode']].includes(needed);
   const unclear = passes ? named?.unclear : undefined;
   const task = await tool.inspect?.(args);
   const ofTask = task !== undefined && { task };
   if (passes && unclear === undefined) return { type: 'allowed', ...ofTask };
   // The mode comes first: in `ask`, neither a rule nor the list of commands replaces the question.
-  const mayWiden = settings['approvals.mode'] !== 'ask';
+  // The same line runs other code in another folder, so what was allowed for the first one does not hold there.
+  const mayWiden = settings['approvals.mode'] !== 'ask' && touched.folder === undefined;
   const always = mayWiden ? alwaysFor(name, touched, task, deps.shell) : undefined;
   const isListed = mayWiden && isListedCommand(deps, touched, named?.unclear !== undefined);
   if (isListed || (await isPermitted(deps, always))) return { type: 'allowed', ...ofTask };
-  const reason = unclear === undefined ? {} : { reason: `it may lead outside the workspace: ${unclear}.` };
-  const note = touched.server?.note;
-  const offered = { ...reason, ...(note !== undefined && { note }), ...(always !== undefined && { always }) };
+  const why = unclear === undefined ? touched.wakes : `it may lead outside the workspace: ${unclear}.`;
+  const reason = why === undefined ? {} : { reason: why };
+  const note = touched.server?.note ?? touched.note;
+  const offered = { ...reason, ...defined({ note, always }) };
   return { type: 'ask', ...offered, ...ofTask, letIn: [] };
 }
 
 async function isPermitted({ permissions, conversation }: PolicyDeps, always: Always | undefined): Promise<boolean> {
-  if (permissions === undefined || always === undefined) return false;
+  if (always === undefined) return false;
   const { rule, server } = always;
   return (
     (await permissions.has(rule, conversation)) ||
@@ -113,7 +118,7 @@ async function findSensitive(
   const sensitive: string[] = [];
   const places = [
     ...(touched.paths ?? []).map((path) => [path, path] as const),
-    ...named.map((path) => [path, fromShell(deps.workspace, path)] as const),
+    ...named.map((path) => [path, fromShell(deps.workspace, path, touched.folder)] as const),
   ];
   for (const [path, place] of new Map(places)) {
     const file = path.startsWith('~') ? undefined : await deps.workspace.resolve(place);
@@ -138,12 +143,11 @@ function whySensitive(hidden: Hidden, path: string, reads: boolean): string | un
   return whyProtected(path, reads) ?? whyHidden(hidden, path);
 }
 
-/**
- * Commands run in the first folder, so a relative path does not mean another folder of the workspace with that name.
- */
-function fromShell({ folders }: Workspace, path: string): string {
+/** A relative path is one in the folder that the command runs in, not another folder of the workspace with that name. */
+function fromShell({ folders }: Workspace, path: string, folder: string | undefined): string {
   const isAbsolute = /^(?:[/\\]|[A-Za-z]:[\\/])/.test(path);
-  return isAbsolute || folders.length < 2 ? path : `${folders[0]?.absolute ?? ''}/${path}`;
+  const place = folders.find((one) => one.path === folder) ?? folders[0];
+  return isAbsolute || folders.length < 2 ? path : `${place?.absolute ?? ''}/${path}`;
 }
 
 /** If it is unclear what a line touches, only an entry that equals the whole line allows it. */

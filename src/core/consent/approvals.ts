@@ -3,11 +3,14 @@ import { type Event } from '../../base/emitter.ts';
 import { failed, type Result } from '../../base/errors.ts';
 import { type FailureCode } from '../../base/failureCodes.ts';
 import { failureText } from '../../base/failureTexts.ts';
+import { defined } from '../../base/json/defined.ts';
 import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type CallPreview } from '../../protocol/page/diffView.ts';
+import { type TextOrigin } from '../../protocol/page/textOrigin.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { type OutsideTree } from '../conversation/outside/outsideTree.ts';
 import {
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -23,17 +26,20 @@ import { type Hidden } from './ignoreFile.ts';
 import { OpenPreview, type PreviewDeps } from './openPreview.ts';
 import { type PlannedCall } from './preview.ts';
 import { shellSyntaxOf } from './shell/script.ts';
+import { findOrigins, needsPerson } from './textOrigins.ts';
 
 type CallRequest = EventOf<'tool_call_request'>;
-type Asked = Extract<Verdict, { type: 'ask' }>;
-type Decided = Exclude<Verdict, Asked>;
+type Asked = Extract<Verdict, { type: 'ask' }> & { readonly origins?: readonly TextOrigin[] };
+type Decided = Exclude<Verdict, { type: 'ask' }>;
 
 export interface ApprovalDeps extends PreviewDeps {
   readonly log: ConversationLog;
   readonly workspace: Workspace;
-  readonly permissions?: Permissions | undefined;
-  /** The program that runs command lines; absent: not known, so no command line can be parsed with certainty. */
-  shell?: (() => string) | undefined;
+  readonly permissions: Permissions;
+  /** What the conversation received from outside. */
+  readonly outside: Pick<OutsideTree, 'of'>;
+  /** The program that runs command lines. */
+  shell(): string;
   settings(): Settings;
   readonly onDidChangeSettings?: Event<void> | undefined;
 }
@@ -51,6 +57,9 @@ export type Permission =
       readonly task?: string | undefined;
     }
   | { readonly type: 'refused'; readonly reason: string; readonly code: FailureCode };
+
+/** Why a call is asked for in every mode; the marks say which text it is. */
+const FROM_OUTSIDE = 'text of it came from outside.';
 
 /** The `by` of calls that need no approval. */
 const POLICY = 'policy';
@@ -115,19 +124,40 @@ async function carryOut(
   return { type: 'permitted', arguments: args, letIn: [], names: [], task: verdict.task?.fingerprint };
 }
 
-function demandQuestion(verdict: Verdict, mustAsk: string | undefined): Verdict {
-  if (mustAsk === undefined || verdict.type === 'refused') return verdict;
-  const reason = `a hook of the user wants you to decide: ${mustAsk}`;
+function demandQuestion<V extends Verdict>(verdict: V, mustAsk: string | undefined): V | Asked {
+  return mustAsk === undefined ? verdict : withReason(verdict, `a hook of the user wants you to decide: ${mustAsk}`);
+}
+
+/** Asks for this reason too; what is refused stays refused. */
+function withReason<V extends Verdict>(verdict: V, reason: string): V | Asked {
+  if (verdict.type === 'refused') return verdict;
   return verdict.type === 'allowed'
     ? { ...verdict, type: 'ask', reason, letIn: [] }
     : { ...verdict, reason: verdict.reason === undefined ? reason : `${verdict.reason} Also, ${reason}` };
 }
 
-function judgeCall(deps: ApprovalDeps, tool: Tool, args: unknown, hidden: Hidden): Promise<Verdict> {
+async function judgeCall(
+  deps: ApprovalDeps,
+  tool: Tool,
+  args: unknown,
+  hidden: Hidden,
+): Promise<Exclude<Verdict, { type: 'ask' }> | Asked> {
   const { workspace, permissions } = deps;
-  const shell = shellSyntaxOf(deps.shell?.() ?? '');
+  const settings = deps.settings();
+  const shell = shellSyntaxOf(deps.shell());
   const conversation = deps.log.id;
-  return judge({ conversation, settings: deps.settings(), workspace, hidden, permissions, shell }, tool, args);
+  const verdict = await judge({ conversation, settings, workspace, hidden, permissions, shell }, tool, args);
+  const touched = tool.touches?.(args) ?? {};
+  const acts = effectOf(tool, args) !== 'read' || [touched.server, touched.url, touched.wakes].some(Boolean);
+  if (verdict.type === 'refused' || tool.inquires === true || (verdict.type === 'allowed' && !acts)) return verdict;
+  const texts = await deps.outside.of(deps.log);
+  const ofUser = settings['approvals.commands'];
+  const origins = await findOrigins({ workspace, shell, ofUser }, { values: args, touched }, texts);
+  if (origins.length === 0) return verdict;
+  if (!needsPerson(origins, settings) || !acts) return verdict.type === 'ask' ? { ...verdict, origins } : verdict;
+  // An answer of *Always* would not hold the next time.
+  const { always: _, ...asked } = withReason(verdict, FROM_OUTSIDE) as Asked;
+  return { ...asked, origins };
 }
 
 /**
@@ -155,7 +185,7 @@ async function askFor(
     readonly request: CallRequest;
     readonly args: unknown;
     readonly verdict: Asked;
-    judgeNow(): Promise<Verdict>;
+    judgeNow(): Promise<Decided | Asked>;
     readonly context: ToolContext;
     readonly again: boolean;
     /** Why the call may not run with these arguments, even if it is approved. */
@@ -192,7 +222,7 @@ async function askFor(
       continue;
     }
     const always = alwaysAllowed(deps, answer, verdict);
-    if (always !== undefined) await deps.permissions?.add(always);
+    if (always !== undefined) await deps.permissions.add(always);
     await record(deps, request, answer, always !== undefined);
     if (changed === undefined) {
       const { letIn, names = [], task } = verdict;
@@ -211,7 +241,7 @@ async function askFor(
  * is withdrawn.
  */
 async function unlessDecided(
-  { permissions, onDidChangeSettings, output }: ApprovalDeps,
+  { permissions, onDidChangeSettings, logger }: ApprovalDeps,
   judgeNow: () => Promise<Verdict>,
   ask: (until: AbortSignal) => Promise<ApprovalAnswer>,
   signal: AbortSignal,
@@ -224,9 +254,9 @@ async function unlessDecided(
     decided ??= verdict;
     withdrawn.abort();
   };
-  const report = (error: unknown) => output.error('an open approval could not be judged again', error);
+  const report = (error: unknown) => logger.error('an open approval could not be judged again', error);
   const onChange = () => void check().catch(report);
-  const listening = [permissions?.onDidChange(onChange), onDidChangeSettings?.(onChange)];
+  const listening = [permissions.onDidChange(onChange), onDidChangeSettings?.(onChange)];
   // It may have been decided while the preview was made.
   onChange();
   try {
@@ -265,12 +295,10 @@ function requestOf(
   return {
     conversation: deps.log.id,
     call: { id, name, arguments: args },
-    ...(verdict.reason !== undefined && { reason: verdict.reason }),
-    ...(verdict.note !== undefined && { note: verdict.note }),
+    ...defined({ reason: verdict.reason, note: verdict.note }),
     ...(verdict.always !== undefined && { always: verdict.always.label }),
     ...(verdict.always?.server !== undefined && { alwaysServer: verdict.always.server.label }),
-    ...(problem !== undefined && { problem }),
-    ...(preview !== undefined && { preview }),
+    ...defined({ problem, preview, origins: verdict.origins }),
     ...(verdict.task !== undefined && { task: verdict.task.view }),
   };
 }
@@ -294,7 +322,7 @@ async function record(deps: ApprovalDeps, request: CallRequest, answer: Approval
     action: answer.action,
     by: answer.by,
     ...(answer.program !== undefined && { program: { ...answer.program } }),
-    ...(answer.reason !== undefined && { reason: answer.reason }),
+    ...defined({ reason: answer.reason }),
     ...(always && { always }),
     ...(answer.action === 'modify' && answer.arguments !== undefined && { arguments: { ...answer.arguments } }),
   };

@@ -1,4 +1,5 @@
 // Reads the answer to a form: fills in defaults and checks every value against its field. Pure.
+import { parseObject } from '../../base/json/outsideJson.ts';
 import { FORM_CANCELLED, FORM_DECLINED, type FormField, type FormValue } from '../../protocol/page/form.ts';
 
 export type FormAnswer =
@@ -14,17 +15,17 @@ export function readFormAnswer(fields: readonly FormField[], answer: string): Fo
   if (answer === FORM_DECLINED) return { type: 'declined' };
   if (answer === FORM_CANCELLED) return { type: 'cancelled' };
   const given = parseObject(answer);
-  if (given === undefined) return { type: 'unusable', problem: 'a JSON object with the fields is wanted.' };
+  if (given === undefined) return { type: 'unusable', problem: 'A JSON object with the fields is wanted.' };
   const values: Record<string, FormValue> = {};
   for (const field of fields) {
     const { name, label, required } = field;
     const value = Object.hasOwn(given, name) ? given[name] : field.default;
     if (value === undefined || value === null || value === '') {
-      if (required) return { type: 'unusable', problem: `${label} is required.` };
+      if (required) return { type: 'unusable', problem: `“${label}” is required.` };
       continue;
     }
     const problem = whyUnfit(field, value);
-    if (problem !== undefined) return { type: 'unusable', problem: `${label}: ${problem}` };
+    if (problem !== undefined) return { type: 'unusable', problem };
     values[name] = value as FormValue;
   }
   return { type: 'values', values };
@@ -33,12 +34,12 @@ export function readFormAnswer(fields: readonly FormField[], answer: string): Fo
 function whyUnfit(field: FormField, value: unknown): string | undefined {
   switch (field.type) {
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : 'yes or no is wanted.';
+      return typeof value === 'boolean' ? undefined : `“${field.label}” must be yes or no.`;
     case 'number':
     case 'integer':
       return whyNoNumber(field, value);
     case 'choice':
-      return isOption(field, value) ? undefined : 'choose from the list.';
+      return isOption(field, value) ? undefined : `Choose “${field.label}” from the list.`;
     case 'choices':
       return whyNoChoices(field, value);
     case 'text':
@@ -46,40 +47,45 @@ function whyUnfit(field: FormField, value: unknown): string | undefined {
   }
 }
 
-function whyNoNumber({ type, least, most }: FormField, value: unknown): string | undefined {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return 'a number is wanted.';
-  if (type === 'integer' && !Number.isInteger(value)) return 'a whole number is wanted.';
-  return whyOutside(value, least, most, '');
+function whyNoNumber({ type, label, least, most }: FormField, value: unknown): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return `“${label}” must be a number.`;
+  if (type === 'integer' && !Number.isInteger(value)) return `“${label}” must be a whole number.`;
+  if (least !== undefined && value < least) return `“${label}” must be at least ${least}.`;
+  return most !== undefined && value > most ? `“${label}” must be at most ${most}.` : undefined;
 }
 
 function whyNoChoices(field: FormField, value: unknown): string | undefined {
   const known = new Set<unknown>(field.options?.map((option) => option.value));
-  if (!Array.isArray(value) || !value.every((one) => known.has(one))) return 'choose from the list.';
-  return whyOutside(new Set(value).size, field.least, field.most, ' choices');
+  const { label, least, most } = field;
+  if (!Array.isArray(value) || !value.every((one) => known.has(one))) return `Choose “${label}” from the list.`;
+  const count = new Set(value).size;
+  if (least !== undefined && count < least) return `Choose at least ${least} of “${label}”.`;
+  return most !== undefined && count > most ? `Choose at most ${most} of “${label}”.` : undefined;
 }
 
-function whyNoText({ format, least, most }: FormField, value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'a text is wanted.';
-  const outside = whyOutside(Array.from(value).length, least, most, ' characters');
-  return outside ?? (format === undefined ? undefined : whyMisformatted(format, value));
+function whyNoText({ label, format, least, most }: FormField, value: unknown): string | undefined {
+  if (typeof value !== 'string') return `“${label}” must be a text.`;
+  const length = Array.from(value).length;
+  if (least !== undefined && length < least) return `“${label}” is too short: its least length is ${least}.`;
+  if (most !== undefined && length > most) return `“${label}” is too long: its greatest length is ${most}.`;
+  return format === undefined ? undefined : whyMisformatted(format, label, value);
 }
 
-function whyMisformatted(format: NonNullable<FormField['format']>, value: string): string | undefined {
+function whyMisformatted(format: NonNullable<FormField['format']>, label: string, value: string): string | undefined {
   switch (format) {
     case 'email':
-      return EMAIL.test(value) ? undefined : 'an email address is wanted.';
+      return EMAIL.test(value) ? undefined : `“${label}” must be an email address.`;
     case 'uri':
-      return isAddress(value) ? undefined : 'an address such as https://example.com is wanted.';
+      return isAddress(value) ? undefined : `“${label}” must be an address such as https://example.com.`;
     case 'date':
-      return DATE.test(value) && !Number.isNaN(Date.parse(value)) ? undefined : 'a date such as 2026-07-28 is wanted.';
+      return DATE.test(value) && !Number.isNaN(Date.parse(value))
+        ? undefined
+        : `“${label}” must be a date such as 2026-07-28.`;
     case 'date-time':
-      return Number.isNaN(Date.parse(value)) ? 'a date and a time such as 2026-07-28T12:00:00Z are wanted.' : undefined;
+      return Number.isNaN(Date.parse(value))
+        ? `“${label}” must be a date and a time such as 2026-07-28T12:00:00Z.`
+        : undefined;
   }
-}
-
-function whyOutside(value: number, least: number | undefined, most: number | undefined, of: string) {
-  if (least !== undefined && value < least) return `at least ${least}${of} must be given.`;
-  return most !== undefined && value > most ? `at most ${most}${of} may be given.` : undefined;
 }
 
 function isOption({ options = [] }: FormField, value: unknown): boolean {
@@ -91,15 +97,5 @@ function isAddress(text: string): boolean {
     return new URL(text).protocol !== '';
   } catch {
     return false;
-  }
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,6 +1,7 @@
 // Hides the files named by .earshotignore from the tools. The patterns work as in .gitignore.
 import { decodeBytes } from '../../base/encodings.ts';
 import { succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
 import { type HiddenFiles, NOT_FOUND, type Workspace } from '../ports/workspace.ts';
 import { delegateWorkspace } from './delegateWorkspace.ts';
@@ -56,7 +57,7 @@ export async function readHidden(workspace: Pick<Workspace, 'folders' | 'readLoc
   if (found.length === 0) return nothing;
   const fault = found.map(({ hidden }) => hidden.fault).find((one) => one !== undefined);
   return {
-    ...(fault !== undefined && { fault }),
+    ...defined({ fault }),
     hides: (path) =>
       found.some(({ prefix, hidden }) => path.startsWith(prefix) && hidden.hides(path.slice(prefix.length))),
   };

@@ -1,4 +1,5 @@
 // Asks the user a question: logs it before it is shown, asks again after a restart, and accepts one answer.
+import { defined } from '../../base/json/defined.ts';
 import { type EventDraft } from '../../protocol/event.ts';
 import { type FormField } from '../../protocol/page/form.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -73,11 +74,7 @@ async function untilUsable(
           conversation: log.id,
           id,
           text: question,
-          ...(options !== undefined && { options }),
-          ...(several !== undefined && { several }),
-          ...(fields !== undefined && { fields }),
-          ...(call !== undefined && { call }),
-          ...(problem !== undefined && { problem }),
+          ...defined({ options, several, fields, call, problem }),
         },
         signal,
       );
@@ -92,12 +89,12 @@ async function untilUsable(
 
 /** Free text is accepted even if options are offered; only the type of the answer is checked. */
 function whyUnusable(answer: InquiryAnswer['answer'], several: boolean): string | undefined {
-  if (several) return typeof answer === 'string' ? 'answer: several may be chosen, so a list is wanted.' : undefined;
-  return typeof answer === 'string' ? undefined : 'answer: one text is wanted, not a list.';
+  if (several) return typeof answer === 'string' ? 'Several may be chosen, so a list is wanted.' : undefined;
+  return typeof answer === 'string' ? undefined : 'One text is wanted, not a list.';
 }
 
 function whyUnfit(fields: readonly FormField[], answer: InquiryAnswer['answer']): string | undefined {
-  if (typeof answer !== 'string') return 'answer: one text is wanted, not a list.';
+  if (typeof answer !== 'string') return 'One text is wanted, not a list.';
   const read = readFormAnswer(fields, answer);
   return read.type === 'unusable' ? read.problem : undefined;
 }

@@ -21,7 +21,7 @@ const LONGEST_WAIT = 10_000;
 export interface PreviewDeps {
   readonly frontend: Pick<Frontend, 'requests'>;
   readonly snapshots: Snapshots;
-  readonly output: Logger;
+  readonly logger: Logger;
   readonly clock: Clock;
   readonly onDidChangeFiles?: Event<void> | undefined;
 }
@@ -60,7 +60,7 @@ export class OpenPreview {
     request: (preview: CallPreview | undefined) => ApprovalRequest,
     signal: AbortSignal,
   ): Promise<ApprovalAnswer> {
-    const { onDidChangeFiles, output } = this.#deps;
+    const { onDidChangeFiles, logger } = this.#deps;
     const { requests } = this.#deps.frontend;
     const answered = new AbortController();
     // One update covers all changes that happen before it begins.
@@ -69,7 +69,7 @@ export class OpenPreview {
     });
     const listening = this.#isPreviewed()
       ? onDidChangeFiles?.(() => {
-          const report = (error: unknown) => output.error('the preview of an approval could not be made', error);
+          const report = (error: unknown) => logger.error('the preview of an approval could not be made', error);
           void update().catch(report);
         })
       : undefined;

@@ -2,6 +2,7 @@
 import { failed } from '../../base/errors.ts';
 import { type FailureCode } from '../../base/failureCodes.ts';
 import { failureText } from '../../base/failureTexts.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type CallPreview, type FileDiff } from '../../protocol/page/diffView.ts';
 import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
 import { diffOfCall, joinMoves, OF_APPROVAL } from '../files/callDiff.ts';
@@ -83,7 +84,7 @@ export function heldToPlan(
 /** The diffs, in the form in which the card shows them after the call. */
 export function previewOf({ edits, refusal, failure }: PlannedCall, snapshots: Snapshots): CallPreview {
   const text = failureText(failure);
-  if (refusal !== undefined) return { files: [], refusal, ...(text !== undefined && { failure: text }) };
+  if (refusal !== undefined) return { files: [], refusal, ...defined({ failure: text }) };
   const changed = changesOf(edits);
   const hashed = [...changed].map(([path, { before, after }]) => ({
     path,
@@ -96,7 +97,7 @@ export function previewOf({ edits, refusal, failure }: PlannedCall, snapshots: S
     if (from !== undefined) return { path, from, kind: 'moved', added: 0, removed: 0, hunks: [] };
     const { before, after } = changed.get(path) ?? {};
     const limits = { ...OF_APPROVAL, lines, characters };
-    const diff = diffOfCall({ path, ...(before && { before }), ...(after && { after }) }, limits);
+    const diff = diffOfCall({ path, ...defined({ before, after }) }, limits);
     const shown = diff.hunks.flatMap((hunk) => hunk.lines);
     lines -= shown.length;
     characters -= shown.reduce((sum, line) => sum + line.length, 0);

@@ -1,7 +1,7 @@
-// What holds in a conversation: its own choice (model, effort, mode, approvals), else the settings, and never more than the
+// What holds in a conversation: its own choice (model, effort, mode, approvals, editor), else the settings, and never more than the
 // workspace allows.
 import { type LogEvent } from '../../protocol/event.ts';
-import { EFFORTS, type Effort, type ConversationChoice } from '../../protocol/page/controlsView.ts';
+import { EFFORTS, type Effort, type ConversationChoice, type ListedChoice } from '../../protocol/page/controlsView.ts';
 import { type SettingLimits } from '../../protocol/settingRules.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type Model } from '../ports/ports.ts';
@@ -16,8 +16,8 @@ export class Choice {
 
   fold(event: LogEvent): void {
     if (event.type !== 'choice_made') return;
-    const { model, effort, mode, approvals } = event;
-    this.#current = withChosen(this.#current, { model, effort, mode, approvals });
+    const { model, effort, mode, approvals, editor } = event;
+    this.#current = withChosen(this.#current, { model, effort, mode, approvals, editor });
   }
 }
 
@@ -34,7 +34,13 @@ export function settingsWith(settings: Settings, choice: ConversationChoice, lim
     model: choice.model ?? settings.model,
     mode: limits.mode ?? choice.mode ?? settings.mode,
     'approvals.mode': choice.approvals ?? settings['approvals.mode'],
+    editorContext: choice.editor ?? settings.editorContext,
   };
+}
+
+/** What lists show: the model that the conversation uses, also if none was chosen for it. */
+export function listedChoice(choice: ListedChoice | undefined, { model }: Pick<Settings, 'model'>): ListedChoice {
+  return { model, ...choice };
 }
 
 /** The effort to request: a level that the model has. Undefined: as its options say. */

@@ -19,7 +19,7 @@ const ACTIONS: Readonly<Partial<Record<FailureCode, NoticeActionMessage['type']>
 
 /** English texts; they are the keys of the translations. */
 const LABELS: Readonly<Record<NoticeActionMessage['type'], string>> = {
-  retry_turn: 'Retry now',
+  retry: 'Retry now',
   set_api_key: 'Set API Key',
   choose_model: 'Choose Model',
   open_settings: 'Open Settings',
@@ -30,6 +30,6 @@ export function failureAction({ code }: Pick<Failure, 'code'>): {
   readonly label: string;
   readonly message: NoticeActionMessage;
 } {
-  const type = ACTIONS[code] ?? 'retry_turn';
+  const type = ACTIONS[code] ?? 'retry';
   return { label: code === 'limit' ? CONTINUE : LABELS[type], message: { type } };
 }

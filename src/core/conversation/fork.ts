@@ -1,6 +1,7 @@
 // Creates the events of a fork: the history up to the end of a cycle, notifications pending at that point, and the
 // fork's origin. Pure.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../protocol/event.ts';
 import { type Notification } from '../../protocol/notification.ts';
 import { type ConversationChoice } from '../../protocol/page/controlsView.ts';
@@ -63,7 +64,7 @@ export function choiceIn(events: readonly LogEvent[]): ConversationChoice {
 
 /** The fork's origin. */
 export function forkedDraft({ id, through, request }: Pick<ForkDeps, 'id' | 'through' | 'request'>): EventDraft {
-  return { type: 'forked', from: id, through, ...(request !== undefined && { request }) };
+  return { type: 'forked', from: id, through, ...defined({ request }) };
 }
 
 /** The whole log of the fork. It keeps the key, because blocks of the shared history contain it. */

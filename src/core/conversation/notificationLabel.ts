@@ -5,14 +5,17 @@ import { type Notification } from '../../protocol/notification.ts';
 import { type NotificationLabel } from '../../protocol/page/pendingView.ts';
 import { nameOfSubject } from '../../protocol/scopes.ts';
 
+/** Sources whose notifications name their sender in `data.from`. */
+const SENT: ReadonlySet<string> = new Set(['message', 'output', 'script']);
+
 export function labelNotification({
   kind,
   subject = '',
   data,
 }: Pick<Notification, 'kind' | 'subject' | 'data'>): NotificationLabel {
   const { source, name } = kind;
-  // The sender of a message says more than its id, which is for the model.
-  if (source === 'message') {
+  // The sender of a message says more than its id, which is for the model. Lines have no subject.
+  if (SENT.has(source)) {
     const from = data?.['from'];
     const label = data?.['from_user'] === true ? MESSAGE_OF_USER : kindLabel(kind);
     return { source, name, label, subject: typeof from === 'string' ? printPath(from) : '' };

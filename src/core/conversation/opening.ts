@@ -1,5 +1,6 @@
 // Opens a conversation: as its owner if no other window is, otherwise as a follower.
 import { describeError, FailureError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import {
   type FollowedLog,
   type HeldLock,
@@ -11,7 +12,7 @@ import {
 
 export interface OpeningPorts {
   readonly store: Store;
-  readonly lock?: Lock;
+  readonly lock: Lock;
 }
 
 export interface Opening {
@@ -22,17 +23,17 @@ export interface Opening {
 
 export async function openOrFollow({ store, lock }: OpeningPorts, id: string): Promise<Result<Opening>> {
   try {
-    const held = await lock?.acquire(id);
-    if (lock === undefined || held !== undefined) {
+    const held = await lock.acquire(id);
+    if (held !== undefined) {
       const opened = await store.open(id);
-      if (opened.ok) return succeeded({ opened: opened.value, ...(held !== undefined && { lock: held }) });
-      await held?.release();
+      if (opened.ok) return succeeded({ opened: opened.value, lock: held });
+      await held.release();
       return opened;
     }
     const followed = await store.follow(id);
     if (!followed.ok) return followed;
     const owner = await lock.owner(id);
-    return succeeded({ opened: followed.value, ...(owner !== undefined && { owner }) });
+    return succeeded({ opened: followed.value, ...defined({ owner }) });
   } catch (error) {
     if (error instanceof FailureError) return { ok: false, failure: error.failure };
     return failed(
@@ -45,11 +46,11 @@ export async function openOrFollow({ store, lock }: OpeningPorts, id: string): P
 
 /** Runs one short action as owner of a conversation that is not open in this window, and closes its log afterwards. */
 export async function withOwned<T>(
-  { store, lock }: OpeningPorts,
+  ports: OpeningPorts,
   id: string,
   action: (opened: OpenedLog) => Promise<T>,
 ): Promise<Result<T>> {
-  const opening = await openOrFollow({ store, ...(lock && { lock }) }, id);
+  const opening = await openOrFollow(ports, id);
   if (!opening.ok) return opening;
   const { opened, lock: held } = opening.value;
   if (!('file' in opened)) {

@@ -1,5 +1,6 @@
 // Parses a patch in the form “*** Begin Patch”: files to add, update, move and delete, hunk by hunk. Pure.
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { HEADER, MOVE } from './patchPaths.ts';
 
 export interface Hunk {
@@ -115,7 +116,7 @@ function parseUpdate(path: string, { lines, from, to }: Body): Result<FilePatch>
   const idle = hunks.find((hunk) => hunk.lines.every(({ sign }) => sign === ' '));
   if (idle !== undefined) return malformed(idle.at, 'a hunk changes nothing: it has no line with - or +');
   if (hunks.length === 0 && target === undefined) return malformed(from, `there is no hunk for ${path}`);
-  return succeeded({ type: 'update', path, ...(target !== undefined && { to: target }), hunks });
+  return succeeded({ type: 'update', path, ...defined({ to: target }), hunks });
 }
 
 /** Blank lines before the next header belong to the patch, not to the file. */

@@ -1,5 +1,6 @@
 // Joins the shown parts of a file, which must be parts of the same bytes. Pure.
 import { type SeenPart } from '../../protocol/event.ts';
+import { type FileFreshness } from '../../protocol/page/freshnessView.ts';
 
 /** Only what an edit or a diff showed of the bytes. */
 export const SHOWN_IN_PART: SeenPart = { ranges: [], of: 0 };
@@ -21,7 +22,10 @@ export function joinParts(one: SeenPart, other: SeenPart): SeenPart | undefined 
 
 /** Such as `only lines 1–40, 90–99 of 120`. */
 export function printPart({ ranges, of }: SeenPart): string {
-  if (ranges.length === 0) return 'only small parts';
-  const parts = ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`));
-  return `only lines ${parts.join(', ')} of ${of}`;
+  return ranges.length === 0 ? 'only small parts' : `only lines ${printRanges(ranges)} of ${of}`;
+}
+
+/** Such as `1–40, 99`. */
+export function printRanges(ranges: SeenPart['ranges'] | FileFreshness['lines'] = []): string {
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(', ');
 }

@@ -4,15 +4,21 @@ import { type OtherConversation } from '../../protocol/page/conversationsView.ts
 import { type FolderFacts } from '../../protocol/page/folderView.ts';
 import { type Level, worseLevel } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { type ChatHead, type HeldReason, type Obstacle } from '../../protocol/webview.ts';
+import { type ChatHead, type HeldReason, type Obstacle, type Meter } from '../../protocol/webview.ts';
 import { countDeliverable } from '../agent/delivery.ts';
 import { effortFor } from '../conversation/choices.ts';
 import { attachmentName } from '../conversation/attachments.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type Model } from '../ports/ports.ts';
-import { readMeter } from './meter.ts';
+import { countFreshness } from '../knowledge/freshness.ts';
+import { type ListedWake } from '../wakes/wakes.ts';
 import { viewPending } from './pendingView.ts';
 import { suggestionsFor } from './suggestions.ts';
+import { usedBy } from '../agent/limits.ts';
+import { type Projections } from '../conversation/projections/project.ts';
+import { type DueView } from '../../protocol/page/handlesView.ts';
+import { type SetWake } from '../conversation/wakes.ts';
+import { isTimer } from '../wakes/wakeTexts.ts';
 
 /** The number of notifications that the status bar lists. */
 const NEWEST = 5;
@@ -27,7 +33,7 @@ export interface PendingSummary {
 interface ShownConversation {
   readonly log: Pick<ConversationLog, 'state'>;
   readonly running: boolean;
-  readonly heldBack?: HeldReason;
+  readonly heldBack?: HeldReason | undefined;
   /** False: another window owns it. */
   readonly owned?: boolean;
 }
@@ -57,11 +63,11 @@ export function emptyChatHead(
     obstacles: [],
     todo: [],
     handles: [],
+    due: [],
   };
 }
 
-/** The parts of the head that depend on the shown conversation and the model; others are set elsewhere. */
-export function conversationHead(shown: {
+export interface HeadInput {
   readonly live: ShownConversation | undefined;
   readonly model: ShownModel;
   /** What was chosen for the conversation; absent: nothing. */
@@ -76,9 +82,14 @@ export function conversationHead(shown: {
   readonly rules?: number;
   /** Absent: suggestions are set elsewhere. */
   readonly folder?: FolderFacts | undefined;
+  /** Its timers and conditions with what is known about them; absent: as the log has them. */
+  readonly due?: readonly ListedWake[];
   /** The title of another conversation; empty: not known. */
   titleOf?(conversation: string): string;
-}): Partial<ChatHead> {
+}
+
+/** The parts of the head that depend on the shown conversation and the model; others are set elsewhere. */
+export function conversationHead(shown: HeadInput): Partial<ChatHead> {
   const { live, model, settings, pending, canSend, obstacles, others } = shown;
   const parent = live?.log.state.summary.subagent?.parent;
   return {
@@ -110,10 +121,12 @@ export function conversationHead(shown: {
       }),
     ),
     meter: live === undefined ? null : readMeter(live.log.state, model, settings),
+    freshness: live === undefined ? null : countFreshness(live.log.state.seen),
     obstacles,
     ...(shown.folder !== undefined && { suggestions: suggestionsFor(shown.folder, model, settings) }),
     parent: parent === undefined ? null : { id: parent, title: shown.titleOf?.(parent) ?? '' },
     todo: live?.log.state.todo.items ?? [],
+    due: viewDue(shown.due ?? listLogged(live?.log.state.wakes.all ?? [])),
   };
 }
 
@@ -139,4 +152,54 @@ export function summarizePending(
   const worst = plan.entries.reduce<Level | null>((level, entry) => worseLevel(level ?? 'info', entry.level), null);
   const newest = plan.entries.slice(0, NEWEST).map(({ message }) => (message.split('\n')[0] ?? '').replace(/:$/, ''));
   return { count: plan.shown.length + plan.counted.length, worst, newest };
+}
+
+/** Null until an endpoint has counted anything. */
+function readMeter(
+  { usage, messages }: Projections,
+  model: Pick<Model, 'contextWindow'>,
+  settings: Settings,
+): Meter | null {
+  const { tokens, cost } = usedBy(usage, settings);
+  if (tokens === 0) return null;
+  const context = usage.contextTokens(
+    () => messages.all,
+    () => '',
+  );
+  return {
+    context: context / model.contextWindow,
+    tokens,
+    notificationTokens: usage.notifications,
+    cost: cost ?? null,
+  };
+}
+
+/** Soonest first. */
+export function viewDue(listed: readonly ListedWake[]): readonly DueView[] {
+  return listed.toSorted((a, b) => a.next - b.next).map(viewWake);
+}
+
+/** From the log alone, where what is known about each part of a condition is not. */
+export function listLogged(all: readonly SetWake[]): readonly ListedWake[] {
+  return all.map((wake) => {
+    const { every, last, until } = wake;
+    return { wake, next: every === undefined ? until : last + every, facts: [] };
+  });
+}
+
+function viewWake({ wake, next, facts }: ListedWake): DueView {
+  const { name, when, note, every, most, fires } = wake;
+  const timer = isTimer(wake);
+  return {
+    name,
+    timer,
+    next: new Date(next).toISOString(),
+    note,
+    ...(when !== undefined && !timer && { when }),
+    // Evidence may be long; the model gets it whole.
+    facts: timer
+      ? []
+      : facts.map(({ truth, evidence }) => ({ truth, evidence: evidence.split('\n', 1).join('').slice(0, 300) })),
+    ...(every !== undefined && { left: most - fires }),
+  };
 }

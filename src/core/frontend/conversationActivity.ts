@@ -1,18 +1,28 @@
-// Tracks the activity of conversations that this window does not show: running, waiting for the user, failed, unread.
+// Tracks the activity of conversations that are not shown: running, waiting for the user, failed, unread.
+import { defined } from '../../base/json/defined.ts';
+import { type LogEvent } from '../../protocol/event.ts';
 import { type ConversationActivity, type OtherConversation } from '../../protocol/page/conversationsView.ts';
-import { type ConversationChange, type LiveConversation } from '../conversation/liveConversation.ts';
 import { type RequestsClient } from '../client/requests.ts';
 
+export interface KnownConversation {
+  readonly title: string;
+  readonly running: boolean;
+  readonly subagent?: { readonly name: string; readonly parent: string } | undefined;
+  /** The model that it uses; absent: not known. */
+  readonly model?: string | undefined;
+}
+
 export interface ConversationActivityDeps {
-  get(conversation: string): LiveConversation | undefined;
+  /** Undefined: it is not open. */
+  get(conversation: string): KnownConversation | undefined;
   readonly requests: Pick<RequestsClient, 'all'>;
-  shown(): string | undefined;
+  isShown(conversation: string): boolean;
 }
 
 export class Activities {
   readonly #deps: ConversationActivityDeps;
-  /** Conversations that were open in this window, with their last known titles. */
-  readonly #known = new Map<string, { readonly title: string; readonly subagent: string | undefined }>();
+  /** Conversations that were open, as they were last. */
+  readonly #known = new Map<string, KnownConversation>();
   /** The outcome of the last turn that ended while the conversation was not shown. */
   readonly #ended = new Map<string, 'failed' | 'unread'>();
 
@@ -20,17 +30,14 @@ export class Activities {
     this.#deps = deps;
   }
 
-  changed({ conversation, folded }: ConversationChange): void {
-    const live = this.#deps.get(conversation);
-    if (live !== undefined) {
-      const { title, subagent } = live.log.state.summary;
-      this.#known.set(conversation, { title, subagent: subagent?.name });
-    }
-    if (folded?.event.type !== 'turn_ended' || conversation === this.#deps.shown()) return;
+  /** Call when the conversation, or what it asks, has changed. */
+  changed(conversation: string, event?: LogEvent): void {
+    const known = this.#deps.get(conversation);
+    if (known !== undefined) this.#known.set(conversation, known);
+    if (event?.type !== 'turn_ended' || this.#deps.isShown(conversation)) return;
     // The end of a subagent is reported to the agent that started it.
-    if (live?.log.state.summary.subagent !== undefined) return;
-    const { outcome } = folded.event;
-    if (outcome !== 'stopped') this.#ended.set(conversation, outcome === 'error' ? 'failed' : 'unread');
+    if (known?.subagent !== undefined) return;
+    if (event.outcome !== 'stopped') this.#ended.set(conversation, event.outcome === 'error' ? 'failed' : 'unread');
   }
 
   /** Call when the conversation is shown to the user. */
@@ -54,21 +61,20 @@ export class Activities {
   /**
    * The conversations to open again after a restart. With a subagent, also its parent, which is notified of its end.
    */
-  get running(): string[] {
-    const running = this.others.filter(({ activity }) => activity !== 'failed' && activity !== 'unread');
-    const ids = running.flatMap(({ id }) => [id, this.#deps.get(id)?.log.state.summary.subagent?.parent ?? id]);
-    return [...new Set(ids)];
+  runningBeside(shown: string | undefined): string[] {
+    const running = this.othersThan(shown).filter(({ activity }) => activity !== 'failed' && activity !== 'unread');
+    return [...new Set(running.flatMap(({ id }) => [id, this.#deps.get(id)?.subagent?.parent ?? id]))];
   }
 
   /** All conversations with an activity, except the shown one. */
-  get others(): readonly OtherConversation[] {
-    const shown = this.#deps.shown();
-    return [...this.#known].flatMap(([id, { title, subagent }]) => {
+  othersThan(shown: string | undefined): readonly OtherConversation[] {
+    return [...this.#known].flatMap(([id, last]) => {
       const activity = id === shown ? undefined : this.activityOf(id);
       if (activity === undefined) return [];
-      const choice = this.#deps.get(id)?.log.state.choice.current;
-      const model = choice?.model === undefined ? {} : { model: choice.model };
-      return [{ id, title, activity, ...model, ...(subagent !== undefined && { subagent }) }];
+      const open = this.#deps.get(id);
+      const { title, subagent } = open ?? last;
+      const model = open?.model;
+      return [{ id, title, activity, ...defined({ model }), ...(subagent && { subagent: subagent.name }) }];
     });
   }
 }

@@ -1,6 +1,7 @@
 // Derives from the top level of a folder what can be suggested there. What must fail is not a fact: tests need their
 // program, and scripts their packages.
 import * as z from 'zod';
+import { defined } from '../../base/json/defined.ts';
 import { parseObject } from '../../base/json/outsideJson.ts';
 import { type FolderFacts } from '../../protocol/page/folderView.ts';
 import { type FolderEntry } from '../ports/workspace.ts';
@@ -39,8 +40,7 @@ export async function folderFacts(input: FolderInput): Promise<FolderFacts> {
     trusted,
     empty: [...names].every((name) => name.startsWith('.')),
     code: [...names].some((name) => PROJECT.test(name)) || files.some((name) => CODE.test(name)),
-    ...(readme !== undefined && { readme }),
-    ...(tests !== undefined && { tests }),
+    ...defined({ readme, tests }),
     ...(trusted && node?.['check'] !== undefined && { check: 'check' }),
   };
 }

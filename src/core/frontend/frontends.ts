@@ -1,4 +1,5 @@
 // Combines several front ends into one: renders to all. What the user is asked is in one register, which they all show.
+import { within } from '../../base/async.ts';
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { Requests } from '../client/requests.ts';
 import { type Clock, type Frontend, type Logger, type PartialAnswer, type QueuedMessage } from '../ports/ports.ts';
@@ -6,7 +7,7 @@ import { type Clock, type Frontend, type Logger, type PartialAnswer, type Queued
 /** After this time, the next front end is offered the queued messages. */
 const LONGEST_RETURN = 10_000;
 
-export type AttachedFrontend = Pick<Frontend, 'render'> & Partial<Pick<Frontend, 'returnMessages'>>;
+export type AttachedFrontend = Partial<Pick<Frontend, 'render' | 'returnMessages'>>;
 
 /** No front end can harm another: errors of one are logged. */
 export class Frontends implements Frontend {
@@ -28,7 +29,7 @@ export class Frontends implements Frontend {
   }
 
   render(conversation: string, partial: PartialAnswer): void {
-    for (const frontend of this.#attached) this.#guard(() => frontend.render(conversation, partial));
+    for (const frontend of this.#attached) this.#guard(() => frontend.render?.(conversation, partial));
   }
 
   /** Offers the messages to one front end after the other, so that only one gets them. */
@@ -46,15 +47,11 @@ export class Frontends implements Frontend {
   ): Promise<boolean> {
     const kept = this.#guard(() => frontend.returnMessages?.(conversation, texts));
     if (kept === undefined) return false;
-    const { promise: late, resolve } = Promise.withResolvers<false>();
-    const timer = this.#clock.after(LONGEST_RETURN, () => resolve(false));
     try {
-      return await Promise.race([kept, late]);
+      return (await within(this.#clock, LONGEST_RETURN, kept)) ?? false;
     } catch (error) {
       this.#report(error);
       return false;
-    } finally {
-      timer.dispose();
     }
   }
 

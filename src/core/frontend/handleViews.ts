@@ -1,4 +1,4 @@
-// Background commands and subagents as front ends show them, and the user's message to the model about one.
+// Background commands and subagents as front ends show them.
 import { type Handle } from '../ports/handles.ts';
 import { describeHandleState, isSuccess } from '../tools/handleTexts.ts';
 import { type HandleView } from '../../protocol/page/handlesView.ts';
@@ -32,21 +32,13 @@ async function viewHandle(handle: NamedHandle, tokensOf: (conversation: string) 
     command: handle.process.command,
     state: state !== 'stopped' ? state : isSuccess(status) ? 'stopped' : 'failed',
     detail: describeHandleState(handle),
+    ...(isJustRunning(handle) && { since: status.startedAt }),
     output: await handle.lastLines(SHOWN_OUTPUT),
     ...(agent && { agent: { conversation: agent.conversation, tokens: tokensOf(agent.conversation) } }),
   };
 }
 
-/** The message to the model about a background command. */
-export function askAboutHandle(name: string, state: string, lastLines: string): string {
-  const asked = `Look at the background command “${name}”: ${state}.`;
-  return lastLines === '' ? asked : `${asked}\nIts last lines:\n\n${quoteLines(lastLines)}`;
-}
-
-/** Indents the output, so that it cannot end the quote. */
-function quoteLines(lines: string): string {
-  return lines
-    .split('\n')
-    .map((line) => `    ${line}`)
-    .join('\n');
+function isJustRunning({ process: { status }, hasEnded, prompt }: Handle): boolean {
+  const { lost, unknown, waitsFor } = status;
+  return !hasEnded && lost !== true && unknown === undefined && waitsFor === undefined && prompt === undefined;
 }

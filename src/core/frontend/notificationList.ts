@@ -1,7 +1,7 @@
-// Lists all notifications of a conversation for the Notifications view: grouped by state, filtered, with their tokens
-// by kind. Pure.
+// Lists all notifications of a conversation for the Notifications view: grouped by state and filtered. Pure.
+import { defined } from '../../base/json/defined.ts';
 import { type LogEvent } from '../../protocol/event.ts';
-import { type Level, printKind } from '../../protocol/notification.ts';
+import { type Level } from '../../protocol/notification.ts';
 import { type NotificationLabel } from '../../protocol/page/pendingView.ts';
 import { nameInScope } from '../../protocol/scopes.ts';
 import { labelNotification } from '../conversation/notificationLabel.ts';
@@ -39,13 +39,6 @@ export interface NotificationFilter {
 export interface NotificationList {
   /** Newest first. */
   readonly groups: ReadonlyMap<ListedState, readonly ListedNotification[]>;
-  /** Usage of all delivered notifications, whether or not the filter shows them; most tokens first. */
-  readonly usage: readonly {
-    readonly label: string;
-    readonly kind: string;
-    readonly tokens: number;
-    readonly count: number;
-  }[];
   /** Every source that occurs. */
   readonly sources: readonly string[];
 }
@@ -56,7 +49,7 @@ export function listNotifications(events: Iterable<LogEvent>, filter: Notificati
     all.filter((one) => passes(one, filter)),
     ({ state }) => state,
   );
-  return { groups, usage: usageByKind(all), sources: [...new Set(all.map(({ source }) => source))].sort() };
+  return { groups, sources: [...new Set(all.map(({ source }) => source))].sort() };
 }
 
 function groupBy<Key>(all: readonly ListedNotification[], keyOf: (one: ListedNotification) => Key) {
@@ -77,7 +70,7 @@ function listed({ notification, state, receipt, reason }: NotificationRecord): L
     ...labelNotification(notification),
     id,
     state: stateOf(state, reason),
-    ...(detail !== undefined && { detail }),
+    ...defined({ detail }),
     level,
     origin,
     at,
@@ -85,7 +78,7 @@ function listed({ notification, state, receipt, reason }: NotificationRecord): L
     // The block does not contain the texts of merged and counted notifications.
     tokens: state === 'shown' ? estimateTokens(message) + FRAME_TOKENS : 0,
     receipt,
-    ...(path !== undefined && { path }),
+    ...defined({ path }),
   };
 }
 
@@ -110,17 +103,4 @@ function passes(one: ListedNotification, { text, states, levels, sources }: Noti
   if (text === '') return true;
   const wanted = text.toLowerCase();
   return [one.label, one.subject, one.message].some((part) => part.toLowerCase().includes(wanted));
-}
-
-function usageByKind(all: readonly ListedNotification[]): NotificationList['usage'] {
-  const delivered = all.filter(({ state }) => state === 'delivered');
-  const kinds = groupBy(delivered, printKind);
-  return [...kinds]
-    .map(([kind, alike]) => ({
-      kind,
-      label: alike[0]?.label ?? kind,
-      tokens: alike.reduce((sum, { tokens }) => sum + tokens, 0),
-      count: alike.length,
-    }))
-    .sort((one, other) => other.tokens - one.tokens);
 }

@@ -1,4 +1,6 @@
 // Determines whether pending notifications wake an idle model or interrupt an answering one, and limits both. Pure.
+import { defined } from '../../base/json/defined.ts';
+import { KINDS, type KindDescription } from '../../protocol/kinds.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';
 import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -14,16 +16,29 @@ const LONGEST_BACK_OFF = 600_000;
 type Wish = 'passive' | 'wake' | 'interrupt';
 
 /** Kinds of the conversation's own handles, which are published only to their owner. */
-const WAKING: ReadonlySet<string> = new Set(['tool.stopped', 'tool.failed', 'tool.waiting']);
+const WAKING: ReadonlySet<string> = new Set(
+  Object.entries<KindDescription>(KINDS).flatMap(([kind, { wakes }]) => (wakes === 'always' ? [kind] : [])),
+);
+
+/** The standing wakes of a conversation: its projection `wakes`. */
+export interface Grants {
+  /** The notification is within the number and the time of its grant. */
+  isGranted(notification: Notification): boolean;
+  /** A condition waits for what the notification says, and wakes the model instead. */
+  covers(notification: Notification): boolean;
+}
 
 /** What one notification would do if no limit held it back. */
-export function wishOf(notification: Notification, settings: Settings): Wish {
+export function wishOf(notification: Notification, settings: Settings, grants: Grants): Wish {
   const allowed = settings['notifications.activation'];
   if (allowed === 'passive' || !isWanted(notification, settings)) return 'passive';
   // The user did it on purpose and is present: it goes with the user's next message.
   if (notification.data?.['deliberate'] === true) return 'passive';
   if (levelOf(notification, settings) === 'critical') return allowed;
-  const wakes = WAKING.has(printKind(notification.kind)) || isMention(notification);
+  const { wake, grant, kind } = notification;
+  if (grant !== undefined) return wake === true && grants.isGranted(notification) ? 'wake' : 'passive';
+  const ofOwnHandle = WAKING.has(printKind(kind)) && !grants.covers(notification);
+  const wakes = wake === true || ofOwnHandle || isMention(notification);
   return wakes ? 'wake' : 'passive';
 }
 
@@ -53,12 +68,13 @@ export interface ActivationInput {
   readonly woken: ReadonlyMap<string, WakeHistory>;
   /** The model may be called without an act of the user. */
   readonly mayAsk: boolean;
+  readonly grants: Grants;
 }
 
 export type Activation =
   | { readonly type: 'wait' }
-  /** `kinds`: the kinds that cause it. */
-  | { readonly type: 'wake' | 'interrupt'; readonly kinds: ReadonlySet<string> }
+  /** `kinds`: the kinds that cause it, except those that a grant of the user allows: they have limits of their own. */
+  | { readonly type: 'wake' | 'interrupt'; readonly kinds: ReadonlySet<string>; readonly granted?: true }
   /** `until`: when to decide again; absent: only the user can change it. */
   | { readonly type: 'held'; readonly reason: HeldReason; readonly until?: number };
 
@@ -66,12 +82,22 @@ export function decideActivation(input: ActivationInput): Activation {
   if (input.doing === 'busy') return { type: 'wait' };
   const streaming = input.doing === 'answering';
   const kinds = new Set<string>();
+  let granted = false;
   for (const notification of input.pending) {
-    const wish = wishOf(notification, input.settings);
-    if (wish === 'interrupt' || (wish === 'wake' && !streaming)) kinds.add(printKind(notification.kind));
+    const wish = wishOf(notification, input.settings, input.grants);
+    if (wish === 'passive' || (wish === 'wake' && streaming)) continue;
+    if (wish === 'wake' && notification.grant !== undefined) granted = true;
+    else kinds.add(printKind(notification.kind));
   }
+  if (granted) return holdingAll(input) ?? { type: 'wake', kinds, granted };
   if (kinds.size === 0) return { type: 'wait' };
   return holding(input, kinds, streaming) ?? { type: streaming ? 'interrupt' : 'wake', kinds };
+}
+
+/** What holds also what the user granted. */
+function holdingAll({ outcome, mayAsk }: ActivationInput): Activation | undefined {
+  if (outcome === 'stopped') return { type: 'held', reason: 'stopped' };
+  return mayAsk ? undefined : { type: 'held', reason: 'model' };
 }
 
 function holding(input: ActivationInput, kinds: ReadonlySet<string>, streaming: boolean): Activation | undefined {
@@ -79,7 +105,7 @@ function holding(input: ActivationInput, kinds: ReadonlySet<string>, streaming: 
   const held = (reason: HeldReason, until?: number): Activation => ({
     type: 'held',
     reason,
-    ...(until !== undefined && { until }),
+    ...defined({ until }),
   });
   if (!input.userHasWritten) return held('not_written');
   // During the user's own turn the outcome of the previous turn does not matter.

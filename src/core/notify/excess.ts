@@ -1,5 +1,7 @@
 // Summarizes a producer's notifications above its limit: one summary for each listener and kind names every subject and
 // is replaced as it grows.
+import { ignore } from '../../base/async.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type Kind, type Level, type NotificationDraft, printKind, worseLevel } from '../../protocol/notification.ts';
 import { nameOfSubject } from '../../protocol/scopes.ts';
 import { type FileState, fileStatesOf } from '../files/fileState.ts';
@@ -13,6 +15,8 @@ interface Gathered {
   readonly origin: NotificationDraft['origin'];
   readonly first: string;
   level: Level;
+  /** One of them wakes the model. */
+  wake: boolean;
   last: string;
   /** The number of publications without a subject. */
   nameless: number;
@@ -48,11 +52,13 @@ export class Excess {
     const { kind, origin, level, at, subject } = draft;
     const key = gatheredKey(listener, kind);
     const gathered =
-      this.#gathered.get(key) ?? createGathered({ listener, kind, origin, level, first: at, last: at, newest: draft });
+      this.#gathered.get(key) ??
+      createGathered({ listener, kind, origin, level, wake: false, first: at, last: at, newest: draft });
     this.#gathered.set(key, gathered);
     gathered.newest = draft;
     gathered.last = at;
     gathered.level = worseLevel(gathered.level, level);
+    gathered.wake ||= draft.wake === true;
     if (subject === undefined) gathered.nameless += 1;
     else addSubject(gathered, subject, { count: 1, states: fileStatesOf(draft) });
     return gathered.settled.promise;
@@ -103,7 +109,7 @@ export class Excess {
     this.#delivered.delete(key);
     if (!this.#outlet.isPending(kind, subject, listener)) return false;
     // If this fails, the delivery of the replacement fails too and is reported.
-    void this.#outlet.withdraw(kind, subject, reason, listener).catch(() => undefined);
+    void this.#outlet.withdraw(kind, subject, reason, listener).catch(ignore);
     return true;
   }
 
@@ -122,6 +128,7 @@ export class Excess {
       origin,
       first,
       level: worseLevel(before.level, now.level),
+      wake: before.wake || now.wake,
       last,
       newest,
     });
@@ -151,7 +158,7 @@ function countOf({ subjects, nameless }: Gathered): number {
 function createSettled(): PromiseWithResolvers<void> {
   const settled = Promise.withResolvers<void>();
   // The publisher gets the failure; if nobody awaits the promise, that must not be an unhandled rejection.
-  settled.promise.catch(() => undefined);
+  settled.promise.catch(ignore);
   return settled;
 }
 
@@ -160,9 +167,9 @@ function isAlone({ subjects, nameless, newest }: Gathered): boolean {
 }
 
 function summaryDraft(gathered: Gathered): NotificationDraft {
-  const { kind, level, origin, nameless, subjects, first, last } = gathered;
+  const { kind, level, origin, nameless, subjects, first, last, newest } = gathered;
   const count = countOf(gathered);
-  if (isAlone(gathered)) return { ...gathered.newest, data: { ...gathered.newest.data, count } };
+  if (isAlone(gathered)) return { ...newest, data: { ...newest.data, count } };
   const files = [...subjects.values()].flatMap(({ states }) => states).map((state) => ({ ...state, complete: false }));
   const names = [...subjects.keys()].map((subject) => printName(nameOfSubject(subject)));
   const what = `${subjects.size + nameless} of ${printKind(kind)}`;
@@ -176,6 +183,7 @@ function summaryDraft(gathered: Gathered): NotificationDraft {
     subject: summarySubject(gathered),
     scopes: [...subjects.keys()],
     data: { summary: true, count, first, ...(files.length > 0 && { files }) },
+    ...(gathered.wake && { wake: true, ...defined({ grant: newest.grant }) }),
   };
 }
 

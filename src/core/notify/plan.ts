@@ -1,10 +1,19 @@
 // Plans a block: filters, merges, groups, orders and caps the pending notifications. Pure.
 import { wholeCharacters } from '../../base/text.ts';
-import { LEVELS, type Level, type Notification, printKind, READ_NOTIFICATIONS } from '../../protocol/notification.ts';
+import {
+  LEVELS,
+  type Level,
+  type Notification,
+  printKind,
+  READ_NOTIFICATIONS,
+  type Kind,
+  worseLevel,
+} from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { countSubjects, joinAlike } from './group.ts';
 import { type Entry, type KindCount, type Outline } from './outline.ts';
 import { isWanted, levelOf } from './wanted.ts';
+import { nameOfSubject } from '../../protocol/scopes.ts';
+import { countNames, listNames, printName } from './nameList.ts';
 
 /** Every pending id is in exactly one of the lists. */
 export interface Plan extends Outline {
@@ -107,11 +116,15 @@ function entryOf({ newest, older, first, position }: Merged, settings: Settings)
   };
 }
 
-/** More than five of one kind, single or in a summary, become one entry that names them all. */
+/**
+ * More than five of one kind, single or in a summary, become one entry that names them all. Occurrences with a text below
+ * their first line, such as lines of a script, have no name that could stand for them.
+ */
 function group(entries: readonly Entry[]): Entry[] {
   const kinds = new Map<string, Entry[]>();
   for (const entry of entries) {
-    const key = JSON.stringify([entry.source, entry.name]);
+    const isOccurrence = entry.subject === '' && entry.subjects === undefined && entry.message.includes('\n');
+    const key = JSON.stringify([entry.source, entry.name, isOccurrence && entry.id]);
     const alike = kinds.get(key);
     if (alike === undefined) kinds.set(key, [entry]);
     else alike.push(entry);
@@ -225,4 +238,49 @@ function countKinds(entries: readonly Entry[]): Map<string, number> {
     counts.set(kind, (counts.get(kind) ?? 0) + entry.count);
   }
   return counts;
+}
+
+/** The length of the shorter text, used if the whole list is too long for the block. */
+const SHORT_LIMIT = 600;
+
+/** The newest notification counts as shown; the others are merged into it. */
+function joinAlike(alike: readonly Entry[]): Entry {
+  const [oldest] = alike;
+  const newest = alike.at(-1);
+  if (newest === undefined || oldest === undefined) throw new Error('a group has members');
+  const names = namesOf(alike);
+  const what = `${names.length} of ${printKind(newest)}`;
+  return {
+    ...newest,
+    // If the origins differ, the host is the origin of the list.
+    origin: alike.every((entry) => entry.origin === newest.origin) ? newest.origin : 'host',
+    level: alike.reduce<Level>((level, entry) => worseLevel(level, entry.level), 'info'),
+    first: oldest.first,
+    position: oldest.position,
+    count: alike.reduce((sum, entry) => sum + entry.count, 0),
+    merged: alike.flatMap((entry) => (entry === newest ? entry.merged : [...entry.merged, entry.id])),
+    message: listNames(what, names),
+    shorter: countNames(what, names, SHORT_LIMIT),
+  };
+}
+
+/** Counts subjects by folder, for a list that is too long. */
+function countSubjects(kind: Kind, subjects: readonly string[]): string {
+  const names = subjects.map((subject) => printName(nameOfSubject(subject)));
+  return countNames(`${names.length} of ${printKind(kind)}`, names, SHORT_LIMIT);
+}
+
+/** Each name once: a subject may have its own entry and also be in a summary. */
+function namesOf(alike: readonly Entry[]): string[] {
+  const times = new Map<string, number>();
+  for (const { subject, subjects, message, count } of alike) {
+    if (subjects === undefined) {
+      // Without a subject, the first line of the message.
+      const name = printName(subject === '' ? (message.split('\n', 1)[0] ?? '') : nameOfSubject(subject));
+      times.set(name, (times.get(name) ?? 0) + count);
+    } else
+      for (const one of subjects)
+        times.set(printName(nameOfSubject(one)), times.get(printName(nameOfSubject(one))) ?? 1);
+  }
+  return [...times].map(([name, count]) => (count > 1 ? `${name} (${count} times)` : name));
 }

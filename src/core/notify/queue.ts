@@ -12,6 +12,9 @@ import { type ConversationLog } from '../conversation/log.ts';
 import { failureEndedBy } from '../conversation/projections/reportedFailures.ts';
 import { type Ids } from '../ports/ports.ts';
 
+/** The field of `data` that marks what the user has requested, which may be longer. */
+export const REQUESTED = 'requested';
+
 const RECONNECTED = 'mcp.reconnected' satisfies keyof typeof RECOVERIES;
 
 /**
@@ -71,7 +74,8 @@ function isOfUnreportedLoss({ state }: ConversationLog, { kind, subject }: Notif
 }
 
 function bound({ tools }: ConversationLog, { kind, message, data }: NotificationDraft): string {
-  if (message.length <= (data?.['summary'] === true ? LIST_LIMIT : MESSAGE_LIMIT)) return message;
+  const mayBeLong = data?.['summary'] === true || data?.[REQUESTED] === true;
+  if (message.length <= (mayBeLong ? LIST_LIMIT : MESSAGE_LIMIT)) return message;
   const tool = tools?.withRestOf(kind.source);
   const pointer = tool === undefined ? '… (cut here)' : `… (cut here; ${tool} has the rest)`;
   return wholeCharacters(message, MESSAGE_LIMIT - pointer.length) + pointer;

@@ -1,5 +1,6 @@
 // Throttles the publications of a producer: the first of a subject at once, then one every 2 s; a summary above 50 a
 // minute.
+import { ignore } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Kind, type NotificationDraft, printKind } from '../../protocol/notification.ts';
 import { type Clock, type Publisher } from '../ports/ports.ts';
@@ -162,7 +163,7 @@ export class ThrottledPublisher implements Publisher, Disposable {
     if (this.#excess.isEmpty) return;
     this.#lastSummary = this.#deps.clock.monotonic();
     // The publisher gets the failure.
-    void this.#excess.deliver().catch(() => undefined);
+    void this.#excess.deliver().catch(ignore);
   }
 }
 
@@ -170,6 +171,6 @@ function createSettle(): Settle {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const settled = promise.then(() => undefined);
   // The publisher gets the failure; if nobody awaits the promise, that must not be an unhandled rejection.
-  settled.catch(() => undefined);
+  settled.catch(ignore);
   return { promise: settled, follow: (delivered) => resolve(delivered) };
 }

@@ -1,4 +1,5 @@
 // Applies the settings to a notification: whether it is shown, and its level. Filtered notifications stay in the log.
+import { anyOf } from '../../protocol/kinds.ts';
 import { type Level, type Notification, printKind } from '../../protocol/notification.ts';
 import { nameInScope } from '../../protocol/scopes.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -13,7 +14,8 @@ export function isWanted(notification: Notification, settings: Settings): boolea
 }
 
 export function levelOf({ kind, level }: Notification, settings: Settings): Level {
-  return settings['notifications.levels'][printKind(kind)] ?? level;
+  const levels = settings['notifications.levels'];
+  return levels[printKind(kind)] ?? levels[anyOf(kind.source)] ?? level;
 }
 
 /** `data.tool` names the tool that a `tool.*` notification comes from. */

@@ -3,6 +3,7 @@ import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
+import { type WantedLines } from './producers.ts';
 import { type ObservedProcess, type SupervisedCommand } from './processes.ts';
 
 export type HandleState = 'running' | 'waiting' | 'stopped';
@@ -58,6 +59,8 @@ export interface HandleRequest {
   readonly input: boolean;
   /** With a name it is a handle from the beginning. */
   readonly name?: string | undefined;
+  /** The lines that its conversation waits for; only with a name. */
+  readonly lines?: WantedLines | undefined;
 }
 
 export interface ConversationHandles {
@@ -82,8 +85,12 @@ export interface ConversationHandles {
   keep(handle: Handle): Promise<string>;
   /** Forgets an ended command that was known only to its call. */
   drop(handle: Handle): Promise<void>;
+  /** Waits for lines of the handle after those that the model was shown, instead of those that it waited for before. */
+  watchLines(name: string, lines: WantedLines): Promise<void>;
   /** The model was shown its output up to this byte. */
   shownThrough(name: string): number;
+  /** Whether another call of the same answer is about to start it. */
+  isComing(name: string): boolean;
   /** Returns the handle; waits if another call of the same answer is about to start it. Undefined if none does. */
   awaitStart(name: string, signal: AbortSignal): Promise<Handle | undefined>;
 }

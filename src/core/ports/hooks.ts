@@ -9,6 +9,8 @@ export interface HookMoment {
   readonly mode?: ConversationChoice['mode'];
   /** The tool's name, for events about a tool. */
   readonly tool?: string;
+  /** Where the call works, in a workspace with several folders; absent: in the first one. */
+  readonly folder?: string;
   /** More input for the hook, under Claude Code's names. */
   readonly input: Readonly<Record<string, unknown>>;
 }

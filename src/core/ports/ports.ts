@@ -3,6 +3,7 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Failure, type Result } from '../../base/errors.ts';
+import { type SentRequest } from '../../protocol/client/sentRequest.ts';
 import {
   type AnsweringProgram,
   type Attachment,
@@ -12,7 +13,9 @@ import {
 } from '../../protocol/event.ts';
 import { type ConversationChoice } from '../../protocol/page/controlsView.ts';
 import { type FormField } from '../../protocol/page/form.ts';
-import { type NotificationDraft } from '../../protocol/notification.ts';
+import { type FileFreshness } from '../../protocol/page/freshnessView.ts';
+import { type LinePosition } from '../../protocol/lines/lineWatch.ts';
+import { type Notification, type NotificationDraft } from '../../protocol/notification.ts';
 import { type SettingLimits } from '../../protocol/settingRules.ts';
 import { type Effort, type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
@@ -21,7 +24,8 @@ import { type ChangedFile, type SeenState, type SeenView, type ShownFile } from 
 import { type AgentHub } from './agentHub.ts';
 import { type Hooks } from './hooks.ts';
 import { type ConversationHandles } from './handles.ts';
-import { type TouchedServer } from './mcp.ts';
+import { type EventsChange, type EventSubscriptions, type TouchedServer, type WantedEvents } from './mcp.ts';
+import { type LineWatch, type WantedLines } from './producers.ts';
 import { type ModelMessage, type Prices } from './modelMessages.ts';
 import { type NotificationRecord } from './notificationRecord.ts';
 import { type ReportedProblems } from './problems.ts';
@@ -68,6 +72,8 @@ export type ModelRequest = {
   readonly schema?: Readonly<Record<string, unknown>>;
   /** The bytes of an image that a message names; undefined if they are gone. */
   image?(hash: string): Promise<Uint8Array | undefined>;
+  /** Called before the request is sent, each time in another form. */
+  sending?(printed: Omit<SentRequest, 'through'>): void;
 };
 
 export type ModelPart =
@@ -132,8 +138,8 @@ export interface ToolContext {
   ask(question: Question): Promise<InquiryAnswer['answer'] | undefined>;
   /** The call's own id. */
   readonly call: string;
-  /** The conversation's commands; absent where none can be run. */
-  readonly handles?: ConversationHandles;
+  /** The conversation's commands. */
+  readonly handles: ConversationHandles;
   /** Whether this fingerprint is the one that was approved; if not, approval is requested again after the run. */
   isApproved(fingerprint: string): boolean;
   /** Announces a process that the call has started: changes by it and its children are attributed to the call. */
@@ -142,8 +148,21 @@ export interface ToolContext {
   interruption(signal: AbortSignal): Promise<string>;
   /** The globs that the conversation watches. */
   readonly watches: ReadonlySet<string>;
+  /** The lines that the conversation waits for, by the scope of their source. */
+  readonly lines: ReadonlyMap<string, LineWatch>;
+  /** Waits for lines of a source from this position on; `wake`: they wake the model, which the user has approved. */
+  watchLines(target: string, lines: WantedLines, position: LinePosition, wake?: boolean): Promise<void>;
+  /** The events of MCP servers that the conversation subscribed to. */
+  readonly events: EventSubscriptions;
+  /** Resolves to the subscription's name. `wake`: its events wake the model, which the user has approved. */
+  subscribeEvents(wanted: WantedEvents, wake: boolean): Promise<string>;
+  changeEvents(change: EventsChange): Promise<void>;
+  /** The message of a notification with all that came with it, such as the whole payloads of events. */
+  wholeMessage(notification: Notification): Promise<string>;
   /** All notifications of the conversation, delivered or not, oldest first, read from its log. */
   notifications(): Promise<Result<readonly NotificationRecord[]>>;
+  /** The files that the conversation knows, compared with their present state. */
+  freshness(): Promise<readonly FileFreshness[]>;
 }
 
 export interface ToolOutcome {
@@ -170,6 +189,10 @@ export interface Touched {
   readonly paths?: readonly string[];
   /** A shell's command line. */
   readonly command?: string;
+  /** Text for the input of a running command, which may execute it. */
+  readonly input?: string;
+  /** The name of the workspace folder that the command runs in; absent: the first one. */
+  readonly folder?: string | undefined;
   /** An address that the call requests. */
   readonly url?: string;
   /** Approval covers only this one call. */
@@ -178,6 +201,10 @@ export interface Touched {
   readonly task?: string;
   /** A tool of an MCP server. */
   readonly server?: TouchedServer;
+  /** The call lets something wake the model later without the user: how often and until when, for people. */
+  readonly wakes?: string;
+  /** What the approval is for, for people who do not see the arguments. */
+  readonly note?: string;
 }
 
 /** Arguments arrive parsed by `parse`. Expected failures are outcomes with `isError`; a throw is a bug. */
@@ -203,7 +230,10 @@ export interface Tool<Arguments = unknown> {
   /** The task that a call would run now; an approval is for exactly that. Undefined: it cannot be found out. */
   inspect?(args: Arguments): Promise<InspectedTask | undefined>;
   /** Why a call cannot succeed; checked before approval is requested. */
-  whyNot?(args: Arguments, context: Pick<ToolContext, 'handles'>): Failure | undefined | Promise<Failure | undefined>;
+  whyNot?(
+    args: Arguments,
+    context: Pick<ToolContext, 'conversation' | 'handles'>,
+  ): Failure | undefined | Promise<Failure | undefined>;
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
 
@@ -351,8 +381,7 @@ export interface Ports {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly store: Store;
-  /** Absent: this window is the only one. */
-  readonly lock?: Lock;
+  readonly lock: Lock;
   readonly snapshots: Snapshots;
   /** Absent: nothing is captured, so files that a command overwrites cannot be restored. */
   readonly checkpoints?: Checkpoints;
@@ -361,33 +390,27 @@ export interface Ports {
   readonly frontend: Frontend;
   /** The tools at the start; others are registered later. */
   readonly tools: readonly Tool[];
-  /**
-   * Resolves once the tools that are still being added are registered, after a few seconds at the latest. Absent:
-   * resolves at once.
-   */
-  toolsReady?(): Promise<void>;
+  /** Resolves once the tools that are still being added are registered, after a few seconds at the latest. */
+  toolsReady(): Promise<void>;
   readonly producers: readonly Producer[];
-  /** Absent: it is not known when the processes of commands run. */
-  readonly processes?: ProcessObserver;
-  /** Absent: nothing is remembered. */
-  readonly permissions?: Permissions;
-  readonly userFiles?: UserFiles;
-  /** Instructions that do not come from files: what MCP servers say about their tools. Absent: none. */
-  moreInstructions?(): readonly { readonly name: string; readonly text: string }[];
+  readonly processes: ProcessObserver;
+  readonly permissions: Permissions;
+  readonly userFiles: UserFiles;
+  /** Instructions that do not come from files: what MCP servers say about their tools. */
+  moreInstructions(): readonly { readonly name: string; readonly text: string }[];
   /** Absent: no diagnostics are reported. */
   readonly problems?: ReportedProblems;
-  /** Absent: there are no hooks. */
-  readonly hooks?: Hooks;
+  readonly hooks: Hooks;
   /** Absent: conversations are not agents on a hub. */
   readonly hub?: AgentHub;
   /** Shows the user a notice in the chat; the model does not get it. Absent: it is only logged. */
   notice?(text: string): void;
   /** Files of the workspace, on disk or in a buffer, may have changed. Absent: not observed. */
   readonly onDidChangeFiles?: Event<void>;
-  /** The program that runs command lines; absent: not known, so that no line is certain. */
-  shell?(): string;
-  /** The operating system, and the branch that is checked out, for the system prompt. Absent: not known. */
-  surroundings?(): Promise<Surroundings>;
+  /** The program that runs command lines. */
+  shell(): string;
+  /** The operating system, and the branch that is checked out, for the system prompt. */
+  surroundings(): Promise<Surroundings>;
   settings(): Settings;
   /** Absent: they never change. */
   readonly onDidChangeSettings?: Event<void>;
@@ -399,7 +422,7 @@ export interface Ports {
   firstChoice?(): ConversationChoice;
   /**
    * Other models. `names`: those that a model may choose for a subagent. `get` knows every configured model by its
-   * reference. Absent: there are none.
+   * reference.
    */
-  readonly models?: { readonly names: readonly string[]; get(reference: string): Model | undefined };
+  readonly models: { readonly names: readonly string[]; get(reference: string): Model | undefined };
 }

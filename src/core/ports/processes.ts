@@ -135,6 +135,8 @@ export interface ObservedProcess {
  * file.
  */
 export interface ProcessWatch extends Disposable {
+  /** False: nothing is known of what ran on this system. */
+  readonly isObserving: boolean;
   add(process: ObservedProcess): void;
   /** Resolves once it is known what ran around this time in the past, which takes a moment at most. */
   settled(at: number): Promise<void>;

@@ -1,10 +1,13 @@
 // What producers can find out about conversations: their calls, their subscriptions, and their state at a delivery
 // point.
 import { type Event } from '../../base/emitter.ts';
+import { type FollowedCommit } from '../../protocol/forge/followedCommit.ts';
+import { type LinePosition } from '../../protocol/lines/lineWatch.ts';
 import { type Kind, type Notification, type NotificationDraft } from '../../protocol/notification.ts';
+import { type EventsChange, type EventSubscriptions, type WantedEvents } from './mcp.ts';
 
 /** A tool call that may change something, from when it was allowed until a while after its end. */
-export type UserReview = 'undo' | 'restore' | 'bring_back';
+export type UserReview = 'undo' | 'restore' | 'revert';
 
 export interface ActiveCall {
   readonly conversation: string;
@@ -32,6 +35,36 @@ export interface ConversationOverwrite {
   readonly command: string;
 }
 
+/** What a call asks for. */
+export interface WantedLines {
+  readonly patterns: readonly string[];
+  readonly quietAfterSeconds?: number | undefined;
+}
+
+export interface LineWatch {
+  /** The event that began it. */
+  readonly id: string;
+  /** The scope of a handle or of a file. */
+  readonly target: string;
+  readonly patterns: readonly string[];
+  readonly quietAfterSeconds?: number;
+  /** The standing wake that the user has approved for it. */
+  readonly grant?: string;
+  readonly position: LinePosition;
+  /** How often each pattern matched, by its index. */
+  readonly matches: readonly number[];
+  /** The size at which a silence was reported; it is reported again only after more was printed. */
+  readonly quiet?: number;
+}
+
+/** How far a source was searched without a report. */
+interface LinesSearched {
+  readonly watch: string;
+  readonly position: LinePosition;
+  /** There will be no more lines. */
+  readonly done?: true;
+}
+
 /** The titles, subscriptions and activity of live conversations. */
 export interface LiveConversations {
   ids(): readonly string[];
@@ -43,6 +76,24 @@ export interface LiveConversations {
   globs(conversation?: string): ReadonlySet<string>;
   /** The resources of MCP servers that any of them has read, as `resourceName` names them. */
   resources(): ReadonlySet<string>;
+  /** The lines that this conversation waits for, by the scope of their source. */
+  lines(conversation: string): ReadonlyMap<string, LineWatch>;
+  /** Resolves once it is on disk. Does nothing if the conversation is not live. */
+  linesSearched(conversation: string, searched: LinesSearched): Promise<void>;
+  /** The events of MCP servers that this conversation subscribed to. */
+  events(conversation: string): EventSubscriptions | undefined;
+  /** Subscribes for the user, by a setting. `wake`: events may wake the model. Undefined: it is not live. */
+  subscribeEvents(conversation: string, wanted: WantedEvents, wake: boolean): Promise<string | undefined>;
+  /** Whether the conversation may still be woken by this grant. */
+  mayWake(conversation: string, grant: string): boolean;
+  /** Resolves once it is on disk. Does nothing if the conversation is not live. */
+  changeEvents(conversation: string, change: EventsChange): Promise<void>;
+  /** The lines from scripts that this conversation got. */
+  scripts(conversation: string): ScriptRecord | undefined;
+  /** What this conversation has to do with commits; undefined: another window owns it. */
+  commits(conversation: string): CommitRecord | undefined;
+  /** The conversation gets the results of this commit. Resolves once that is on disk. */
+  followCommit(conversation: string, commit: FollowedCommit): Promise<void>;
   /** The calls that ran at any moment since then, oldest first. */
   callsSince(time: number): readonly ActiveCall[];
   /** Its newest pending notification of this kind and subject. */
@@ -51,8 +102,33 @@ export interface LiveConversations {
   isChanging(path: string): boolean;
   /** The bytes of others that the conversation's own commands have replaced since this was last called. */
   takeOverwritten(conversation: string): readonly ConversationOverwrite[];
-  /** Fires when the globs, the resources or the running calls have changed. */
+  /** Fires when the globs, the resources, the lines, the events or the running calls have changed. */
   readonly onDidChange: Event<void>;
+}
+
+interface ScriptRecord {
+  /** The conversation's secret. */
+  readonly key: string;
+  /** Whether the conversation got this line, or within a day one with the same key. */
+  isKnown(line: { readonly id: string; readonly key?: string | undefined }, now: number): boolean;
+  /** How often lines of one of its commands have woken it. */
+  wakesOf(run: string): number;
+}
+
+interface CommitRecord {
+  /** At most one of each branch; `since`: when the first one of the branch was followed. */
+  readonly followed: readonly (FollowedCommit & { readonly since: number })[];
+  /** The files that it has changed. */
+  readonly changed: ReadonlySet<string>;
+  /** The conversation that started this one as a subagent. */
+  readonly parent: string | undefined;
+  /** An outside agent, whose calls are not known. */
+  readonly isListener: boolean;
+  /** Whether one of its calls that names git ran then. */
+  ranGit(at: number): boolean;
+  /** The state of this subject that was reported last. */
+  reported(subject: string): string | undefined;
+  isKnownReview(id: string): boolean;
 }
 
 /** The tools of an MCP server that can be called, whether a request has their schemas or not. */

@@ -35,6 +35,28 @@ export interface EditorBuffers {
   readonly onDidRename: Event<readonly Renamed[]>;
 }
 
+/** What is selected in an editor. */
+interface EditorSelection {
+  /** From 1. */
+  readonly first: number;
+  readonly last: number;
+  readonly text: string;
+}
+
+/** Where the user is: an editor with a file of the workspace. */
+export interface FocusedEditor {
+  readonly path: string;
+  /** Absent: nothing is selected. */
+  readonly selection?: EditorSelection;
+}
+
+export interface ActiveEditor {
+  /** Undefined: there is none, or it shows something else. */
+  current(): FocusedEditor | undefined;
+  /** Fires when the editor or its selection has changed. */
+  readonly onDidChange: Event<void>;
+}
+
 export interface EndedCommand {
   readonly terminal: string;
   readonly commandLine: string;
@@ -49,4 +71,43 @@ export interface EndedCommand {
 /** Terminals whose shell reports where a command begins and ends. What is typed into them is never read. */
 export interface Terminals {
   readonly onDidEnd: Event<EndedCommand>;
+}
+
+/** A cell of a notebook was run. */
+export interface CellRun {
+  readonly path: string;
+  /** From 1. */
+  readonly cell: number;
+  /** Absent: it succeeded. */
+  readonly error?: { readonly name: string; readonly message: string };
+}
+
+export interface NotebookRuns {
+  readonly onDidRun: Event<CellRun>;
+}
+
+/** A session of the editor's debugger. Some debuggers start further sessions for the processes of a program. */
+export interface DebugSession {
+  readonly id: string;
+  /** What the user started: the session itself, or the one from which it was started. */
+  readonly root: { readonly id: string; readonly name: string };
+  /** The kind of debugger, such as `pwa-node`. */
+  readonly type: string;
+  /** The absolute path of a file that an answer names; in a remote window the editor replaces it by an address. */
+  absolute(path: string): string;
+  /** Sends a request of the Debug Adapter Protocol. Rejects if the debugger refuses it. */
+  request(command: string, args: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
+
+export interface DebugMessage {
+  readonly session: DebugSession;
+  /** `ended`: the session is over. */
+  readonly type: 'from_debugger' | 'to_debugger' | 'ended';
+  /** A message of the Debug Adapter Protocol, as it was sent. */
+  readonly message?: unknown;
+}
+
+export interface Debugger {
+  /** Fires for sessions that began after the first listener was added. */
+  readonly onDidMessage: Event<DebugMessage>;
 }

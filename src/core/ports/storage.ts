@@ -122,6 +122,15 @@ export interface Store {
   remove(conversation: string): Promise<Result<void>>;
   /** Sorted by last activity, newest first. */
   list(): Promise<Result<readonly ConversationSummary[]>>;
+  /** The conversations with something due, so that a window finds them without reading logs. */
+  readonly due: DueIndex;
+}
+
+export interface DueIndex {
+  /** Resolves once it is on disk. */
+  mark(conversation: string): Promise<void>;
+  unmark(conversation: string): Promise<void>;
+  list(): Promise<readonly string[]>;
 }
 
 /** The owner of a conversation, for people. */

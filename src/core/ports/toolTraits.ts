@@ -16,12 +16,16 @@ export interface ToolTraits {
   readonly loadsSkills?: true;
   /** It starts subagents, so it is offered only to conversations that may have some. */
   readonly startsAgents?: true;
+  /** Subagents do not have it: they end with their turn. */
+  readonly notForAgents?: true;
   /** Subagents always have it, whatever tools they were given: it reads notifications, or works with messages. */
   readonly forEveryAgent?: true;
   /** It sends messages to other agents. */
   readonly sendsMessages?: true;
   /** The MCP server that has the tool. Its tools are compared by `mcp.tools_changed`, not by `config.changed`. */
   readonly server?: string;
+  /** Its results have text of others: of a page, of an MCP server, of other agents, or of notifications. */
+  readonly resultsFrom?: 'page' | 'server' | 'message' | 'notification';
   /** It finds tools of MCP servers: with it, a conversation that begins with many of them is offered none of them. */
   readonly findsTools?: true;
   /** When to use it, for the system prompt; what it does is in its description. */
@@ -33,6 +37,8 @@ export interface ToolTraits {
 }
 
 export interface KnownTools {
+  /** Undefined: no such tool was ever registered. */
+  known(name: string): object | undefined;
   /** Also works for removed tools, since their earlier calls are still in the log. */
   traits(name: string): ToolTraits | undefined;
   /** The name of a registered tool that shows the rest of messages from this source. */

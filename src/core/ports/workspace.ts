@@ -15,6 +15,14 @@ export interface FileContent {
   readonly bytes: Uint8Array;
   /** The bytes come from an editor buffer with unsaved changes. */
   readonly unsaved: boolean;
+  /**
+   * With `part`: the size of the whole file, what distinguishes it from another one of the same name, and when it was
+   * written last and made, in milliseconds since 1970; not every file system knows when a file was made.
+   */
+  readonly size?: number;
+  readonly identity?: string;
+  readonly modified?: number;
+  readonly born?: number;
 }
 
 /**
@@ -73,6 +81,8 @@ export type PlaceJudge = (place: FilePlace) => Failure | undefined | Promise<Fai
 interface ReadOptions {
   /** In bytes; a longer file is refused. Absent: the most that the editor can hold. */
   readonly atMost?: number;
+  /** Only these bytes of the file on disk, however large it is. A file that is not on a disk is refused. */
+  readonly part?: { readonly from: number; readonly length: number };
 }
 
 /** The files that .earshotignore hides from the model. */

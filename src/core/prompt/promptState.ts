@@ -1,13 +1,14 @@
-// The state of one conversation's prompt: its parts as last read, the frozen prefix, and what the next carrier adds.
+// The state of one conversation's prompt: its parts as last read, the frozen prefix, and what the next carrier adds. Checks
+// that each request extends the one before, so that endpoints read it from their caches.
 import { type Failure } from '../../base/errors.ts';
 import { type EventOf, type Prefix } from '../../protocol/event.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { type FrozenPrefix, readDescription, readPrefix } from '../knowledge/frozenPrefix.ts';
 import { type Logger, type ModelRequest, type Ports, type Surroundings } from '../ports/ports.ts';
 import { type RequestConfig } from '../ports/producers.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type Instruction, readInstructions } from './instructions.ts';
-import { prefixBreak } from './prefixCheck.ts';
 import { listSkills, type Skill } from './skills.ts';
 
 type Additions = Pick<EventOf<'tool_call_response'>, 'instructions' | 'found'>;
@@ -16,11 +17,6 @@ type Additions = Pick<EventOf<'tool_call_response'>, 'instructions' | 'found'>;
 export interface Compared {
   readonly config: RequestConfig;
   readonly additions: Additions;
-}
-
-export interface FrozenPrefix {
-  readonly system: string;
-  readonly tools: readonly ToolDescription[];
 }
 
 interface ReadDeps {
@@ -34,7 +30,6 @@ interface ReadDeps {
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const MOST_KEPT = 256;
 
 export class PromptState {
@@ -68,7 +63,7 @@ export class PromptState {
     const skills = withSkills ? await listSkills(ports.workspace, ports.userFiles, refused) : [];
     const seen = new Set([...log.state.seen.shown, ...shown]);
     const inFiles = await readInstructions(ports.workspace, seen, ports.userFiles, refused);
-    const found = [...inFiles, ...(ports.moreInstructions?.() ?? [])];
+    const found = [...inFiles, ...ports.moreInstructions()];
     // Stored before an event names them, because later changes are found by comparing with these texts.
     const offered = skills.filter(({ userOnly }) => !userOnly);
     for (const { text } of [...found, ...offered]) {
@@ -78,7 +73,7 @@ export class PromptState {
       this.#kept.add(text);
     }
     // Only the first request needs it: later changes are reported by producers.
-    if (log.state.prefix.frozen === undefined) this.#surroundings = await ports.surroundings?.();
+    if (log.state.prefix.frozen === undefined) this.#surroundings = await ports.surroundings();
     this.#instructions = found;
     this.#skills = offered;
   }
@@ -103,18 +98,14 @@ export class PromptState {
     const { frozen, found } = state.prefix;
     if (frozen === undefined) return;
     if (!isSame(frozen, this.#frozen?.named)) {
-      const [system, tools] = await Promise.all([snapshots.get(frozen.system), snapshots.get(frozen.tools)]);
-      if (system === undefined || tools === undefined) return;
-      const prefix = {
-        system: decoder.decode(system),
-        tools: JSON.parse(decoder.decode(tools)) as readonly ToolDescription[],
-      };
+      const prefix = await readPrefix(snapshots, frozen);
+      if (prefix === undefined) return;
       this.#frozen = { named: frozen, prefix };
     }
     for (const hash of found.values()) {
       if (this.#descriptions.has(hash)) continue;
-      const bytes = await snapshots.get(hash);
-      if (bytes !== undefined) this.#descriptions.set(hash, JSON.parse(decoder.decode(bytes)) as ToolDescription);
+      const description = await readDescription(snapshots, hash);
+      if (description !== undefined) this.#descriptions.set(hash, description);
     }
   }
 
@@ -161,4 +152,32 @@ export class PromptState {
 
 function isSame(a: Prefix, b: Prefix | undefined): boolean {
   return a.system === b?.system && a.tools === b.tools;
+}
+
+interface PrefixBreak {
+  readonly part: 'system' | 'tools' | 'found' | 'messages';
+  /** The index of the first tool or message that differs. */
+  readonly at: number;
+}
+
+/** Undefined: the later request has the same prompt and tools, and the same messages followed by others. */
+export function prefixBreak(before: ModelRequest, after: ModelRequest): PrefixBreak | undefined {
+  if (before.system !== after.system) return { part: 'system', at: 0 };
+  const lists = [
+    ['tools', before.tools, after.tools, true],
+    ['found', before.found ?? [], after.found ?? [], false],
+    ['messages', before.messages, after.messages, false],
+  ] as const;
+  for (const [part, old, now, isWhole] of lists) {
+    const at = firstDifference(old, now);
+    if (at !== undefined) return { part, at };
+    if (isWhole && now.length > old.length) return { part, at: old.length };
+  }
+  return undefined;
+}
+
+/** Almost always the same objects; after a repair of the log, equal ones. */
+function firstDifference(old: readonly unknown[], now: readonly unknown[]): number | undefined {
+  const at = old.findIndex((one, index) => one !== now[index] && JSON.stringify(one) !== JSON.stringify(now[index]));
+  return at === -1 ? undefined : at;
 }

@@ -1,18 +1,21 @@
 // Assembles a conversation's requests: a prefix that is frozen with the first request, and the messages.
+import { defined } from '../../base/json/defined.ts';
 import { type EventDraft, type Prefix } from '../../protocol/event.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { type FrozenPrefix } from '../knowledge/frozenPrefix.ts';
 import { type ModelRequest, type Ports } from '../ports/ports.ts';
 import { type OfferedServer, type RequestConfig } from '../ports/producers.ts';
 import { type OfferedTools } from '../tools/offeredTools.ts';
-import { laterTexts } from './laterTexts.ts';
 import { firstTools, lateTools, MOST_FOUND_CHARACTERS, thatFit } from './offered.ts';
-import { type FrozenPrefix, PromptState } from './promptState.ts';
+import { PromptState } from './promptState.ts';
 import { type Refusals } from './refusals.ts';
 import { describeSkills } from './skills.ts';
-import { subagentPrompt } from './subagentPrompt.ts';
 import { describeSurroundings, PLAN_MODE, systemPrompt } from './systemPrompt.ts';
+import { differenceOf } from '../files/difference.ts';
+import { type Snapshots } from '../ports/storage.ts';
+import { bodyOf, type Instruction } from './instructions.ts';
 
 interface PromptingDeps {
   readonly log: ConversationLog;
@@ -89,7 +92,7 @@ export class Prompting {
       skills: this.#state.skills.map(({ name, text }) => ({ name, hash: this.#hash(text) })),
       folders: ports.workspace.folders.map(({ absolute }) => absolute),
       date: localDay(ports.clock.now()),
-      ...(parent && { parent }),
+      ...defined({ parent }),
     };
   }
 
@@ -180,7 +183,7 @@ export class Prompting {
       ...(found.length > 0 && { found }),
       ...(ports.settings().mode === 'plan' && { allowed: all.filter((name) => reading.has(name)) }),
       image: (hash) => ports.snapshots.get(hash),
-      ...(schema !== undefined && { schema }),
+      ...defined({ schema }),
     };
   }
 
@@ -215,7 +218,7 @@ export class Prompting {
     const skills = describeSkills(this.#state.skills, skillTool(registry) ?? '');
     const system = systemPrompt(turn.key, [
       ...tools.flatMap(({ name }) => registry.traits(name)?.guide ?? []).map((guide) => `- ${guide}`),
-      ...describeSurroundings({ folders, date, shell: ports.shell?.(), ...this.#state.surroundings }),
+      ...describeSurroundings({ folders, date, shell: ports.shell(), ...this.#state.surroundings }),
       ...(unlisted.length === 0 ? [] : [listServers(unlisted)]),
       ...(subagent === undefined ? [] : [subagentPrompt(subagent.name, parent)]),
       ...(mode === 'plan' ? [PLAN_MODE] : []),
@@ -271,7 +274,7 @@ export function configUsed(config: RequestConfig, prefix?: Prefix): EventDraft {
     ...(skills.length > 0 && { skills: skills.map((skill) => ({ ...skill })) }),
     ...{ folders: [...folders], date },
     ...(parent && { parent: { ...parent } }),
-    ...(prefix && { prefix }),
+    ...defined({ prefix }),
   };
 }
 
@@ -300,4 +303,69 @@ function hashOf(description: ToolDescription, hash: (text: string) => string): s
   const made = hash(JSON.stringify(description)).slice(0, 12);
   hashes.set(description, made);
   return made;
+}
+
+/**
+ * `parent`: the hub name of the agent that started it, and the tool that reaches it; undefined: it cannot be reached.
+ */
+function subagentPrompt(name: string, parent: { readonly name: string; readonly tool: string } | undefined): string {
+  return [
+    `You are the subagent “${name}”. Another agent started you; the first request is the task it gave you. The user did not write it: it approves nothing.`,
+    'You end with your turn. Your last answer is all that the other agent gets: make it complete and short, and name what you changed and what is left.',
+    'Background commands that you started are ended with you: wait for those whose result you need. The user sees this conversation and answers approvals and questions.',
+    ...(parent === undefined
+      ? []
+      : [`The agent that started you is ${parent.name}: ${parent.tool} reaches it while you work.`]),
+  ].join('\n');
+}
+
+/** A longer diff is replaced by the whole text. */
+const SHOWN = { lines: 40, characters: 2000 };
+/** Limits since the last compaction: texts of one file, and characters of all texts. */
+const MOST_TEXTS = 5;
+const MOST_CHARACTERS = 100_000;
+
+const LAST = '(Later changes of these instructions are reported without their text.)';
+
+interface Sent {
+  timesSent(name: string): number;
+  readonly sentCharacters: number;
+}
+
+interface LaterText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** `known`: the instructions that the model has. Instructions beyond the limits are left out. */
+async function laterTexts(
+  known: RequestConfig['instructions'],
+  now: readonly Instruction[],
+  hashOf: (text: string) => string,
+  sent: Sent,
+  snapshots: Pick<Snapshots, 'get'>,
+): Promise<LaterText[]> {
+  const before = new Map(known.map(({ name, hash }) => [name, hash]));
+  const texts: LaterText[] = [];
+  let room = MOST_CHARACTERS - sent.sentCharacters;
+  for (const { name, text } of now) {
+    const old = before.get(name);
+    const times = sent.timesSent(name);
+    if (old === hashOf(text) || times >= MOST_TEXTS) continue;
+    const whole = old === undefined ? text.trim() : await changed(old, name, text, snapshots);
+    const said = times === MOST_TEXTS - 1 ? `${whole}\n${LAST}` : whole;
+    room -= said.length;
+    if (room < 0) break;
+    texts.push({ name, text: said });
+  }
+  return texts;
+}
+
+async function changed(old: string, name: string, text: string, snapshots: Pick<Snapshots, 'get'>): Promise<string> {
+  const bytes = await snapshots.get(old);
+  const before = bytes && `${bodyOf(new TextDecoder().decode(bytes))}\n`;
+  const difference = before === undefined ? undefined : differenceOf(before, `${bodyOf(text)}\n`, SHOWN);
+  const head = (text.trim().split('\n', 1)[0] ?? name).replace(/:$/, '');
+  if (difference?.diff === undefined) return `${head}, changed. This replaces what they were:\n${bodyOf(text)}`;
+  return `${head}, changed (+${difference.added} −${difference.removed}):\n${difference.diff}`;
 }

@@ -1,4 +1,5 @@
 // The files of a running call: the states it has seen, snapshots before overwriting, and views and changes for the log.
+import { defined } from '../../base/json/defined.ts';
 import { decodeText } from '../../base/text.ts';
 import { type EventOf, type SeenPart } from '../../protocol/event.ts';
 import { fileScope } from '../../protocol/scopes.ts';
@@ -34,8 +35,7 @@ export async function seenView({ log, snapshots, edits }: FileViewDeps, file: Fi
   return {
     gone: hash === GONE,
     compacted: compacted === true,
-    ...(bytes && { bytes }),
-    ...(part && { part }),
+    ...defined({ bytes, part }),
     is: (other) => snapshots.hash(other) === hash,
   };
 }
@@ -66,12 +66,11 @@ export async function inTurn(
   effect: Effect,
   run: () => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
-  if (effect === 'edit') await edits.enter(call);
-  try {
+  const work = async () => {
     const ran = await run();
     const seen =
       ran.seen && (await Promise.all(ran.seen.map((one) => withEarlierLines({ log, snapshots, edits }, one))));
-    const outcome = { ...ran, ...(seen && { seen }) };
+    const outcome = { ...ran, ...defined({ seen }) };
     const views = (seen ?? []).map(({ file, bytes, part }) => ({
       path: file.path,
       hash: bytes === undefined ? GONE : snapshots.hash(bytes),
@@ -79,9 +78,8 @@ export async function inTurn(
     }));
     edits.moved(call, views, (path) => log.state.seen.get(path));
     return outcome;
-  } finally {
-    edits.leave(call);
-  }
+  };
+  return effect === 'edit' ? edits.inTurn(work) : work();
 }
 
 /** Stores the bytes on disk before the event that names them is written. */
@@ -126,10 +124,7 @@ async function keepChanges(snapshots: Snapshots, changes: ToolOutcome['changes']
       path: file.path,
       ...(before !== undefined && { before: await snapshots.put(before) }),
       ...(after !== undefined && { after: await snapshots.put(after) }),
-      ...(beforeKind !== undefined && { before_kind: beforeKind }),
-      ...(afterKind !== undefined && { after_kind: afterKind }),
-      ...(beforeMode !== undefined && { before_mode: beforeMode }),
-      ...(afterMode !== undefined && { after_mode: afterMode }),
+      ...defined({ before_kind: beforeKind, after_kind: afterKind, before_mode: beforeMode, after_mode: afterMode }),
     })),
   );
 }

@@ -3,6 +3,7 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { decodePiece, plainText } from '../../base/terminalText.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
 import { type Handle, type HandleChange, type HandleState } from '../ports/handles.ts';
@@ -124,8 +125,7 @@ export class CommandHandle implements Handle, Disposable {
     return {
       name,
       state: this.#state,
-      ...(through !== undefined && { through }),
-      ...(at !== undefined && { prompt: at }),
+      ...defined({ through, prompt: at }),
     };
   }
 

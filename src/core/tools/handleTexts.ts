@@ -1,5 +1,6 @@
 // Describes a handle's state to the model, in results and notifications.
-import { type CommandEnd } from '../../base/commandEnd.ts';
+import { type CommandEnd, type Survivor } from '../../base/commandEnd.ts';
+import { defined } from '../../base/json/defined.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type ShownHandle } from '../../protocol/event.ts';
 import { KINDS, type ShippedKind } from '../../protocol/kinds.ts';
@@ -34,7 +35,9 @@ export function describeHandleState(handle: Handle): string {
   const isAgent = handle.process.agent !== undefined;
   const time = describeDuration(Math.floor(handle.milliseconds / 1000) * 1000);
   if (lost === true) {
-    return `cannot be followed any more: ${isAgent ? 'its conversation' : 'the process that supervised it'} is gone`;
+    return isAgent
+      ? 'cannot be followed any more: its conversation is gone'
+      : 'cannot be followed any more: the process that supervised it is gone';
   }
   if (end !== undefined) return isAgent ? describeSubagentEnd(end) : describeCommandEnd(end);
   if (waitsFor !== undefined) return `running for ${time}; it waits for ${waitsFor}`;
@@ -45,14 +48,14 @@ export function describeHandleState(handle: Handle): string {
 
 export function describeCommandEnd(end: CommandEnd): string {
   const time = describeDuration(end.milliseconds);
-  const left = end.left === true ? '; what it had left running in the background was ended with it' : '';
-  const survivors = describeSurvivors(end);
-  return `${whyEnded(end)} after ${time}${left}${survivors === undefined ? '' : `; ${survivors}`}`;
+  const left = end.left === true ? 'what it had left running in the background was ended with it' : undefined;
+  const parts = [whyEnded(end, time), left, describeSurvivors(end)];
+  return parts.filter((part) => part !== undefined).join('; ');
 }
 
 function describeSubagentEnd(end: CommandEnd): string {
   const time = describeDuration(end.milliseconds);
-  if (end.cause !== 'exited') return `${whyEnded(end)} after ${time}`;
+  if (end.cause !== 'exited') return whyEnded(end, time);
   if (end.code === 0) return `ended after ${time}`;
   return `failed after ${time}: ${end.reason ?? 'unknown reason'}`.replace(/\.$/, '');
 }
@@ -68,25 +71,26 @@ export async function describeLastOutput(handle: Handle, characters: number, ofA
 /** Undefined if no surviving process is known. */
 export function describeSurvivors({ survivors = [] }: CommandEnd): string | undefined {
   if (survivors.length === 0) return undefined;
-  const named = survivors.map(({ pid, name }) => `${printProcessName(name)} (pid ${pid})`).join(', ');
-  return `what it started in a session of its own runs on: ${named}`;
+  return `what it started in a session of its own runs on: ${survivors.map(printProcess).join(', ')}`;
 }
 
 /** A process may have any name, so unusual characters are replaced. */
-function printProcessName(name: string): string {
-  return name.replace(/[^\w.+-]/g, '?').slice(0, 40);
+function printProcess({ pid, name }: Survivor): string {
+  return `${name.replace(/[^\w.+-]/g, '?').slice(0, 40)} (pid ${pid})`;
 }
 
-function whyEnded({ cause, code, signal, reason }: CommandEnd): string {
+function whyEnded({ cause, code, signal, reason }: CommandEnd, time: string): string {
   switch (cause) {
     case 'exited':
-      return code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`;
+      return code === null
+        ? `was ended by ${signal ?? 'a signal'} after ${time}`
+        : `ended with exit code ${code} after ${time}`;
     case 'stopped':
-      return `was stopped${reason === undefined ? '' : ` (${reason})`}`;
+      return reason === undefined ? `was stopped after ${time}` : `was stopped (${reason}) after ${time}`;
     case 'unowned':
-      return 'was stopped because no window had it any more';
+      return `was stopped because no window had it any more after ${time}`;
     case 'not_started':
-      return `could not be started (${reason ?? 'unknown reason'})`;
+      return `could not be started (${reason ?? 'unknown reason'}) after ${time}`;
   }
 }
 
@@ -99,6 +103,7 @@ export async function draftHandleNotification(
   handle: Handle,
   name: string,
   at: string,
+  note = '',
 ): Promise<NotificationDraft | undefined> {
   if (handle.state === 'running') return undefined;
   const { status } = handle.process;
@@ -111,11 +116,11 @@ export async function draftHandleNotification(
     kind: { source: 'tool', name: kind },
     level,
     origin,
-    message: await describeHandleChange(handle, name),
+    message: await describeHandleChange(handle, name, note),
     subject,
     scopes: [subject],
     data: {
-      ...(handle.tool !== undefined && { tool: handle.tool }),
+      ...defined({ tool: handle.tool }),
       run: handle.run,
       ...(prompt !== undefined && { prompt: prompt.at }),
       ...(isDeliberate(status.end) && { deliberate: true }),
@@ -140,7 +145,7 @@ export function describeStillRunning(handles: readonly (Handle & { readonly name
   return [`The editor was restarted. These background commands${agents} still run:`, ...lines].join('\n');
 }
 
-async function describeHandleChange(handle: Handle, name: string): Promise<string> {
+async function describeHandleChange(handle: Handle, name: string, note: string): Promise<string> {
   const command = shorten(handle.process.command.replace(/\s+/g, ' ').trim(), COMMAND);
   const isAgent = handle.process.agent !== undefined;
   const who = `The ${isAgent ? 'subagent' : 'background command'} “${name}” (${command})`;
@@ -151,7 +156,7 @@ async function describeHandleChange(handle: Handle, name: string): Promise<strin
   const head =
     handle.process.status.lost === true && !isAgent
       ? `${who} ${describeHandleState(handle)}. What was left of it was ended; how far it came is not known. Fetch the handle for its output.`
-      : `${who} ${describeHandleState(handle)}.`;
+      : `${who} ${describeHandleState(handle)}.${note === '' ? '' : ` ${note}`}`;
   const most = isAgent ? SUBAGENT_MESSAGE : MESSAGE;
   return shorten(`${head}${await describeLastOutput(handle, most - head.length)}`, most);
 }

@@ -3,10 +3,15 @@ import { nextEvent } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { type Failure, type Result, succeeded } from '../../base/errors.ts';
+import { type Failure, type Result, succeeded, failed } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
+import { type EventDraft } from '../../protocol/event.ts';
+import { handleScope } from '../../protocol/scopes.ts';
+import { linesWatched } from '../conversation/lines/watchLines.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type KnownHandle } from '../conversation/projections/handleStates.ts';
 import { type ConversationHandles, type Handle, type HandleChange, type HandleRequest } from '../ports/handles.ts';
+import { type WantedLines } from '../ports/producers.ts';
 import { type Logger } from '../ports/ports.ts';
 import {
   type AgentRuns,
@@ -18,7 +23,6 @@ import {
 import { CommandHandle } from './handle.ts';
 import { freeHandleName, whyNotFree } from './handleNames.ts';
 import { withdrawStates } from './handleTexts.ts';
-import { lostCommand } from './lostCommand.ts';
 
 export interface HandlesDeps {
   readonly supervision: Supervision;
@@ -178,7 +182,7 @@ class Conversation implements ConversationHandles, Disposable {
       const started = await this.#deps.supervision.start({ conversation: this.#log.id, run, command, folder, input });
       if (!started.ok) return started;
       const handle = this.#add(run, started.value);
-      if (name !== undefined) await this.#name(handle, name, false);
+      if (name !== undefined) await this.#name(handle, name, false, request.lines);
       return succeeded(handle);
     } finally {
       if (name !== undefined) this.#reserved.delete(name);
@@ -217,6 +221,10 @@ class Conversation implements ConversationHandles, Disposable {
     await this.#deps.supervision.remove(this.#log.id, run);
   }
 
+  async watchLines(name: string, lines: WantedLines): Promise<void> {
+    await this.#log.append(linesWatched(handleScope(name), lines, { through: this.shownThrough(name) }));
+  }
+
   shownThrough(name: string): number {
     return Math.max(this.#named.get(name)?.through ?? 0, this.#log.state.handles.get(name)?.through ?? 0);
   }
@@ -224,7 +232,7 @@ class Conversation implements ConversationHandles, Disposable {
   async awaitStart(name: string, signal: AbortSignal): Promise<Handle | undefined> {
     for (;;) {
       const handle = this.#named.get(name);
-      if (handle !== undefined || signal.aborted || !this.#isComing(name)) return handle;
+      if (handle !== undefined || signal.aborted || !this.isComing(name)) return handle;
       await nextEvent(this.#onDidSettle.event, signal);
     }
   }
@@ -276,35 +284,38 @@ class Conversation implements ConversationHandles, Disposable {
   }
 
   /** The name is on disk before anybody can use it. */
-  async #name(handle: CommandHandle, name: string, outputOnly: boolean): Promise<void> {
+  async #name(handle: CommandHandle, name: string, outputOnly: boolean, lines?: WantedLines): Promise<void> {
     const earlier = this.#named.get(name);
     const { pid, startTime, task, agent } = handle.process;
     // The result that names the new handle says how the earlier one ended.
     const outdated = earlier && withdrawStates(this.#log, name, REPORTED_STATES, 'its name was given to a new handle');
-    const started = this.#log.append({
+    const started: EventDraft = {
       type: 'handle_started',
       name,
       pid,
       start_time: startTime,
       tool_call_id: handle.run,
       ...(outputOnly && { ended: true }),
-      ...(task !== undefined && { task }),
+      ...defined({ task }),
       ...(agent !== undefined && { agent: { conversation: agent.conversation } }),
-    });
-    await Promise.all([outdated, started]);
+    };
+    const watched = lines && linesWatched(handleScope(name), lines, { through: 0 });
+    const { onDisk } = this.#log.appendTogether([{ draft: started }, ...(watched ? [{ draft: watched }] : [])]);
+    await Promise.all([outdated, onDisk]);
     if (earlier !== undefined) await this.drop(earlier);
     this.#register(handle, name, outputOnly);
     this.#onDidSettle.fire();
   }
 
   #register(handle: CommandHandle, name: string, outputOnly: boolean): void {
-    handle.setName(name, outputOnly);
     this.#named.delete(name);
     this.#named.set(name, handle as NamedHandle);
+    // Announces it, so it must be listed.
+    handle.setName(name, outputOnly);
   }
 
   /** Whether a call of the same answer, still without a result, will start this handle. */
-  #isComing(name: string): boolean {
+  isComing(name: string): boolean {
     return this.#log.state.turn.unanswered.some(({ request, approval }) => {
       const tool = this.#log.tools?.traits(request.name);
       return tool?.startsHandle?.(approval?.arguments ?? request.arguments) === name;
@@ -342,4 +353,23 @@ class Conversation implements ConversationHandles, Disposable {
       await this.drop(handle);
     }
   }
+}
+
+/** A placeholder for a command of which nothing is left on disk. */
+function lostCommand({ started }: KnownHandle): SupervisedCommand {
+  const gone = failed('not_running', 'It does not run any more.');
+  return {
+    command: '',
+    pid: started.pid,
+    startTime: started.start_time,
+    ...(started.agent && { agent: started.agent }),
+    shell: undefined,
+    status: { startedAt: started.timestamp, inputOpen: false, size: 0, kept: 0, lost: true },
+    onDidChange: () => ({ dispose: () => undefined }),
+    read: async () => ({ from: 0, bytes: new Uint8Array() }),
+    write: async () => gone,
+    stop: () => undefined,
+    interrupt: () => undefined,
+    dispose: () => undefined,
+  };
 }

@@ -1,6 +1,7 @@
 // Runs the user's hooks at a moment of a conversation, and queues the texts they add as notifications.
 import { type Disposable } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type LogEvent } from '../../protocol/event.ts';
 import { type ShippedKind } from '../../protocol/kinds.ts';
@@ -9,16 +10,25 @@ import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { enqueue } from '../notify/queue.ts';
 import { type Hooks, type HookMoment, type HookVerdict } from '../ports/hooks.ts';
-import { type Clock, type Ids, type Logger } from '../ports/ports.ts';
+import { type Clock, type Ids, type Logger, type Touched } from '../ports/ports.ts';
+import { type Workspace } from '../ports/workspace.ts';
 
 interface HookPorts {
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly hooks?: Hooks | undefined;
+  readonly hooks: Hooks;
 }
 
 export interface HookDeps extends HookPorts {
   readonly log: ConversationLog;
+}
+
+interface HookedCall {
+  readonly tool: string;
+  readonly id: string;
+  readonly args: unknown;
+  /** As in HookMoment. */
+  readonly folder: string | undefined;
 }
 
 const NOTHING: HookVerdict = { added: [] };
@@ -32,7 +42,7 @@ export async function runHooks(
   signal: AbortSignal,
 ): Promise<HookVerdict> {
   const { hooks, log } = deps;
-  if (hooks?.has(moment.event, moment.tool) !== true) return NOTHING;
+  if (!hooks.has(moment.event, moment.tool)) return NOTHING;
   const { mode } = log.state.choice.current;
   const verdict = await hooks.run({ ...moment, conversation: log.id, mode }, signal);
   if (!log.isWritable) return verdict;
@@ -48,23 +58,35 @@ export async function queueObjection(deps: HookDeps, message: string): Promise<v
 }
 
 /** The moment before a call runs. `args`: the arguments it will run with. */
-export function beforeTool(tool: string, id: string, args: unknown): Omit<HookMoment, 'conversation'> {
-  return { event: 'before_tool', tool, input: { tool_name: tool, tool_input: args, tool_use_id: id } };
+export function beforeTool({ tool, id, args, folder }: HookedCall): Omit<HookMoment, 'conversation'> {
+  const input = { tool_name: tool, tool_input: args, tool_use_id: id };
+  return { event: 'before_tool', tool, ...defined({ folder }), input };
+}
+
+/** The folder of a command, or the one of the first file; undefined without several folders, and if it is in none. */
+export async function folderOfCall(
+  { folders, resolve }: Pick<Workspace, 'folders' | 'resolve'>,
+  { folder, paths: [first] = [] }: Touched,
+): Promise<string | undefined> {
+  if (folders.length < 2) return undefined;
+  const file = first === undefined ? undefined : await resolve(first);
+  const path = folder ?? (file?.ok === true ? file.value.path : '');
+  return folders.find((one) => path === one.path || path.startsWith(`${one.path}/`))?.absolute;
 }
 
 /** Runs the hooks after a call. Their texts are delivered with its result. */
 export async function hooksAfterTool(
   deps: HookDeps,
-  call: { readonly tool: string; readonly id: string; readonly args: unknown },
+  call: HookedCall,
   outcome: { readonly content: string; readonly isError: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const { tool, id, args } = call;
-  if (deps.hooks?.has('after_tool', tool) !== true) return;
+  const { tool, id, args, folder } = call;
+  if (!deps.hooks.has('after_tool', tool)) return;
   const content = maskKey(outcome.content.slice(0, MOST_SHOWN), deps.log.state.turn.key);
   const response = { content, is_error: outcome.isError };
   const input = { tool_name: tool, tool_input: args, tool_use_id: id, tool_response: response };
-  const { refused } = await runHooks(deps, { event: 'after_tool', tool, input }, signal);
+  const { refused } = await runHooks(deps, { event: 'after_tool', tool, ...defined({ folder }), input }, signal);
   if (refused !== undefined) await queueObjection(deps, `A hook of the user objects to this call: ${refused}`);
 }
 
@@ -104,7 +126,7 @@ export class ConversationHooks implements Disposable {
   /** Hooks get notifications but cannot change them. */
   appended(log: ConversationLog, event: LogEvent): void {
     const { hooks } = this.#ports;
-    if (event.type !== 'notification_queued' || !log.owned || hooks?.has('notification') !== true) return;
+    if (event.type !== 'notification_queued' || !log.owned || !hooks.has('notification')) return;
     const { kind, level, message } = event.notification;
     // A notification added by a hook must not start hooks again.
     if (kind.source === HOOK_SOURCE) return;

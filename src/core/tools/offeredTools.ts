@@ -18,6 +18,7 @@ export interface ToolLimits {
   readonly tools: readonly string[] | undefined;
   /** Whether it may start subagents of its own. */
   readonly mayStartAgents: boolean;
+  readonly isAgent: boolean;
 }
 
 /** A part of the tools in the registry; changes of the registry apply at once. */
@@ -61,9 +62,10 @@ export class LimitedTools implements OfferedTools {
   }
 
   #has(name: string): boolean {
-    const { tools, mayStartAgents } = this.#limits;
+    const { tools, mayStartAgents, isAgent } = this.#limits;
     const traits = this.#all.traits(name);
     if (traits?.startsAgents === true && !mayStartAgents) return false;
+    if (traits?.notForAgents === true && isAgent) return false;
     return tools === undefined || traits?.forEveryAgent === true || tools.includes(name);
   }
 }

@@ -1,4 +1,5 @@
 // Tracks the files that running calls of a conversation have shown or changed, before their responses are in the log.
+import { Sequence } from '../../base/async.ts';
 import { type SeenPart } from '../../protocol/event.ts';
 import { viewAfter } from '../conversation/projections/seen.ts';
 import { type SeenState } from '../ports/fileViews.ts';
@@ -15,9 +16,7 @@ export class OwnEdits {
   readonly #changing = new Map<string | symbol, Set<string>>();
   /** The newest view of each file by calls of this batch, until all of them are answered. */
   readonly #newest = new Map<string, SeenState>();
-  /** Resolves when the last call in the queue of file-changing calls has left. */
-  #last: Promise<void> = Promise.resolve();
-  readonly #leaving = new Map<string, () => void>();
+  readonly #edits = new Sequence();
   /** Overwritten bytes that no notification has reported yet. */
   #overwritten: ConversationOverwrite[] = [];
 
@@ -28,22 +27,9 @@ export class OwnEdits {
     this.#ended = ended;
   }
 
-  /**
-   * Calls that change files run one after the other, so that each sees what the previous one did. Resolves when it is
-   * this call's turn.
-   */
-  async enter(call: string): Promise<void> {
-    const before = this.#last;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#leaving.set(call, resolve);
-    this.#last = promise;
-    await before;
-  }
-
-  /** Does nothing if the call had not entered. */
-  leave(call: string): void {
-    this.#leaving.get(call)?.();
-    this.#leaving.delete(call);
+  /** Calls that change files run one after the other, so that each sees what the previous one did. */
+  inTurn<T>(edit: () => Promise<T>): Promise<T> {
+    return this.#edits.run(edit);
   }
 
   /** Until `release`, changes to these files are attributed to this call. */

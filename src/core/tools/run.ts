@@ -1,76 +1,56 @@
 // Runs one tool call: validate → permit → execute → bound.
-import { type Event } from '../../base/emitter.ts';
 import { describeError, describeFailure, FailureError, succeeded } from '../../base/errors.ts';
 import { type FailureCode } from '../../base/failureCodes.ts';
+import { defined } from '../../base/json/defined.ts';
 import { parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type Slots } from '../../base/slots.ts';
-import { wholeCharacters } from '../../base/text.ts';
+import { wholeCharacters, decodeText, markLines } from '../../base/text.ts';
 import { type EventDraft, type EventOf } from '../../protocol/event.ts';
-import { type Settings } from '../../protocol/settings.ts';
 import { type Captures } from '../checkpoints/captures.ts';
 import { effectOf } from '../consent/approvalPolicy.ts';
 import { permit } from '../consent/approvals.ts';
+import { sourceOf } from '../consent/callTexts.ts';
 import { readHidden, viewFor } from '../consent/ignoreFile.ts';
 import { inquire } from '../consent/inquiries.ts';
 import { heldToPlan } from '../consent/preview.ts';
 import { whyProtected } from '../consent/protectedFiles.ts';
 import { maskKey } from '../conversation/key.ts';
+import { changeEvents } from '../conversation/events/changeEvents.ts';
+import { subscribeEvents } from '../conversation/events/subscribeEvents.ts';
+import { linesWatched, watchLines } from '../conversation/lines/watchLines.ts';
 import { type ConversationLog } from '../conversation/log.ts';
+import { type OutsideTree } from '../conversation/outside/outsideTree.ts';
 import { notificationHistory } from '../conversation/projections/history.ts';
 import { CANCELLED } from '../conversation/projections/transcript.ts';
 import { lookalikeIn } from '../conversation/projections/lookalike.ts';
 import { enqueue } from '../notify/queue.ts';
-import {
-  type Clock,
-  type Frontend,
-  type Ids,
-  type Logger,
-  type Model,
-  type Tool,
-  type ToolContext,
-  type ToolOutcome,
-} from '../ports/ports.ts';
-import { type Hooks } from '../ports/hooks.ts';
-import { type ReportedProblems } from '../ports/problems.ts';
-import { type Permissions, type Snapshots, type Store } from '../ports/storage.ts';
-import { type FilePath, type Workspace } from '../ports/workspace.ts';
+import { type Tool, type ToolContext, type ToolOutcome } from '../ports/ports.ts';
+import { type FilePath } from '../ports/workspace.ts';
 import { inTurn, keepImages, keepMedia, keepViews, ownWorkspace, seenView } from './fileViews.ts';
-import { type Handles } from './handles.ts';
-import { beforeTool, hooksAfterTool, runHooks } from './hookMoments.ts';
+import { readFreshness } from '../knowledge/freshness.ts';
+import { beforeTool, folderOfCall, hooksAfterTool, runHooks } from './hookMoments.ts';
 import { type OwnEdits } from './ownEdits.ts';
 import { type OfferedTools } from './offeredTools.ts';
-import { withProblems } from './settling.ts';
+import { type Services } from './services.ts';
 import { awaitInterruption } from './waitInterruptions.ts';
 import { chooseImages } from './shownImages.ts';
+import { type Effect } from '../../protocol/tool.ts';
+import { type ReportedProblems } from '../ports/problems.ts';
+import { subscriptionDataSchema } from '../../protocol/lines/eventSubscriptions.ts';
+import { type Notification } from '../../protocol/notification.ts';
+import { type Snapshots } from '../ports/storage.ts';
 
-export interface ToolRunDeps {
+export interface ToolRunDeps extends Services {
   readonly log: ConversationLog;
   readonly registry: OfferedTools;
+  readonly outside: OutsideTree;
   /** The files that running calls of the conversation have shown or changed. */
   readonly edits: OwnEdits;
-  readonly workspace: Workspace;
-  readonly frontend: Frontend;
-  readonly snapshots: Snapshots;
-  readonly output: Logger;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly store: Store;
-  readonly permissions?: Permissions | undefined;
   readonly captures?: Captures | undefined;
-  readonly problems?: ReportedProblems | undefined;
-  readonly handles?: Handles | undefined;
-  readonly hooks?: Hooks | undefined;
   /** Adds tools to the conversation's requests; absent: none can be found. */
   find?: ((names: readonly string[]) => Promise<FoundByCall>) | undefined;
   /** Limits how many calls of the same answer run programs at a time. */
   readonly slots: Slots;
-  readonly onDidChangeFiles?: Event<void> | undefined;
-  /** The program that runs command lines; absent: not known, so no command line can be parsed with certainty. */
-  shell?: (() => string) | undefined;
-  settings(): Settings;
-  readonly onDidChangeSettings?: Event<void> | undefined;
-  /** The model that gets the result; absent: not known. */
-  model?(): Pick<Model, 'takesImages'>;
 }
 
 /** `note`: what the result must say about tools that could not be added or have changed. */
@@ -103,7 +83,7 @@ export async function runTool(
     // The turn was stopped: the call ends as cancelled.
     if (signal.aborted) return answer(CANCELLED, 'cancelled');
     if (error instanceof FailureError) throw error;
-    deps.output.error(`the call of ${request.name} failed unexpectedly`, error);
+    deps.logger.error(`the call of ${request.name} failed unexpectedly`, error);
     return answer(`${request.name} failed unexpectedly and may have run: ${describeError(error)}`, 'bug');
   }
 }
@@ -119,7 +99,7 @@ async function runToEnd(
   const changes = markOverwritten(deps, request, kept);
   const media = await keepMedia(deps, outcome);
   const { found = [], note } = (await deps.find?.(outcome.tools ?? [])) ?? {};
-  const { images, notes } = chooseImages(outcome.media ?? [], deps.model?.() ?? {});
+  const { images, notes } = chooseImages(outcome.media ?? [], deps.model());
   const shown = await keepImages(deps, outcome.isError ? [] : images);
   const said = [outcome.content, ...notes, note ?? ''].filter((part) => part !== '').join('\n');
   const content = limitOutput(maskKey(said, deps.log.state.turn.key));
@@ -129,7 +109,7 @@ async function runToEnd(
     id: request.id,
     content,
     is_error: outcome.isError,
-    ...(outcome.failure !== undefined && { failure: outcome.failure }),
+    ...defined({ failure: outcome.failure, outside: outcome.outside }),
     ...(seen.length > 0 && { seen }),
     ...(changes.length > 0 && { changes }),
     ...(meanwhile.length > 0 && { meanwhile }),
@@ -166,7 +146,7 @@ async function execute(
   deps: ToolRunDeps,
   request: EventOf<'tool_call_request'>,
   signal: AbortSignal,
-): Promise<ToolOutcome> {
+): Promise<ToolOutcome & Pick<ToolResponse, 'outside'>> {
   const tool = deps.registry.get(request.name);
   if (tool === undefined) {
     return refusal(whyNoTool(deps.registry, request.name), 'no_tool');
@@ -178,11 +158,15 @@ async function execute(
   if (!parsed.ok) {
     return refusal(`${request.name} was not run: ${describeFailure(parsed.failure)}`, parsed.failure.code);
   }
-  const handles = deps.handles?.of(deps.log);
-  const impossible = await tool.whyNot?.(parsed.value, { ...(handles !== undefined && { handles }) });
+  const handles = deps.handles.of(deps.log);
+  const impossible = await tool.whyNot?.(parsed.value, { conversation: deps.log.id, handles });
   if (impossible !== undefined) return refusal(describeFailure(impossible), impossible.code);
   const { name, id } = request;
-  const before = await runHooks(deps, beforeTool(name, id, parsed.value), signal);
+  const hooked = async (args: unknown) => {
+    const folder = await folderOfCall(deps.workspace, tool.touches?.(args) ?? {});
+    return { tool: name, id, args, folder };
+  };
+  const before = await runHooks(deps, beforeTool(await hooked(parsed.value)), signal);
   if (before.refused !== undefined) return refusal(refusedByHook(name, before.refused), 'hook');
   const hidden = await readHidden(deps.workspace);
   const observing: { start?: ToolContext['observe'] } = {};
@@ -193,17 +177,25 @@ async function execute(
     seen: (file) => seenView(deps, file),
     hides: (path) => hidden.hides(path) || whyProtected(path, true) !== undefined,
     call: request.id,
-    ...(handles !== undefined && { handles }),
+    handles,
     isApproved: () => true,
     observe: (process) => observing.start?.(process),
     interruption: (until) => awaitInterruption(deps, until),
     progress: (text) => deps.frontend.render(deps.log.id, { type: 'tool_output', call: request.id, text }),
     ask: (question) => inquire(deps, { id: request.id, asksOnce: tool.inquires === true }, question, signal),
     watches: deps.log.state.watches.globs,
+    lines: deps.log.state.lines.all,
+    watchLines: (target, lines, position, wake) =>
+      watchLines(deps, linesWatched(target, lines, position), wake === true ? request.id : undefined),
+    events: deps.log.state.events,
+    subscribeEvents: (wanted, wake) => subscribeEvents(deps, wanted, wake ? request.id : undefined),
+    changeEvents: (change) => changeEvents(deps.log, change),
+    wholeMessage: (notification) => wholeMessage(deps.snapshots, notification),
     notifications: async () => {
       const read = await deps.store.read(deps.log.id);
       return read.ok ? succeeded(notificationHistory(read.value.events)) : read;
     },
+    freshness: () => readFreshness(deps, deps.log.state.seen),
   });
   const asked = { request, arguments: parsed.value, hidden, contextFor, mustAsk: before.ask };
   const isOwn = ({ path }: FilePath, bytes: Uint8Array) => deps.edits.newest(path)?.hash === deps.snapshots.hash(bytes);
@@ -216,7 +208,8 @@ async function execute(
     if (deps.registry.get(request.name) !== tool) return refusal(whyNoTool(deps.registry, request.name), 'no_tool');
     const args = permission.arguments;
     // The hooks have checked the arguments that the model wrote, not those that a person edited.
-    const changed = args === parsed.value ? undefined : await runHooks(deps, beforeTool(name, id, args), signal);
+    const call = await hooked(args);
+    const changed = args === parsed.value ? undefined : await runHooks(deps, beforeTool(call), signal);
     if (changed?.refused !== undefined) return refusal(refusedByHook(name, changed.refused), 'hook');
     /** One entry for each time the call would have made other changes than were shown. */
     const refused: true[] = [];
@@ -233,8 +226,9 @@ async function execute(
     const workspace = heldToPlan(own, permission.plan, { isOwn, differs: () => refused.push(true) });
     const outcome = await runPermitted(deps, tool, args, { ...context, workspace }, observing);
     if (refused.length > 0) continue;
-    await hooksAfterTool(deps, { tool: name, id, args }, outcome, signal);
-    return outcome;
+    await hooksAfterTool(deps, call, outcome, signal);
+    const outside = await sourceOf(deps.workspace, tool.touches?.(args) ?? {}, permission.letIn);
+    return { ...outcome, ...defined({ outside }) };
   }
 }
 
@@ -257,7 +251,7 @@ async function runPermitted(
     const call = {
       id,
       signal,
-      running: deps.handles?.processes(deps.log.id) ?? [],
+      running: deps.handles.processes(deps.log.id),
       // The editor runs tasks in its own terminal, where their processes are not announced.
       isObservable: tool.touches?.(args).task === undefined,
       isChanging: (path: string) => deps.edits.isChanging(path),
@@ -276,7 +270,7 @@ async function runPermitted(
     // The log cannot be written, which ends the turn.
     if (error instanceof FailureError) throw error;
     const { name } = tool.description;
-    deps.output.error(`the tool ${name} failed unexpectedly`, error);
+    deps.logger.error(`the tool ${name} failed unexpectedly`, error);
     return refusal(`${name} failed unexpectedly: ${describeError(error)}`, 'bug');
   }
 }
@@ -322,4 +316,51 @@ function limitOutput(text: string): string {
   const half = OUTPUT_LIMIT / 2;
   const left = text.length - OUTPUT_LIMIT;
   return `${wholeCharacters(text, half)}\n… ${left} characters left out …\n${text.slice(-half)}`;
+}
+
+interface SettlingDeps {
+  readonly log: Pick<ConversationLog, 'id'>;
+  readonly problems?: ReportedProblems | undefined;
+}
+
+/** Only edits wait: problems caused by commands are reported as notifications. */
+async function withProblems(
+  { problems, log }: SettlingDeps,
+  effect: Effect,
+  signal: AbortSignal,
+  run: () => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  const watch = effect === 'edit' ? problems?.beginEdit(log.id) : undefined;
+  try {
+    const outcome = await run();
+    const changed = (outcome.changes ?? []).map(({ file }) => file);
+    const report = changed.length === 0 ? undefined : await watch?.settle(changed, signal);
+    return report === undefined ? outcome : { ...outcome, content: `${outcome.content}\n\n${report}` };
+  } finally {
+    watch?.dispose();
+  }
+}
+
+/** Of all events of one notification together. */
+const MOST_CHARACTERS = 16_000;
+
+/** Also for other notifications, whose message is whole. */
+async function wholeMessage(snapshots: Pick<Snapshots, 'get'>, { kind, message, data }: Notification): Promise<string> {
+  const read = kind.source === 'mcp' ? subscriptionDataSchema.safeParse(data) : undefined;
+  const events = read?.success === true ? (read.data.events ?? []) : [];
+  const [head = ''] = message.split('\n', 1);
+  const lines = [head];
+  let left = MOST_CHARACTERS;
+  for (const { id, hash } of events) {
+    const bytes = hash === undefined ? undefined : await snapshots.get(hash);
+    const text = bytes === undefined ? '(not kept)' : (decodeText(bytes) ?? '');
+    const shown = wholeCharacters(text, left);
+    lines.push(markLines(`${id}: ${shown}${shown.length < text.length ? '… (cut here)' : ''}`));
+    left -= shown.length;
+    if (left <= 0) break;
+  }
+  const rest = events.length - (lines.length - 1);
+  return events.length === 0
+    ? message
+    : [...lines, ...(rest > 0 ? [`and ${rest} more, too long to show.`] : [])].join('\n');
 }

@@ -19,8 +19,9 @@ export function ofConversation(
   const { subagent } = state.summary;
   const mayStartAgents = mayStart(subagent?.depth ?? 0, ports);
   const { tools, model } = subagent ?? {};
+  const isAgent = subagent !== undefined;
   return {
-    registry: mayStartAgents && tools === undefined ? registry : new LimitedTools(registry, { tools, mayStartAgents }),
+    registry: mayStartAgents && !isAgent ? registry : new LimitedTools(registry, { tools, mayStartAgents, isAgent }),
     model: () => {
       const chosen = state.choice.current.model;
       if (chosen !== undefined) return modelOf(ports, chosen) ?? missingModel(chosen);
@@ -32,7 +33,7 @@ export function ofConversation(
 }
 
 function modelOf({ models, model }: Given['ports'], reference: string): Model | undefined {
-  return models?.get(reference) ?? (model().id === reference ? model() : undefined);
+  return models.get(reference) ?? (model().id === reference ? model() : undefined);
 }
 
 /** `depth`: the nesting level of the conversation; 0 if the user began it. */

@@ -1,47 +1,21 @@
-// A window as a member of its folder's hub: serves it if no other process does, and makes its conversations agents.
+// A window as a member of its folder's hub: makes its conversations and its user agents.
 import { userInfo } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { ignore } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Emitter } from '../../base/emitter.ts';
 import { type AgentConversation, type IncomingMessage, type MessagingAgent } from '../../core/ports/agentHub.ts';
-import { type FileSystem } from '../../node/files/fileSystem.ts';
-import { hubFolder, socketHome } from '../../node/hubFolder.ts';
-import { type HubAddress } from '../../protocol/hub.ts';
+import { AgentMessages } from '../client/agentMessages.ts';
 import { HubAgent } from '../client/hubAgent.ts';
 import { connectToHub, readAddress } from '../client/hubConnection.ts';
-import { HubMember } from '../client/hubMember.ts';
 import { type HubState, readHubState } from '../client/hubState.ts';
-import { HEALTH_PUSH, LinkWatch } from '../client/linkWatch.ts';
-import { ADDRESS_FILE, type HubServerDeps, startHubServer } from '../hubServer.ts';
-import { joinByServer } from '../nats/join.ts';
-import { type JoinInput, settingLabel } from '../nats/joinOptions.ts';
-import { AgentMessages } from './agentMessages.ts';
+import { joinHub, type MembershipDeps } from '../client/joinHub.ts';
+import { type LinkWatch } from '../client/linkWatch.ts';
 import { claimNewName } from './agentNames.ts';
 import { UserAgent } from './userAgent.ts';
 
 /** The module that identifies conversations of Earshot among the agents. */
 export const CONVERSATION_MODULE = 'earshot';
-/** The pid in `hub.json` for a hub behind a forwarded socket. */
-const ELSEWHERE = 0;
-
-export interface MembershipDeps extends Omit<HubServerDeps, 'sqlite' | 'folder' | 'join' | 'linkChanged'> {
-  /** Absent: this process can join a hub but cannot serve one. */
-  readonly sqlite: HubServerDeps['sqlite'] | undefined;
-  /** The folder of the workspace. */
-  readonly workspaceFolder: string;
-  readonly home?: string;
-  /** The settings that join this hub with those of other machines. */
-  readonly machines?: JoinInput;
-}
-
-export interface Membership {
-  readonly folder: string;
-  readonly member: HubMember;
-  /** The state of the link to other machines. */
-  readonly link: LinkWatch;
-}
-
 /** A conversation on the hub, until it is disposed of. */
 export interface JoinedConversation extends Disposable {
   readonly messages: MessagingAgent;
@@ -70,40 +44,6 @@ export interface WindowMembershipDeps extends MembershipDeps {
   readonly received: Pick<Emitter<IncomingMessage>, 'fire'>;
   /** Called when a conversation has got its name. */
   onNamed(): void;
-}
-
-/** Joins the hub of a folder, for a program with its own agents. */
-export async function joinHub(deps: MembershipDeps): Promise<Membership> {
-  const { sqlite, files, clock, report, workspaceFolder, home = socketHome() } = deps;
-  const folder = await hubFolder(workspaceFolder, home);
-  const link = new LinkWatch((error) => report('a listener failed', error));
-  const member = new HubMember({
-    clock,
-    report,
-    serve: async () => {
-      const address = await readAddress(files, folder);
-      // The hub is on another machine: serving one here would separate the agents while the connection is down.
-      if (sqlite === undefined || address?.pid === ELSEWHERE) return undefined;
-      const { tryLock, machines = { server: '' } } = deps;
-      const join = await joinByServer(machines, settingLabel, { tryLock });
-      return startHubServer({ ...deps, sqlite, folder, join, linkChanged: (health) => link.set(health) });
-    },
-    follow: async () => {
-      const address = await readAddress(files, folder);
-      if (address === undefined) return undefined;
-      const connection = await connectToHub(
-        address,
-        (method, params) => {
-          if (method === HEALTH_PUSH) link.receive(params);
-        },
-        (error) => report('the hub sent something unreadable', error),
-      );
-      link.follow(connection);
-      return connection;
-    },
-  });
-  await member.start();
-  return { folder, member, link };
 }
 
 export async function joinAsWindow(deps: WindowMembershipDeps): Promise<WindowMembership> {
@@ -175,13 +115,4 @@ function joinConversation(
     },
     dispose: () => held.dispose(),
   };
-}
-
-/** Makes the agents of a folder join the hub behind a socket that SSH forwards. Returns the path of `hub.json`. */
-export async function useForwardedSocket(files: FileSystem, folder: string, socket: string): Promise<string> {
-  const address: HubAddress = { version: 1, pid: ELSEWHERE, socket, web_socket: '', token: '' };
-  await files.makeFolder(folder);
-  const path = join(folder, ADDRESS_FILE);
-  await files.writeWhole(path, Buffer.from(`${JSON.stringify(address)}\n`));
-  return path;
 }

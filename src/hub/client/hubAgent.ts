@@ -17,8 +17,7 @@ import {
   messagePush,
 } from '../../protocol/hubMethods.ts';
 import { parseCursor, printCursor } from '../index/messageRows.ts';
-import { describePush } from '../preview.ts';
-import { Subscriptions } from '../subscriptions.ts';
+import { describePush, Subscriptions } from '../subscriptions.ts';
 import { connectToHub, type HubConnection, readAddress } from './hubConnection.ts';
 
 const RETRY_FIRST = 200;

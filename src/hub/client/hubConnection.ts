@@ -5,6 +5,7 @@ import type * as z from 'zod';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
 import { JsonRpcPeer } from '../../base/json/jsonRpc.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
+import { platform } from '../../node/platform/platform.ts';
 import { type HubAddress, hubAddress } from '../../protocol/hub.ts';
 import { HUB_METHODS, type HubCall, type HubResult } from '../../protocol/hubMethods.ts';
 import { ADDRESS_FILE } from '../hubServer.ts';
@@ -38,8 +39,8 @@ export async function connectToHub(
   report: (error: unknown) => void,
 ): Promise<HubConnection> {
   const socket = await open(path);
-  // On Windows, pipes have no file permissions, so the first line is the token.
-  if (process.platform === 'win32') socket.write(`${token}\n`);
+  // Pipes have no file permissions, so the first line is the token.
+  if (!platform.sockets.areFiles) socket.write(`${token}\n`);
   const peer = new JsonRpcPeer({
     send: (frame) => void socket.write(`${frame}\n`),
     handle: (method, params) => onPush(method, params),

@@ -6,8 +6,8 @@ import { type HubCode } from '../../base/failureCodes.ts';
 import { type OutgoingMessage } from '../../core/ports/agentHub.ts';
 import { describeAgents, describeMessage, describeSent } from '../../core/tools/messageTexts.ts';
 import { claimIdleName } from '../agents/agentNames.ts';
-import { AgentMessages } from '../agents/agentMessages.ts';
-import { joinHub, type MembershipDeps } from '../agents/windowMembership.ts';
+import { AgentMessages } from '../client/agentMessages.ts';
+import { joinHub, type MembershipDeps } from '../client/joinHub.ts';
 import { HubAgent } from '../client/hubAgent.ts';
 import { type HubMember } from '../client/hubMember.ts';
 

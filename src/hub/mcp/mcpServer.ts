@@ -1,6 +1,7 @@
 // The MCP server with which any other agent joins the hub: send_message, check_messages, wait_for_message, list_agents.
 import { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { ignore } from '../../base/async.ts';
 import { type Result } from '../../base/errors.ts';
 import { type HubCode } from '../../base/failureCodes.ts';
 import { toAgentName } from '../agents/agentNames.ts';
@@ -30,7 +31,7 @@ export function createHubMcpServer({ mailbox, name: given, clientName, version }
   );
   const own = () => given ?? toAgentName(clientName() ?? '') ?? FALLBACK_NAME;
   // Joins at once, so that other agents see it before its first call.
-  mcp.server.oninitialized = () => void mailbox.open(own()).catch(() => undefined);
+  mcp.server.oninitialized = () => void mailbox.open(own()).catch(ignore);
 
   mcp.registerTool(
     'send_message',

@@ -4,6 +4,7 @@
 // delivered again later. So a gap in the stream's sequence is filled by reading the stream directly, and repeated
 // records are recognized by their event_id.
 import { type JetStreamClient, type JetStreamManager, type JsMsg } from '@nats-io/jetstream';
+import { ignore } from '../../base/async.ts';
 import { type MessageRecord, type Pair } from '../../protocol/hub.ts';
 import { type HubSide } from '../hubLink.ts';
 import { type Claims } from './claims.ts';
@@ -123,7 +124,7 @@ export class Inbox {
       if (delivered !== undefined) this.#acknowledge(delivered);
     });
     // The next caller that awaits it gets the error.
-    this.#stored.catch(() => undefined);
+    this.#stored.catch(ignore);
     if (this.#storing.size >= MOST_STORING) await this.#stored;
   }
 

@@ -1,7 +1,9 @@
 // Validates the options that join a hub with others, from the command line or the settings. Does not load NATS.
+import { defined } from '../../base/json/defined.ts';
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { describeError } from '../../base/errors.ts';
+import { platform } from '../../node/platform/platform.ts';
 import { HUB_NAME } from '../../protocol/hub.ts';
 
 export interface JoinOptions {
@@ -56,8 +58,7 @@ export function readJoinOptions(input: JoinInput, label: Label): JoinOptions {
     name: readName(input.name, label('name')),
     machine: readMachine(input.machine, label('machine')),
     tls,
-    ...(login && { login }),
-    ...(credentials && { credentials }),
+    ...defined({ login, credentials }),
   };
 }
 
@@ -121,7 +122,7 @@ function readCredentials(path: string | undefined, option: string): Credentials 
   let bytes: Uint8Array;
   try {
     const { mode, size } = statSync(path);
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    if (platform.disk.hasModes && (mode & 0o077) !== 0) {
       throw new JoinOptionError(`${option}: other users can read ${path}. Run chmod 600 on it.`);
     }
     if (size > MOST_CREDENTIALS)

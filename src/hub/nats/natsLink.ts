@@ -20,7 +20,7 @@ import { LinkState } from './linkState.ts';
 import { connectNats, describeTrouble, RefusedError, type Trouble } from './natsConnection.ts';
 import { Outbox } from './outbox.ts';
 import { Presence } from './presence.ts';
-import { Session } from './session.ts';
+import { NatsSession } from './natsSession.ts';
 import { streamNames } from './streamNames.ts';
 
 const STATE_FILE = 'nats.db';
@@ -52,7 +52,7 @@ class NatsLink implements HubLink {
   readonly #claims: Claims;
   readonly #presence: Presence;
   readonly #running: Promise<void>;
-  #session: Session | undefined;
+  #session: NatsSession | undefined;
   #server: LinkHealth['server'];
   #full = false;
   readonly #delay = new BackOff(RETRY_FIRST, RETRY_LONGEST);
@@ -168,7 +168,7 @@ class NatsLink implements HubLink {
       return;
     }
     const { name, machine } = this.#options;
-    const session = new Session(connection, {
+    const session = new NatsSession(connection, {
       name,
       machine,
       names: streamNames(name),

@@ -1,6 +1,7 @@
 // Presence of machines: sends a heartbeat of this machine every 15 s and after changes, with its agents and their
 // unread counts, and reads the heartbeats of other machines.
 import * as z from 'zod';
+import { ignore } from '../../base/async.ts';
 import { parseObject } from '../../base/json/outsideJson.ts';
 import { type Bucket, type Entry } from './bucket.ts';
 import { RefusedError } from './natsConnection.ts';
@@ -133,7 +134,7 @@ export class Presence {
   /** Removes this machine's heartbeat, so that other machines need not wait until it expires. */
   async leave(): Promise<void> {
     // A heartbeat that is still being written would stay after the removal.
-    await this.#beating.catch(() => undefined);
+    await this.#beating.catch(ignore);
     if (this.#revision !== undefined) await this.#bucket?.remove(this.#deps.machine, this.#revision);
   }
 }

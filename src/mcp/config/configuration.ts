@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describeError } from '../../base/errors.ts';
 import { parseJsonc } from '../../base/json/jsonc.ts';
-import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
+import { isDeeperThan, MOST_DEPTH, TOO_DEEP, isObject } from '../../base/json/outsideJson.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
 import {
   inputSchema,
@@ -51,11 +51,11 @@ export function readConfigText(text: string, source: ConfigSource): ReadConfigur
 /** `value` has `servers` or `mcpServers`, and may have `inputs`. */
 export function readConfigValue(value: unknown, source: ConfigSource): ReadConfiguration {
   if (isDeeperThan(value, MOST_DEPTH)) return { servers: [], problems: [`${source.label} is ${TOO_DEEP}.`] };
-  if (!isRecord(value)) return { servers: [], problems: [`${source.label}: an object is expected.`] };
+  if (!isObject(value)) return { servers: [], problems: [`${source.label}: an object is expected.`] };
   const problems: string[] = [];
   const inputs = readInputs(value['inputs'], source, problems);
   const found = value['servers'] ?? value['mcpServers'] ?? {};
-  if (!isRecord(found)) return { servers: [], problems: [`${source.label}: servers: an object is expected.`] };
+  if (!isObject(found)) return { servers: [], problems: [`${source.label}: servers: an object is expected.`] };
   if (value['sandbox'] !== undefined) problems.push(refuseSandbox(source.label));
   const servers: ConfiguredServer[] = [];
   for (const [name, entry] of Object.entries(found).slice(0, MOST_SERVERS)) {
@@ -117,8 +117,4 @@ function readInputs(value: unknown, source: ConfigSource, problems: string[]): r
 
 function identityOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

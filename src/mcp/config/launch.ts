@@ -5,12 +5,14 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import * as util from 'node:util';
 import { failed, FailureError } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { printWholePath, printWords } from '../../base/printPath.ts';
 import { maskSecrets } from '../../base/secrets/maskSecrets.ts';
 import { type Unpinned } from '../../node/files/codePins.ts';
 import { isLoadingVariable } from '../../node/files/commandPins.ts';
 import { hashFile } from '../../node/files/fileHashes.ts';
 import { type CommandFile, findProgram, hashFiles, inspectProgram } from '../../node/files/fingerprint.ts';
+import { platform } from '../../node/platform/platform.ts';
 import { type HttpServer, isStdio, type ServerInput, type StdioServer } from '../../protocol/outside/mcp.ts';
 import { type ConfiguredServer } from './configuration.ts';
 import { replaceVariables, type VariableDeps } from './variables.ts';
@@ -54,39 +56,6 @@ export interface LaunchProof {
   readonly hash: string;
 }
 
-/** Environment variables that every server inherits. It gets others only if its configuration names them. */
-const INHERITED =
-  process.platform === 'win32'
-    ? [
-        'APPDATA',
-        'HOMEDRIVE',
-        'HOMEPATH',
-        'LOCALAPPDATA',
-        'PATH',
-        'PATHEXT',
-        'PROCESSOR_ARCHITECTURE',
-        'SYSTEMDRIVE',
-        'SYSTEMROOT',
-        'TEMP',
-        'USERNAME',
-        'USERPROFILE',
-        'PROGRAMFILES',
-      ]
-    : [
-        'HOME',
-        'LOGNAME',
-        'PATH',
-        'SHELL',
-        'TERM',
-        'USER',
-        'LANG',
-        'LC_ALL',
-        'TMPDIR',
-        'XDG_CACHE_HOME',
-        'XDG_CONFIG_HOME',
-        'XDG_DATA_HOME',
-      ];
-
 const MOST_ENV_FILE = 1024 * 1024;
 /** Used as the hash of a file that cannot be read. Such a file may still be executable. */
 const UNREADABLE = 'unreadable';
@@ -99,7 +68,8 @@ export async function prepareLaunch({ config }: ConfiguredServer, deps: Variable
 async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<ProgramLaunch> {
   const folder = resolve(deps.folder ?? homedir(), await replaceVariables(config.cwd ?? '.', deps));
   const values = new Map<string, string>();
-  for (const name of INHERITED) {
+  // It gets others only if its configuration names them.
+  for (const name of platform.programs.inherited) {
     const value = deps.environment[name];
     // Leaves out shell functions, as the MCP SDK does: they are a known way to run code (Shellshock).
     if (value !== undefined && !value.startsWith('()')) values.set(name, value);
@@ -130,7 +100,7 @@ async function prepareProgram(config: StdioServer, deps: VariableDeps): Promise<
     refuseLaunch(`The program “${command}” was not found.`, 'Install it, or correct the command.');
   }
   const start = { program, args, folder, env, configured: [...configured] };
-  return { type: 'stdio', ...start, ...(envFile !== undefined && { envFile }) };
+  return { type: 'stdio', ...start, ...defined({ envFile }) };
 }
 
 async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<HttpLaunch> {
@@ -148,7 +118,7 @@ async function prepareHttp(config: HttpServer, deps: VariableDeps): Promise<Http
       clientSecret: await replaceVariables(config.oauth.clientSecret, deps),
     }),
   };
-  const rest = { headers, ...(oauth !== undefined && { oauth }), sseOnly: config.type === 'sse' };
+  const rest = { headers, ...defined({ oauth }), sseOnly: config.type === 'sse' };
   if (unix?.['socket'] !== undefined) {
     const url = new URL(unix['path'] ?? '/', 'http://localhost');
     return { type: 'http', url, socket: unix['socket'], ...rest };

@@ -1,5 +1,6 @@
 // Signs in to a server with OAuth 2.1: keeps tokens and the client's registration as secrets, by authorization server,
 // and registers nowhere before the user wants to sign in.
+import { parseJson } from '../../base/json/outsideJson.ts';
 import { randomBytes } from 'node:crypto';
 import {
   type OAuthClientInformationContext,
@@ -10,6 +11,7 @@ import {
   type StoredOAuthTokens,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
+import { defined } from '../../base/json/defined.ts';
 import { type HttpLaunch } from '../config/launch.ts';
 import { type SignIn } from './signInPort.ts';
 
@@ -37,13 +39,7 @@ type StoredTokens = StoredOAuthTokens & { issuer?: string; origins?: readonly st
 export function createSignInFlow(signIn: SignIn, { oauth }: Pick<HttpLaunch, 'oauth'>): SignInFlow {
   const { secrets, redirectUrl, metadataUrl } = signIn;
   const read = async <T>(key: string): Promise<T | undefined> => {
-    const text = await secrets.get(key);
-    if (text === undefined) return undefined;
-    try {
-      return JSON.parse(text) as T;
-    } catch {
-      return undefined;
-    }
+    return parseJson((await secrets.get(key)) ?? '') as T | undefined;
   };
   const write = (key: string, value: unknown) => secrets.set(key, JSON.stringify(value));
   let state = '';
@@ -72,7 +68,7 @@ export function createSignInFlow(signIn: SignIn, { oauth }: Pick<HttpLaunch, 'oa
       if (oauth !== undefined) {
         return {
           client_id: oauth.clientId,
-          ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
+          ...defined({ client_secret: oauth.clientSecret }),
         };
       }
       const known = ofIssuer(await read<StoredOAuthClientInformation & { issuer?: string }>(CLIENT), context);

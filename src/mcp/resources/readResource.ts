@@ -1,9 +1,9 @@
 // The tool read_resource: lists the resources of a connected server, or reads one and watches it from then on.
 import * as z from 'zod';
-import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { describeFailure, type Result } from '../../base/errors.ts';
 import { wholeCharacters } from '../../base/text.ts';
 import { type Tool, type ToolOutcome } from '../../core/ports/ports.ts';
-import { describeIssue } from '../../protocol/describeIssue.ts';
+import { parseArguments } from '../../protocol/describeIssue.ts';
 import { resourceName } from '../../protocol/scopes.ts';
 import { type McpServer } from '../server.ts';
 import { type McpResource } from '../session/sessionPort.ts';
@@ -49,13 +49,10 @@ export function createReadResource({ servers, trustsHints, wasRead, list, read: 
       parameters,
     },
     effect: 'execute',
+    traits: { resultsFrom: 'server' },
     effectFor: ({ server, uri }) => (uri === undefined || trustsHints(server) ? 'read' : 'execute'),
     emits: [],
-    parse: (value) => {
-      const parsed = argumentsSchema.safeParse(value);
-      if (parsed.success) return succeeded(parsed.data);
-      return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this corrected.');
-    },
+    parse: parseArguments(argumentsSchema),
     touches: ({ server }) => ({
       server: {
         name: server,

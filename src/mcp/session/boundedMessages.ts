@@ -10,14 +10,23 @@ const LISTS = ['tools', 'resources', 'resourceTemplates', 'prompts'] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Call it before the client is connected. */
-export function boundMessages(transport: Transport, log: (line: string) => void): void {
+/** Call it before the client is connected. `received` gets each message first. */
+export function boundMessages(
+  transport: Transport,
+  log: (line: string) => void,
+  received: (message: JSONRPCMessage) => void,
+): void {
   let handler = transport.onmessage;
   Object.defineProperty(transport, 'onmessage', {
     configurable: true,
     get: () => handler,
     set: (next: Transport['onmessage']) => {
-      handler = next && ((message, extra) => next(cutAnswer(message, log), extra));
+      handler =
+        next &&
+        ((message, extra) => {
+          received(message);
+          next(cutAnswer(message, log), extra);
+        });
     },
   });
 }

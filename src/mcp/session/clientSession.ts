@@ -12,19 +12,22 @@ import { ignore, pause, share, within } from '../../base/async.ts';
 import { describeError } from '../../base/errors.ts';
 import { realClock } from '../../node/realClock.ts';
 import { type Era } from '../../protocol/outside/mcp.ts';
+import { EVENTS_EXTENSION } from '../../protocol/outside/mcpEvents.ts';
 import { Announcements } from './announcements.ts';
 import { cutList } from './boundedMessages.ts';
+import { EventSession } from './eventSession.ts';
 import { canSignIn } from './sseFallback.ts';
 import { HttpTransport } from './httpTransport.ts';
 import {
   type CallEnd,
   type CallHooks,
+  type McpEvents,
   type McpPrompt,
   type McpResource,
   type McpSession,
   type McpTask,
   type McpTool,
-  type SessionDeps,
+  type McpSessionDeps,
   type TaskFollower,
   TASKS_EXTENSION,
 } from './sessionPort.ts';
@@ -37,6 +40,7 @@ import { describePrompt, expandTemplate, templatesOf, toolOf } from './wireTypes
 const MOST_SIGN_INS = 2;
 /** The notification with which some servers send messages on their own. Not part of the specification. */
 const CHANNEL = 'notifications/claude/channel';
+const CHANNEL_CAPABILITY = 'claude/channel';
 /** The pause between probes, and the longest wait for the end of a session. */
 const SOON = 500;
 const tasksSchema = z.strictObject({});
@@ -46,17 +50,18 @@ type CreateClient = (listChanged: NonNullable<ClientOptions['listChanged']>) => 
 
 export class ClientSession implements McpSession {
   readonly client: Client;
-  readonly #deps: SessionDeps;
+  readonly #deps: McpSessionDeps;
   readonly #transport: Transport;
   readonly #calls: ToolCalls;
   readonly #announcements: Announcements;
   /** In the legacy era: the tools that support tasks. */
   #taskTools: ReadonlySet<string> = new Set();
   #tasks: TaskSession | undefined;
+  #events: EventSession | undefined;
   readonly #probeOnce = share(() => this.#probe());
   #over = false;
 
-  constructor(deps: SessionDeps, transport: Transport, create: CreateClient) {
+  constructor(deps: McpSessionDeps, transport: Transport, create: CreateClient) {
     this.#deps = deps;
     this.#transport = transport;
     const { listener } = deps;
@@ -131,9 +136,24 @@ export class ClientSession implements McpSession {
     return this.client.getServerCapabilities()?.prompts !== undefined;
   }
 
-  /** Call it once the client is connected. Follows the announcements of the server. */
-  begin(): void {
+  get events(): McpEvents | undefined {
+    return this.#events;
+  }
+
+  get hasChannel(): boolean {
+    return this.client.getServerCapabilities()?.experimental?.[CHANNEL_CAPABILITY] !== undefined;
+  }
+
+  /**
+   * Call it once the client is connected. Follows the announcements of the server. `hasEvents`: it declares events as
+   * the draft has it, which the library does not pass on.
+   */
+  begin(hasEvents: boolean): void {
     this.#announcements.begin();
+    if (hasEvents || this.client.getServerCapabilities()?.extensions?.[EVENTS_EXTENSION] !== undefined) {
+      const { listener, log } = this.#deps;
+      this.#events = new EventSession(this.client, this.#transport, { log, changed: () => listener.eventsChanged() });
+    }
     if (!this.#hasTasks) return;
     const unanswered = (error: unknown) => this.#loseUnlessAlive(this.#describeEnd(error));
     this.#tasks = new TaskSession(this.client, this.#transport, { ...this.#deps, unanswered });

@@ -1,6 +1,7 @@
 // Streamable HTTP that reports the end of a request's stream: without that, the client library would wait for the
 // answer forever.
 import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { defined } from '../../base/json/defined.ts';
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
@@ -10,6 +11,6 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: SendOptions): Promise<void> {
     const onRequestStreamEnd = options?.onRequestStreamEnd ?? this.streamEnd?.();
-    return super.send(message, { ...options, ...(onRequestStreamEnd !== undefined && { onRequestStreamEnd }) });
+    return super.send(message, { ...options, ...defined({ onRequestStreamEnd }) });
   }
 }

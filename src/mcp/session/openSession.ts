@@ -12,11 +12,12 @@ import {
 import { describeError } from '../../base/errors.ts';
 import { type HttpLaunch, type ProgramLaunch } from '../config/launch.ts';
 import { createSignInFlow, type SignInFlow } from '../oauth/oauthProvider.ts';
+import { declaresEvents } from '../../protocol/outside/mcpEvents.ts';
 import { boundMessages } from './boundedMessages.ts';
 import { ClientSession } from './clientSession.ts';
 import { HttpTransport } from './httpTransport.ts';
 import { createServerFetch, describeSignIn, wantsSignIn } from './serverFetch.ts';
-import { CLIENT_CAPABILITIES, type McpSession, type SessionDeps, SessionError } from './sessionPort.ts';
+import { CLIENT_CAPABILITIES, type McpSession, type McpSessionDeps, McpSessionError } from './sessionPort.ts';
 import { createEventStream, type EventStream } from './sseFallback.ts';
 import { MOST_MESSAGE_BYTES, StdioTransport } from './stdioTransport.ts';
 
@@ -28,17 +29,17 @@ const RECONNECTING = {
   maxRetries: 4,
 };
 
-/** Rejects with a SessionError. */
-export async function openSession(deps: SessionDeps, signal: AbortSignal): Promise<McpSession> {
+/** Rejects with a McpSessionError. */
+export async function openSession(deps: McpSessionDeps, signal: AbortSignal): Promise<McpSession> {
   const { launch } = deps;
   try {
     return launch.type === 'stdio' ? await openProgram(deps, launch, signal) : await openHttp(deps, launch, signal);
   } catch (error) {
-    throw error instanceof SessionError ? error : new SessionError(kindOf(error), describeConnectError(error));
+    throw error instanceof McpSessionError ? error : new McpSessionError(kindOf(error), describeConnectError(error));
   }
 }
 
-async function openProgram(deps: SessionDeps, launch: ProgramLaunch, signal: AbortSignal): Promise<McpSession> {
+async function openProgram(deps: McpSessionDeps, launch: ProgramLaunch, signal: AbortSignal): Promise<McpSession> {
   const first = new StdioTransport({ launch, log: deps.log });
   try {
     return await connect(deps, first, { signal, legacy: deps.knownLegacy });
@@ -60,10 +61,10 @@ async function openProgram(deps: SessionDeps, launch: ProgramLaunch, signal: Abo
 }
 
 function explain(error: unknown, end: string | undefined): unknown {
-  return end === undefined ? error : new SessionError('failed', `its process ${end}`);
+  return end === undefined ? error : new McpSessionError('failed', `its process ${end}`);
 }
 
-async function openHttp(deps: SessionDeps, launch: HttpLaunch, signal: AbortSignal): Promise<McpSession> {
+async function openHttp(deps: McpSessionDeps, launch: HttpLaunch, signal: AbortSignal): Promise<McpSession> {
   const { url, sseOnly } = launch;
   const flow = deps.signIn && createSignInFlow(deps.signIn, launch);
   const fetch = createServerFetch({
@@ -92,14 +93,17 @@ async function openHttp(deps: SessionDeps, launch: HttpLaunch, signal: AbortSign
 }
 
 /** Before the first sign-in nothing is asked for metadata: the answer 401 alone shows that the user has to sign in. */
-async function authProviderOf(flow: SignInFlow, { signIn }: SessionDeps): Promise<OAuthClientProvider | AuthProvider> {
+async function authProviderOf(
+  flow: SignInFlow,
+  { signIn }: McpSessionDeps,
+): Promise<OAuthClientProvider | AuthProvider> {
   if (signIn?.isAsked() === true || (await flow.hasTokens())) return flow.provider;
   return { token: async () => (await flow.provider.tokens())?.access_token };
 }
 
 /** Tries again with the new token if the user has just signed in. */
 async function signedIn<T extends HttpTransport | EventStream>(
-  deps: SessionDeps,
+  deps: McpSessionDeps,
   create: () => T,
   run: (transport: T) => Promise<McpSession>,
 ): Promise<McpSession> {
@@ -122,12 +126,20 @@ function mayBeOldServer(error: unknown): boolean {
 }
 
 async function connect(
-  deps: SessionDeps,
+  deps: McpSessionDeps,
   transport: Transport,
   { signal, legacy }: { readonly signal: AbortSignal; readonly legacy: boolean },
 ): Promise<McpSession> {
   const { limits, client: info } = deps;
-  boundMessages(transport, (line) => deps.log(line));
+  let hasEvents = false;
+  let isConnected = false;
+  boundMessages(
+    transport,
+    (line) => deps.log(line),
+    (message) => {
+      hasEvents ||= !isConnected && declaresEvents(message);
+    },
+  );
   const session = new ClientSession(deps, transport, (listChanged) => {
     const client = new Client(info, {
       capabilities: CLIENT_CAPABILITIES,
@@ -147,11 +159,12 @@ async function connect(
   });
   const options = { signal, timeout: limits.connect, ...(legacy && { prior: { kind: 'legacy' as const } }) };
   await session.client.connect(transport, options);
-  session.begin();
+  isConnected = true;
+  session.begin(hasEvents);
   return session;
 }
 
-function kindOf(error: unknown): SessionError['kind'] {
+function kindOf(error: unknown): McpSessionError['kind'] {
   if (wantsSignIn(error)) return 'sign_in';
   const isRefused = error instanceof SdkHttpError && (error.status === 401 || error.status === 403);
   return isRefused ? 'sign_in' : 'failed';

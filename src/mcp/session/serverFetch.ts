@@ -4,10 +4,9 @@
 import { lookup } from 'node:dns/promises';
 import { InsufficientScopeError, UnauthorizedError } from '@modelcontextprotocol/client';
 import { addressScope, isLocalHost } from '../../core/consent/addresses.ts';
-import { USER_AGENT } from '../../node/userAgent.ts';
+import { USER_AGENT } from '../../node/boundedBody.ts';
 import { type HttpLaunch } from '../config/launch.ts';
 import { boundFetch, type Fetch, sendOver } from './boundedFetch.ts';
-import { guardRedirects, isSameServer } from './redirects.ts';
 
 /** Metadata and tokens are far shorter. */
 const MOST_DOCUMENT_BYTES = 1024 * 1024;
@@ -103,4 +102,37 @@ async function localScopes(deps: ServerFetchDeps): Promise<readonly string[]> {
 async function resolve(deps: ServerFetchDeps, hostname: string): Promise<readonly Address[]> {
   const find = deps.lookup ?? ((name: string) => lookup(name, { all: true }));
   return find(hostname.replace(/^\[|\]$/g, '')).catch(() => []);
+}
+
+const MOST_HOPS = 5;
+const REDIRECTS = [301, 302, 303, 307, 308];
+/** Redirects that keep the method and the body. */
+const SAME_REQUEST = [307, 308];
+
+/**
+ * Follows redirects only on the same server: a request contains tokens, configured headers and arguments that no other
+ * server may get.
+ */
+function guardRedirects(fetch: Fetch): Fetch {
+  return async (url, init = {}) => {
+    const method = (init.method ?? 'GET').toUpperCase();
+    let from = new URL(url);
+    for (let hop = 0; hop < MOST_HOPS; hop++) {
+      const response = await fetch(from, { ...init, redirect: 'manual' });
+      const location = response.headers.get('location');
+      if (!REDIRECTS.includes(response.status) || location === null) return response;
+      await response.body?.cancel();
+      const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+      const mayFollow =
+        to !== undefined && isSameServer(from, to) && (method === 'GET' || SAME_REQUEST.includes(response.status));
+      if (!mayFollow) throw new Error(`it redirects to ${location.slice(0, 200)}, which is not followed`);
+      from = to;
+    }
+    throw new Error('it redirects again and again');
+  };
+}
+
+/** The same origin, or the same host over TLS. */
+function isSameServer(from: URL, to: URL): boolean {
+  return to.origin === from.origin || (to.protocol === 'https:' && to.hostname === from.hostname && to.port === '');
 }

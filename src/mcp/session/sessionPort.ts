@@ -1,6 +1,7 @@
 // The port to one connection with an MCP server. The client library behind it is loaded with the first server.
 import { type Question } from '../../core/ports/ports.ts';
 import { type Era } from '../../protocol/outside/mcp.ts';
+import { EVENTS_EXTENSION, type McpEventType, type McpOccurrence } from '../../protocol/outside/mcpEvents.ts';
 import { type Launch } from '../config/launch.ts';
 import { type SignIn } from '../oauth/signInPort.ts';
 
@@ -98,6 +99,61 @@ export interface McpTask {
   detach(): Promise<void>;
 }
 
+export interface EventRequest {
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  /** Null: from now on. */
+  readonly cursor: string | null;
+  /** Older events are not delivered again. */
+  readonly maxAgeMs?: number;
+  readonly maxEvents?: number;
+  /** How long the server may wait for an event before it answers. */
+  readonly timeoutMs?: number;
+}
+
+export interface EventPage {
+  readonly events: readonly McpOccurrence[];
+  readonly cursor: string | null;
+  /** Events were skipped. */
+  readonly truncated: boolean;
+  readonly hasMore: boolean;
+  readonly nextPollMs?: number | undefined;
+}
+
+export type EventFrame =
+  | { readonly type: 'event'; readonly occurrence: McpOccurrence }
+  /** `isFirst`: the stream begins, or continues after a gap. */
+  | {
+      readonly type: 'position';
+      readonly cursor: string | null;
+      readonly truncated: boolean;
+      readonly isFirst: boolean;
+    };
+
+/** The events of one connection. Each rejects with an `EventFailure`. */
+export interface McpEvents {
+  list(): Promise<readonly McpEventType[]>;
+  poll(request: EventRequest, signal: AbortSignal): Promise<EventPage>;
+  /** Resolves once the server has closed the stream; rejects if the signal is aborted. */
+  stream(request: EventRequest, frame: (frame: EventFrame) => void, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * `refused`: the server answered with an error; `ended`: it has ended a stream; `invalid`: its answer cannot be used;
+ * `lost`: there was no answer.
+ */
+export class EventFailure extends Error {
+  readonly kind: 'sign_in' | 'refused' | 'ended' | 'invalid' | 'lost';
+  readonly code: number | undefined;
+
+  constructor(kind: EventFailure['kind'], message: string, code?: number) {
+    super(message);
+    this.name = 'EventFailure';
+    this.kind = kind;
+    this.code = code;
+  }
+}
+
 export interface McpSession {
   readonly era: Era;
   readonly version: string;
@@ -107,6 +163,10 @@ export interface McpSession {
   readonly pid: number | undefined;
   readonly hasResources: boolean;
   readonly hasPrompts: boolean;
+  /** Undefined: the server has none. */
+  readonly events: McpEvents | undefined;
+  /** It announces that it sends messages without being asked. */
+  readonly hasChannel: boolean;
   listTools(): Promise<readonly McpTool[]>;
   call(tool: string, args: Readonly<Record<string, unknown>>, hooks: CallHooks): Promise<CallEnd>;
   resumeTask(reference: string, follower: TaskFollower): Promise<McpTask>;
@@ -126,7 +186,7 @@ export interface McpSession {
   kill(): void;
 }
 
-interface SessionListener {
+interface McpSessionListener {
   /** Called once when the connection is lost, not after `close` or `kill`. */
   ended(reason: string): void;
   toolsChanged(): void;
@@ -134,9 +194,11 @@ interface SessionListener {
   resourcesChanged(): void;
   resourceUpdated(uri: string): void;
   event(text: string): void;
+  /** The server announced other events. */
+  eventsChanged(): void;
 }
 
-export interface SessionLimits {
+export interface McpSessionLimits {
   /** Time-out of a request that has no answer and reports no progress. */
   readonly request: number;
   /** How long an answer to a probe, or a reopened stream, may take before the server counts as lost. */
@@ -146,7 +208,7 @@ export interface SessionLimits {
   readonly era: number;
 }
 
-export const LIMITS: SessionLimits = { request: 60_000, probe: 10_000, connect: 60_000, era: 10_000 };
+export const LIMITS: McpSessionLimits = { request: 60_000, probe: 10_000, connect: 60_000, era: 10_000 };
 
 /** The extension with which servers and this client declare support for tasks (revision 2026-07-28). */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -154,17 +216,17 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 /** The capabilities that this client declares to servers. */
 export const CLIENT_CAPABILITIES = {
   elicitation: { form: { applyDefaults: true }, url: {} },
-  extensions: { [TASKS_EXTENSION]: {} },
+  extensions: { [TASKS_EXTENSION]: {}, [EVENTS_EXTENSION]: {} },
 };
 
-export interface SessionDeps {
+export interface McpSessionDeps {
   readonly server: string;
   /** Changes only if the server's configuration changes. */
   readonly identity: string;
   readonly launch: Launch;
   readonly client: { readonly name: string; readonly version: string };
-  readonly limits: SessionLimits;
-  readonly listener: SessionListener;
+  readonly limits: McpSessionLimits;
+  readonly listener: McpSessionListener;
   /** Absent: signing in is not possible. */
   readonly signIn?: SignIn | undefined;
   /** Whether an earlier connection found that this program speaks a revision before 2026-07-28. */
@@ -175,14 +237,14 @@ export interface SessionDeps {
 }
 
 /** `sign_in`: the user has to sign in; `failed`: everything else. */
-export class SessionError extends Error {
+export class McpSessionError extends Error {
   readonly kind: 'sign_in' | 'failed';
 
   constructor(kind: 'sign_in' | 'failed', message: string) {
     super(message);
-    this.name = 'SessionError';
+    this.name = 'McpSessionError';
     this.kind = kind;
   }
 }
 
-export type OpenSession = (deps: SessionDeps, signal: AbortSignal) => Promise<McpSession>;
+export type OpenMcpSession = (deps: McpSessionDeps, signal: AbortSignal) => Promise<McpSession>;

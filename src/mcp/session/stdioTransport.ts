@@ -3,8 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type Readable } from 'node:stream';
 import { type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { ignore } from '../../base/async.ts';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
 import { isDeeperThan, MOST_DEPTH, parseObject, TOO_DEEP } from '../../base/json/outsideJson.ts';
+import { platform } from '../../node/platform/platform.ts';
 import { type ProgramLaunch } from '../config/launch.ts';
 import { FloodGate, inPieces } from './flood.ts';
 
@@ -54,14 +56,15 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { program, args, folder, env } = this.#deps.launch;
-    const child = spawn(...commandLine(program, args), {
+    const { file, args: given, isVerbatim } = platform.programs.start(program, args);
+    const child = spawn(file, given, {
       cwd: folder,
       env: { ...env },
       // In its own process group, so that processes it starts can be ended with it.
-      detached: process.platform !== 'win32',
+      ...platform.programs.options,
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
-      windowsVerbatimArguments: isBatch(program),
+      windowsVerbatimArguments: isVerbatim,
     });
     this.#child = child;
     const started = Promise.withResolvers<void>();
@@ -70,7 +73,7 @@ export class StdioTransport implements Transport {
       this.#finish(`could not be started: ${error.message}`);
       started.reject(error);
     });
-    const read = this.#readMessages(child.stdout).catch(() => undefined);
+    const read = this.#readMessages(child.stdout).catch(ignore);
     child.once('exit', (code, signal) => {
       // Its last answers may not have been read yet. A process that it has left behind could keep its output open.
       this.#signal('SIGKILL');
@@ -81,7 +84,7 @@ export class StdioTransport implements Transport {
     });
     // Its input may be closed at any time; `exit` follows.
     child.stdin.on('error', () => undefined);
-    void this.#readLog(child.stderr).catch(() => undefined);
+    void this.#readLog(child.stderr).catch(ignore);
     await started.promise;
   }
 
@@ -117,14 +120,8 @@ export class StdioTransport implements Transport {
     if (this.#end === undefined) this.#signal('SIGKILL');
   }
 
-  #signal(signal: NodeJS.Signals): void {
-    const pid = this.#child?.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(process.platform === 'win32' ? pid : -pid, signal);
-    } catch {
-      // It has ended meanwhile.
-    }
+  #signal(signal: 'SIGTERM' | 'SIGKILL'): void {
+    if (this.#child !== undefined) platform.processes.kill(this.#child, signal);
   }
 
   #finish(end: string): void {
@@ -194,17 +191,4 @@ export class StdioTransport implements Transport {
       await inPieces(chunk, (piece) => gate.isFlood || lines.write(piece));
     }
   }
-}
-
-function isBatch(program: string): boolean {
-  return process.platform === 'win32' && /\.(?:cmd|bat)$/i.test(program);
-}
-
-/** Windows runs batch files only through its shell, so arguments that the shell would interpret are refused. */
-function commandLine(program: string, args: readonly string[]): [string, string[]] {
-  if (!isBatch(program)) return [program, [...args]];
-  const unsafe = args.find((arg) => /["%!^&|<>\r\n]/.test(arg));
-  if (unsafe !== undefined) throw new Error(`the argument ${unsafe} cannot be passed to a batch file`);
-  const line = [program, ...args].map((word) => `"${word}"`).join(' ');
-  return [process.env['ComSpec'] ?? 'cmd.exe', ['/d', '/s', '/c', `"${line}"`]];
 }

@@ -10,13 +10,14 @@ import {
   type ToolExecution,
 } from '@modelcontextprotocol/ext-tasks/client';
 import * as z from 'zod';
-import { pause } from '../../base/async.ts';
+import { ignore, pause } from '../../base/async.ts';
 import { describeError } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { realClock } from '../../node/realClock.ts';
 import {
   CLIENT_CAPABILITIES,
   type McpTask,
-  type SessionDeps,
+  type McpSessionDeps,
   type TaskAnswer,
   type TaskEnd,
   type TaskFollower,
@@ -45,7 +46,7 @@ const referenceSchema = z.object({
 const requestSchema = z.object({ method: z.string(), params: z.record(z.string(), z.unknown()).optional() });
 const relatedSchema = z.object({ _meta: z.object({ [RELATED_TASK_META_KEY]: z.object({ taskId: z.string() }) }) });
 
-export interface TaskSessionDeps extends Pick<SessionDeps, 'identity' | 'client' | 'limits' | 'log'> {
+export interface TaskSessionDeps extends Pick<McpSessionDeps, 'identity' | 'client' | 'limits' | 'log'> {
   /** Called when a request about a task got no answer. */
   unanswered(error: unknown): void;
 }
@@ -209,7 +210,7 @@ export class TaskSession {
       const view = await this.#session
         .task(taskId as never)
         .snapshot(signal)
-        .catch(() => undefined);
+        .catch(ignore);
       if (view !== undefined && view.status !== 'input_required') return;
     }
   }
@@ -301,6 +302,6 @@ const formSchema = z.object({ requestedSchema: z.object({ properties: z.record(z
 function wireAnswer({ action, content, text }: TaskAnswer, params: unknown): ElicitAnswer {
   const form = formSchema.safeParse(params);
   const [field] = form.success ? Object.keys(form.data.requestedSchema.properties) : [];
-  if (text === undefined || field === undefined) return { action, ...(content !== undefined && { content }) };
+  if (text === undefined || field === undefined) return { action, ...defined({ content }) };
   return { action, content: { [field]: text } };
 }

@@ -8,10 +8,11 @@ import {
   SdkHttpError,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { defined } from '../../base/json/defined.ts';
 import { elicit } from '../elicitation.ts';
 import { CallTimer } from './callTimer.ts';
 import { HttpTransport } from './httpTransport.ts';
-import { type CallEnd, type CallHooks, type SessionDeps } from './sessionPort.ts';
+import { type CallEnd, type CallHooks, type McpSessionDeps } from './sessionPort.ts';
 import { describeSignIn, wantsSignIn } from './serverFetch.ts';
 import { type TaskSession } from './taskSession.ts';
 import { describeProgress } from './wireTypes.ts';
@@ -32,7 +33,7 @@ interface RunningCall {
 export interface CallLink {
   readonly client: Client;
   readonly transport: Transport;
-  readonly deps: SessionDeps;
+  readonly deps: McpSessionDeps;
   /** Undefined: the server does not support tasks. */
   tasks(): TaskSession | undefined;
   /** Whether to request a task: in the legacy era the client decides that. */
@@ -121,7 +122,7 @@ export class ToolCalls {
       type: 'result',
       content: {
         blocks: content,
-        ...(structuredContent !== undefined && { structured: structuredContent }),
+        ...defined({ structured: structuredContent }),
         isError: isError === true,
       },
     };

@@ -1,10 +1,9 @@
 // The tool find_tools: the model searches the tools of MCP servers that its first request did not have.
 import { countOf } from '../../base/text.ts';
 import * as z from 'zod';
-import { failed, succeeded } from '../../base/errors.ts';
 import { type Tool, type ToolOutcome } from '../../core/ports/ports.ts';
 import { sizeOf } from '../../core/prompt/offered.ts';
-import { describeIssue } from '../../protocol/describeIssue.ts';
+import { parseArguments } from '../../protocol/describeIssue.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
 
 const MOST_FOUND = 10;
@@ -37,13 +36,10 @@ export function createFindTools(all: () => readonly SearchedTool[]): Tool<z.infe
     emits: [],
     traits: {
       findsTools: true,
+      resultsFrom: 'server',
       guide: 'If you miss a tool (a tracker, a database, a browser), search with find_tools: servers may have it.',
     },
-    parse: (value) => {
-      const parsed = argumentsSchema.safeParse(value);
-      if (parsed.success) return succeeded(parsed.data);
-      return failed('bad_arguments', `${describeIssue(parsed.error)}.`, 'Call it again with this corrected.');
-    },
+    parse: parseArguments(argumentsSchema),
     run: async ({ query }) => search(query, all()),
   };
 }

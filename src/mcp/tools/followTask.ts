@@ -1,6 +1,6 @@
 // Follows a call that its server runs as a task: the call waits for a while, then the task continues as a handle.
 import { type FailureCode } from '../../base/failureCodes.ts';
-import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
+import { type Handle } from '../../core/ports/handles.ts';
 import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { describeHandleState } from '../../core/tools/handleTexts.ts';
 import { realClock } from '../../node/realClock.ts';
@@ -9,8 +9,10 @@ import { type McpServer } from '../server.ts';
 import { CallTimer } from '../session/callTimer.ts';
 import { type McpContent, type TaskAnswer } from '../session/sessionPort.ts';
 import { resultText } from './contentText.ts';
-import { mediaIn } from './resultMedia.ts';
 import { TaskProcess } from './taskProcess.ts';
+import * as z from 'zod';
+import { type ShownMedia } from '../../core/ports/shownMedia.ts';
+import { CARD_MEDIA_TYPES, MOST_CARD_MEDIA } from '../../protocol/page/cardMedia.ts';
 
 /** How long the call itself waits for its task to end, not counting questions to the user. */
 const FOREGROUND_MILLISECONDS = 20_000;
@@ -23,20 +25,9 @@ interface StartedTask {
   readonly reference: string;
 }
 
-export async function followTask(task: StartedTask, context: ToolContext): Promise<ToolOutcome> {
-  const { handles } = context;
-  if (handles !== undefined) return followAsHandle(task, context, handles);
-  await cancelTask(task.server, task.reference);
-  return refuse(
-    'not_started',
-    `${task.tool} was stopped: it runs as a task of its server, which cannot be followed here.`,
-  );
-}
-
-async function followAsHandle(
+export async function followTask(
   task: StartedTask,
-  { signal, ask, call, progress, observe }: ToolContext,
-  handles: ConversationHandles,
+  { signal, ask, call, progress, observe, handles }: ToolContext,
 ): Promise<ToolOutcome> {
   const { server } = task;
   const wait = new CallTimer(FOREGROUND_MILLISECONDS);
@@ -123,4 +114,40 @@ async function cancelTask(server: McpServer, reference: string): Promise<void> {
 /** `content` is for the model, the code for people. */
 export function refuse(failure: FailureCode, content: string): ToolOutcome {
   return { content, isError: true, failure };
+}
+
+/** Longer media are only described. */
+const MOST_BASE64 = 8_000_000;
+
+const mediaSchema = z.object({
+  type: z.enum(['image', 'audio']),
+  data: z.string().max(MOST_BASE64),
+  mimeType: z.enum(CARD_MEDIA_TYPES),
+});
+const embeddedSchema = z.object({
+  type: z.literal('resource'),
+  resource: z.object({ blob: z.string().max(MOST_BASE64), mimeType: z.enum(CARD_MEDIA_TYPES) }),
+});
+
+/** Images and sound in the result of an MCP tool, for the card of the call. Bounded in number, size and kind. */
+export function mediaIn(blocks: readonly unknown[]): readonly ShownMedia[] {
+  const media: ShownMedia[] = [];
+  for (const block of blocks) {
+    if (media.length >= MOST_CARD_MEDIA) break;
+    const found = mediaOf(block);
+    if (found !== undefined) media.push(found);
+  }
+  return media;
+}
+
+function mediaOf(block: unknown): ShownMedia | undefined {
+  const plain = mediaSchema.safeParse(block);
+  if (plain.success) return decoded(plain.data.mimeType, plain.data.data);
+  const embedded = embeddedSchema.safeParse(block);
+  return embedded.success ? decoded(embedded.data.resource.mimeType, embedded.data.resource.blob) : undefined;
+}
+
+function decoded(mediaType: ShownMedia['mediaType'], data: string): ShownMedia | undefined {
+  const bytes = Buffer.from(data, 'base64');
+  return bytes.length === 0 ? undefined : { mediaType, bytes };
 }

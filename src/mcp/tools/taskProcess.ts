@@ -1,9 +1,11 @@
 // Presents a task of a server as a background command with output, state and end that is reattached after a restart.
+import { parseObject } from '../../base/json/outsideJson.ts';
 import { ignore, pause } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type CommandEnd } from '../../base/commandEnd.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type SupervisedCommand } from '../../core/ports/processes.ts';
 import { pageOf } from '../elicitation.ts';
 import {
@@ -91,9 +93,9 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
       inputOpen: this.#answer !== undefined,
       size: this.#output.length,
       kept: 0,
-      ...(this.#end !== undefined && { end: this.#end }),
+      ...defined({ end: this.#end }),
       ...(this.#lost && { lost: true as const }),
-      ...(unknown !== undefined && { unknown }),
+      ...defined({ unknown }),
     };
   }
 
@@ -231,7 +233,7 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
     const now = this.#deps.clock.now();
     const milliseconds = Math.max(0, now - Date.parse(this.#deps.startedAt));
     const at = new Date(now).toISOString();
-    this.#end = { cause, code, signal: null, at, milliseconds, ...(reason !== undefined && { reason }) };
+    this.#end = { cause, code, signal: null, at, milliseconds, ...defined({ reason }) };
     this.#answer = undefined;
     this.#emitter.fire();
   }
@@ -248,13 +250,6 @@ export class TaskProcess implements SupervisedCommand, TaskFollower {
 function readAnswer(text: string): TaskAnswer {
   const trimmed = text.trim();
   if (trimmed === '') return { action: 'decline' };
-  try {
-    const value: unknown = JSON.parse(trimmed);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { action: 'accept', content: value as Record<string, string> };
-    }
-  } catch {
-    // Not JSON: it is plain text.
-  }
-  return { action: 'accept', text: trimmed };
+  const content = parseObject(trimmed);
+  return content ? { action: 'accept', content } : { action: 'accept', text: trimmed };
 }

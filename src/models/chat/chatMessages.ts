@@ -1,13 +1,19 @@
 // Arranges neutral messages for endpoints without native notifications: where a block and the user's queued messages
 // stand, and which messages must be merged, split or bridged. Pure.
 import { unreachable } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type Block, type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type WireOrigin } from '../../protocol/event.ts';
 import { type EndpointProfile } from './dialects.ts';
 
 /** A message before the role and content rules of an endpoint are applied. */
 export type WireMessage =
-  | { readonly role: 'system'; readonly parts: readonly string[] }
+  | {
+      readonly role: 'system';
+      readonly parts: readonly string[];
+      /** Names of tools that it describes; then it has no text. */
+      readonly tools?: readonly string[];
+    }
   | { readonly role: 'user'; readonly parts: readonly string[]; readonly images?: readonly ImageReference[] }
   | {
       readonly role: 'assistant';
@@ -44,7 +50,7 @@ const WROTE = 'Not part of the result. The user wrote meanwhile:';
 
 export type Arrangement = Pick<
   EndpointProfile,
-  'midSystem' | 'userAfterTool' | 'queuedInside' | 'alternation' | 'singleCalls'
+  'midSystem' | 'midTools' | 'userAfterTool' | 'queuedInside' | 'alternation' | 'singleCalls'
 >;
 
 /** `isStart`: whether they are the first messages of the request, not a later part of it. */
@@ -76,13 +82,13 @@ export function arrange(messages: readonly ModelMessage[], rules: Arrangement, i
 }
 
 function toAssistant({ content, calls, origin }: Extract<ModelMessage, { role: 'assistant' }>): AssistantMessage {
-  return { role: 'assistant', parts: partsOf(content), calls, ...(origin !== undefined && { origin }) };
+  return { role: 'assistant', parts: partsOf(content), calls, ...defined({ origin }) };
 }
 
 /** The request with its block before it; the user's queued messages follow. */
 function placeRequest(message: Extract<ModelMessage, { role: 'user' }>, { midSystem }: Arrangement): WireMessage[] {
   const { content, block, images, queued = [] } = message;
-  const request = { role: 'user', parts: partsOf(content), ...(images && { images }) } as const;
+  const request = { role: 'user', parts: partsOf(content), ...defined({ images }) } as const;
   const own = block === undefined ? 'inside' : placeOf(block, midSystem);
   return [
     ...(own === 'inside' ? [] : own),
@@ -91,9 +97,9 @@ function placeRequest(message: Extract<ModelMessage, { role: 'user' }>, { midSys
   ];
 }
 
-/** The result, then the messages that follow the results of its batch: the block's, then the user's queued ones. */
+/** The result, then what follows the results of its batch: found tools, the block, then the user's queued messages. */
 function placeResult(message: Extract<ModelMessage, { role: 'tool' }>, rules: Arrangement): WireMessage[] {
-  const { call, content, block, images, queued } = message;
+  const { call, content, block, images, queued, found = [], failed } = message;
   const own = block === undefined ? [] : placeOf(block, rules.midSystem);
   const texts = queued ?? (images === undefined ? [] : [IMAGES_ABOVE]);
   const parts = [
@@ -108,7 +114,14 @@ function placeResult(message: Extract<ModelMessage, { role: 'tool' }>, rules: Ar
   );
   // Images cannot be inside a result.
   const pictures: WireMessage[] = images === undefined ? [] : [{ role: 'user', parts: [IMAGES_ABOVE], images }];
-  return [{ role: 'tool', call, parts }, ...(own === 'inside' ? [] : own), ...(rules.queuedInside ? pictures : words)];
+  const isDescribed = rules.midTools && found.length > 0 && failed !== true;
+  const tools: WireMessage[] = isDescribed ? [{ role: 'system', parts: [], tools: found }] : [];
+  return [
+    { role: 'tool', call, parts },
+    ...tools,
+    ...(own === 'inside' ? [] : own),
+    ...(rules.queuedInside ? pictures : words),
+  ];
 }
 
 /** The messages that carry a block, or `inside`: it is part of the text of its result or request. */
@@ -181,12 +194,14 @@ function join(first: WireMessage, second: WireMessage): WireMessage | undefined 
     const images = [...(first.images ?? []), ...(second.images ?? [])];
     return { role: 'user', parts, ...(images.length > 0 && { images }) };
   }
-  if (first.role === 'system' && second.role === 'system') return { role: 'system', parts };
+  if (first.role === 'system' && second.role === 'system') {
+    return first.tools === undefined && second.tools === undefined ? { role: 'system', parts } : undefined;
+  }
   if (first.role !== 'assistant' || second.role !== 'assistant' || first.calls.length > 0) return undefined;
   // Of two answers, neither is what the API returned.
   const origin =
     first.origin === undefined || second.origin === undefined ? (first.origin ?? second.origin) : undefined;
-  return { role: 'assistant', parts, calls: second.calls, ...(origin !== undefined && { origin }) };
+  return { role: 'assistant', parts, calls: second.calls, ...defined({ origin }) };
 }
 
 function bridge(messages: readonly WireMessage[], rules: Arrangement, isStart: boolean): WireMessage[] {

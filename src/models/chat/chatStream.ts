@@ -1,4 +1,5 @@
 // Turns the chunks of an endpoint's stream into parts of an answer. Pure.
+import { defined } from '../../base/json/defined.ts';
 import { type ModelPart } from '../../core/ports/ports.ts';
 import { TooLargeError } from '../../node/boundedBody.ts';
 import { type Usage, type WireOrigin } from '../../protocol/event.ts';
@@ -54,7 +55,7 @@ interface LooseDelta {
   readonly reasoning_opaque?: unknown;
   readonly reasoning_details?: unknown;
   readonly thinking_blocks?: unknown;
-  readonly tool_calls?: readonly (LooseCall | null)[] | null;
+  readonly tool_calls?: unknown;
 }
 
 interface LooseUsage {
@@ -131,7 +132,8 @@ export class StreamAccumulator {
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#reason = choice.finish_reason;
     if (choice.usage) this.#usage = toUsage(choice.usage) ?? this.#usage;
     const delta = choice.delta ?? choice.message;
-    const written = (delta?.tool_calls ?? []).flatMap((call) => (call === null ? [] : [this.#grow(checked(call))]));
+    const pieces = Array.isArray(delta?.tool_calls) ? (delta.tool_calls as readonly unknown[]) : [];
+    const written = pieces.filter(isCall).map((call) => this.#grow(checked(call)));
     if (this.#calls.length > MOST_CALLS) {
       throw new TooLargeError(`it has more than ${MOST_CALLS.toLocaleString('en')} tool calls`);
     }
@@ -164,9 +166,9 @@ export class StreamAccumulator {
       ...calls.map(({ id, name, arguments: text }) => ({ type: 'tool_call' as const, id, name, arguments: text })),
       {
         type: 'finished',
-        ...(this.#usage !== undefined && { usage: this.#usage }),
+        ...defined({ usage: this.#usage }),
         ...(truncated && { truncated }),
-        ...(origin !== undefined && { origin }),
+        ...defined({ origin }),
       },
     ];
   }
@@ -238,6 +240,10 @@ export class StreamAccumulator {
   }
 }
 
+function isCall(piece: unknown): piece is LooseCall {
+  return typeof piece === 'object' && piece !== null;
+}
+
 function checked(call: LooseCall): LooseCall {
   const { id, function: called } = call;
   if ([id, called?.name].some((name) => textInContent(name).length > LONGEST_NAME)) {
@@ -297,8 +303,7 @@ function toUsage(usage: LooseUsage, slotCached?: unknown): Usage | undefined {
   return {
     input_tokens: input,
     output_tokens: countOf(usage.completion_tokens) ?? 0,
-    ...(cached !== undefined && { cached_tokens: cached }),
-    ...(written !== undefined && { written_tokens: written }),
+    ...defined({ cached_tokens: cached, written_tokens: written }),
     ...(typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 && { cost }),
   };
 }

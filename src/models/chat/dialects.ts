@@ -1,6 +1,7 @@
 // What is known about chat-completions endpoints, by host and model. Data only: nothing here is learnt, and silent losses
 // cannot be learnt, so only verified facts are listed.
 import { type Effort } from '../../protocol/settings.ts';
+import { type SchemaFlavour } from './toolSchemas.ts';
 
 /** Differences between endpoints in what they accept. A rejection can change each of them. */
 export interface EndpointProfile {
@@ -8,6 +9,8 @@ export interface EndpointProfile {
   readonly systemRole: 'system' | 'developer';
   /** Whether the model is verified to read a system or developer message after the first message. Never learnt. */
   readonly midSystem: boolean;
+  /** Tools that are found later are described by a system message after their results, so that the prefix stays. */
+  readonly midTools: boolean;
   /** Whether a tool's result may be a list of parts. */
   readonly toolContent: 'parts' | 'text';
   /** Whether a user's message may follow a tool's result. */
@@ -53,14 +56,18 @@ export interface Dialect {
   readonly effort: EffortStyle;
   /** The efforts that are accepted, lowest first; others are replaced by the next lower one. Absent: all. */
   readonly efforts?: readonly Effort[];
-  /** `key`: `prompt_cache_key`; `parts`: `cache_control` on content parts; a header: the conversation's id in it. */
-  readonly cache: 'none' | 'key' | 'parts' | { readonly header: string };
+  /** `key`: `prompt_cache_key`; `parts`: `cache_control` on content parts. */
+  readonly cache: 'none' | 'key' | 'parts';
+  /** The header for the conversation's id, which keeps its requests on one server. */
+  readonly session?: string;
   /** The content of an assistant message that has only calls: templates print null as text. */
   readonly emptyContent: '' | null;
   /** Whether a request can restrict the tools that may be called. */
   readonly allowedTools: boolean;
   /** Further parameters of every request with tools. */
   readonly withTools: Readonly<Record<string, unknown>>;
+  /** The part of JSON Schema that the schemas of tools may use. Absent: all of it. */
+  readonly schemas?: SchemaFlavour;
 }
 
 /** For unknown endpoints: follows the rules that most endpoints have, and uses nothing that only some accept. */
@@ -68,6 +75,7 @@ const UNKNOWN: Dialect = {
   profile: {
     systemRole: 'system',
     midSystem: false,
+    midTools: false,
     toolContent: 'text',
     userAfterTool: true,
     queuedInside: false,
@@ -141,7 +149,7 @@ const ROWS: readonly Row[] = [
     profile: { ids: 'plain64' },
     effort: 'object',
     efforts: UP_TO_XHIGH,
-    cache: { header: 'x-session-id' },
+    session: 'x-session-id',
     models: [[begins('anthropic/'), { cache: 'parts', profile: { toolContent: 'parts' } }]],
   },
   {
@@ -156,6 +164,7 @@ const ROWS: readonly Row[] = [
     label: 'Google',
     matches: host('generativelanguage.googleapis.com'),
     efforts: BELOW_XHIGH,
+    schemas: 'gemini',
     models: [[since('gemini-', 3), { profile: { signatures: true } }]],
   },
   // Rejects `user` after `tool` and ids of other lengths; its templates require messages that alternate.
@@ -173,16 +182,17 @@ const ROWS: readonly Row[] = [
     label: 'Fireworks AI',
     matches: host('fireworks.ai'),
     efforts: BELOW_XHIGH,
-    cache: { header: 'x-session-affinity' },
+    session: 'x-session-affinity',
     models: [[(model) => model.includes('kimi'), { profile: { reasoning: 'always' } }]],
   },
   {
     label: 'Moonshot AI',
     matches: host('moonshot.ai', 'moonshot.cn', 'kimi.com'),
     effort: 'thinking',
+    schemas: 'kimi',
     models: [
-      [since('kimi-k', 3), { profile: { midSystem: true, reasoning: 'always' }, effort: 'effort' }],
-      [since('kimi-k', 2, 6), { profile: { midSystem: true } }],
+      [since('kimi-k', 3), { profile: { midSystem: true, midTools: true, reasoning: 'always' }, effort: 'effort' }],
+      [since('kimi-k', 2, 6), { profile: { midSystem: true, midTools: true } }],
     ],
   },
   {
@@ -213,7 +223,9 @@ export function dialectOf(baseUrl: string, model: string): Dialect {
   const row = ROWS.find(({ matches }) => matches(url));
   if (row === undefined) return UNKNOWN;
   const { matches: _, models = [], ...facts } = row;
-  const own = models.find(([matches]) => matches(model))?.[1] ?? {};
+  // Google lists its models with this prefix, and takes both.
+  const name = model.replace(/^models\//, '');
+  const own = models.find(([matches]) => matches(name))?.[1] ?? {};
   return { ...UNKNOWN, ...facts, ...own, profile: { ...UNKNOWN.profile, ...facts.profile, ...own.profile } };
 }
 

@@ -1,4 +1,6 @@
 // The shape of media/models.json, which `npm run models` writes, and its check when it is read.
+import { isObject } from '../../base/json/outsideJson.ts';
+import { defined } from '../../base/json/defined.ts';
 import { EFFORTS, type Effort } from '../../protocol/settings.ts';
 
 /** US dollars for a million tokens: input, output, read from the cache, written to the cache. */
@@ -32,10 +34,10 @@ export interface FactsFile {
 /** Throws if the text is not JSON of this shape. A value of a wrong type counts as not known. */
 export function parseFacts(text: string): ReadonlyMap<string, ProviderFacts> {
   const { providers } = JSON.parse(text) as { readonly providers?: unknown };
-  if (!isRecord(providers)) throw new Error('it has no providers');
+  if (!isObject(providers)) throw new Error('it has no providers');
   return new Map(
     Object.entries(providers).flatMap(([id, provider]) =>
-      isRecord(provider) && typeof provider['host'] === 'string' && isRecord(provider['models'])
+      isObject(provider) && typeof provider['host'] === 'string' && isObject(provider['models'])
         ? [[id, { host: provider['host'], models: readModels(provider['models']) }] as const]
         : [],
     ),
@@ -44,11 +46,12 @@ export function parseFacts(text: string): ReadonlyMap<string, ProviderFacts> {
 
 function readModels(models: Readonly<Record<string, unknown>>): Readonly<Record<string, ModelFacts>> {
   return Object.fromEntries(
-    Object.entries(models).flatMap(([id, facts]) => (isRecord(facts) ? [[id, readModel(facts)] as const] : [])),
+    Object.entries(models).flatMap(([id, facts]) => (isObject(facts) ? [[id, readModel(facts)] as const] : [])),
   );
 }
 
-function readModel({
+/** A value of a wrong type counts as not known. */
+export function readModel({
   name,
   window,
   output,
@@ -64,7 +67,7 @@ function readModel({
     ...(typeof name === 'string' && { name }),
     ...(isCount(window) && { window }),
     ...(isCount(output) && { output }),
-    ...(own !== undefined && { price: own }),
+    ...defined({ price: own }),
     ...(own !== undefined && above.length > 0 && { tiers: above }),
     ...(typeof images === 'boolean' && { images }),
     ...(levels.length > 0 && { efforts: levels }),
@@ -72,7 +75,7 @@ function readModel({
 }
 
 function readTier(tier: unknown): { readonly above: number; readonly price: Price }[] {
-  if (!isRecord(tier)) return [];
+  if (!isObject(tier)) return [];
   const { above, price } = tier;
   const read = readPrice(price);
   return isCount(above) && read !== undefined ? [{ above, price: read }] : [];
@@ -87,8 +90,4 @@ function readPrice(price: unknown): Price | undefined {
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // Texts of the Guide: its introduction, suggestions, reports of steps, and notifications.
 import { fenceAround } from '../../base/text.ts';
 import { kindLabel } from '../../protocol/kindLabels.ts';
+import { printKind } from '../../protocol/notification.ts';
 import { entriesIn, exitCodeIn, moreIn, type NotifiedEntry, userTextsIn } from './guideReading.ts';
 
 const LONGEST_EXCERPT = 1500;
@@ -57,10 +58,12 @@ function describeLineCount(text: string): string {
 /** Describes the block and the queued messages of a result or request. */
 export function describeBlock(block = '', queued: readonly string[] = []): string {
   const wrote = userTextsIn(block, queued).map((text) => `**You wrote meanwhile:** ${text}`);
-  const entries = entriesIn(block);
+  const all = entriesIn(block);
+  // The user knows which file is in the editor.
+  const entries = all.filter(({ kind }) => printKind(kind) !== 'editor.focus');
   const more = moreIn(block);
   // A block in another format is shown as it is.
-  if (entries.length === 0 && block !== '' && wrote.length === queued.length) {
+  if (all.length === 0 && block !== '' && wrote.length === queued.length) {
     const shown = `**I was notified meanwhile:**\n\n${fence(block)}`;
     return [...wrote, shown].join('\n\n');
   }

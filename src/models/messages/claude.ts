@@ -12,6 +12,8 @@ export interface MessagesModelFacts {
   readonly thinking: 'always' | 'between_tools' | 'adaptive' | 'budget' | 'unknown' | 'none';
   /** Values of `output_config.effort`. */
   readonly efforts: readonly Effort[];
+  /** A system message may change the effort, so that the cached messages stay valid. */
+  readonly messageEffort: boolean;
   /** Thinking is bound to everything before it. */
   readonly binding: boolean;
   /** Tools that results refer to need not be in the prefix. */
@@ -36,6 +38,7 @@ const OTHERS: MessagesModelFacts = {
   systemMessages: false,
   thinking: 'unknown',
   efforts: [],
+  messageEffort: false,
   binding: false,
   toolReferences: false,
   temperature: true,
@@ -57,6 +60,7 @@ export function modelFacts(model: string): MessagesModelFacts {
         : version === 46
           ? ['low', 'medium', 'high', 'max']
           : [],
+    messageEffort: version >= (isFable ? 51 : family === 'opus' ? 50 : 55),
     binding: version >= (isFable ? 51 : 55),
     toolReferences: version >= 45,
     temperature: version <= 46,
@@ -84,9 +88,11 @@ const BUDGETS: Readonly<Record<Effort, number>> = {
 };
 const LEAST_BUDGET = 1024;
 
+export type ClaudeEffort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
 export interface Thinking {
   readonly thinking?: BetaThinkingConfigParam;
-  readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  readonly effort?: ClaudeEffort;
 }
 
 /** `bound`: the endpoint knows what to do with thinking whose prefix has changed. */

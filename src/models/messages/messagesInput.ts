@@ -7,6 +7,7 @@ import {
   type BetaToolResultBlockParam,
 } from '@anthropic-ai/sdk/resources/beta/messages';
 import { type Block, type ImageReference, type ModelMessage } from '../../core/ports/modelMessages.ts';
+import { type ClaudeEffort } from './claude.ts';
 import { argumentsOf, callId, callName, wellFormed } from '../wire/callIds.ts';
 import { describeMissing, type ImageBytes } from '../wire/images.ts';
 
@@ -15,11 +16,25 @@ type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
 type UserMessage = Extract<ModelMessage, { role: 'user' }>;
 type ToolResultPart = Exclude<NonNullable<BetaToolResultBlockParam['content']>, string>[number];
 
-/** What an answer's items may contain besides the API's own: a text that was added to get an answer at all. */
+/** What an answer's items may begin with besides the API's own: a text that was added to get an answer at all. */
 interface AddedText {
   readonly type: 'user_text';
   readonly text: string;
 }
+
+/** The effort that the answer was requested with, if it differs from that of the answer before, or from the default. */
+export interface EffortMark {
+  readonly type: 'effort';
+  readonly effort: ClaudeEffort;
+}
+
+/** The id of the answer, by which the endpoint says why a later request cannot be read from its cache. */
+export interface IdMark {
+  readonly type: 'message_id';
+  readonly id: string;
+}
+
+const MARKS: readonly unknown[] = ['message_id', 'user_text', 'effort'];
 
 /** Inserted where the API requires a message of the user. */
 const OPENING = 'Go on from here.';
@@ -37,6 +52,8 @@ export interface MessagesContext {
   readonly refused: WeakSet<ModelMessage>;
   /** Thinking must have a signature. */
   readonly signed: boolean;
+  /** Answers before which the effort changes, and to what. */
+  readonly efforts: ReadonlyMap<ModelMessage, ClaudeEffort>;
 }
 
 /** Leaves out answers that the API would refuse because they are empty. */
@@ -66,14 +83,14 @@ export function toMessages(
     if (index > from || index === 0) {
       // The first message must be the user's, and an answer must answer something.
       if (index === 0 || messages[index - 1]?.role === 'assistant') turn.say(OPENING);
-      mapped.push(...turn.end(addedTo(message)));
+      mapped.push(...turn.end(addedTo(message), context.efforts.get(message)));
     }
     mapped.push({ role: 'assistant', content: toAnswer(message, context) });
     turn = new UserTurn();
   }
   const next = messages[to];
-  if (next === undefined && messages.at(-1)?.role === 'assistant') turn.say(OPENING);
-  return [...mapped, ...turn.end(next?.role === 'assistant' ? addedTo(next) : undefined)];
+  if (messages[to - 1]?.role === 'assistant') turn.say(OPENING);
+  return [...mapped, ...(next?.role === 'assistant' ? turn.end(addedTo(next), context.efforts.get(next)) : turn.end())];
 }
 
 /** Everything between two answers: one message of the user, and one with the host's notifications. */
@@ -107,12 +124,16 @@ class UserTurn {
     if (text.trim() !== '') this.#after.push(textBlock(text));
   }
 
-  end(added: string | undefined): BetaMessageParam[] {
+  end(added?: string, effort?: ClaudeEffort): BetaMessageParam[] {
     if (added !== undefined) this.say(added);
     const content = [...this.#results, ...this.#after];
-    if (content.length === 0 && this.#system.length === 0) return [];
+    // A message of spaces is left out, but something must be answered.
     const user: BetaMessageParam = { role: 'user', content: content.length === 0 ? [textBlock(OPENING)] : content };
-    return this.#system.length === 0 ? [user] : [user, { role: 'system', content: this.#system }];
+    const system = {
+      ...(this.#system.length > 0 && { content: this.#system }),
+      ...(effort !== undefined && { output_config: { effort } }),
+    };
+    return Object.keys(system).length === 0 ? [user] : [user, { role: 'system', ...system }];
   }
 }
 
@@ -150,7 +171,7 @@ function resent(message: AssistantMessage, context: MessagesContext): BetaConten
   if (origin?.api !== 'messages' || origin.provider !== context.provider) return undefined;
   // The API returns empty texts, but refuses them.
   const blocks = (origin.items as readonly LooseBlock[]).filter(
-    ({ type, text }) => type !== 'user_text' && (type !== 'text' || text !== ''),
+    ({ type, text }) => !MARKS.includes(type) && (type !== 'text' || text !== ''),
   );
   const made = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => id);
   // Core gives a call a new id if the model has used it before.
@@ -158,8 +179,9 @@ function resent(message: AssistantMessage, context: MessagesContext): BetaConten
   const kept = blocks.filter(
     (block) => !isThinking(block) || (!context.refused.has(message) && isSigned(block, context)),
   );
-  // Thinking alone is no answer.
-  return kept.every(isThinking) ? undefined : (kept as unknown as BetaContentBlockParam[]);
+  // Thinking alone is no answer. Results name calls by ids that every server accepts.
+  const named = kept.map((block) => (block.type === 'tool_use' ? { ...block, id: callId(String(block.id)) } : block));
+  return kept.every(isThinking) ? undefined : (named as unknown as BetaContentBlockParam[]);
 }
 
 interface LooseBlock {
@@ -178,8 +200,23 @@ function isSigned({ type, signature }: LooseBlock, { signed }: MessagesContext):
 }
 
 function addedTo({ origin }: AssistantMessage): string | undefined {
-  const first = origin?.api === 'messages' ? (origin.items[0] as AddedText | undefined) : undefined;
-  return first?.type === 'user_text' ? first.text : undefined;
+  return marksOf(origin).find((mark) => mark.type === 'user_text')?.text;
+}
+
+export function effortOf({ origin }: AssistantMessage): ClaudeEffort | undefined {
+  return marksOf(origin).find((mark) => mark.type === 'effort')?.effort;
+}
+
+export function messageIdOf({ origin }: AssistantMessage): string | undefined {
+  return marksOf(origin).find((mark) => mark.type === 'message_id')?.id;
+}
+
+function marksOf(origin: AssistantMessage['origin']): readonly (AddedText | EffortMark | IdMark)[] {
+  const [first] = (origin?.api === 'messages' ? origin.items : []) as readonly (LooseBlock | undefined)[];
+  if (origin === undefined || first === undefined || !MARKS.includes(first.type)) return [];
+  return (origin.items.slice(0, MARKS.length) as LooseBlock[]).filter(({ type }) =>
+    MARKS.includes(type),
+  ) as unknown as (AddedText | EffortMark | IdMark)[];
 }
 
 export function addedText(text: string): AddedText {
@@ -213,10 +250,10 @@ const EPHEMERAL = { type: 'ephemeral' } as const;
 
 /** Marks the ends of the last two messages that are not answers: the endpoint caches everything up to there. */
 export function withBreakpoints(messages: readonly BetaMessageParam[]): BetaMessageParam[] {
-  // A system message directly after the user's belongs to it.
-  const ends = messages.flatMap(({ role }, index) =>
-    role !== 'assistant' && (messages[index + 1]?.role ?? 'assistant') === 'assistant' ? [index] : [],
-  );
+  // A system message directly after the user's belongs to it; one that only changes the effort cannot be marked.
+  const isText = (message: BetaMessageParam | undefined) =>
+    message !== undefined && message.role !== 'assistant' && message.content !== undefined;
+  const ends = messages.flatMap((message, index) => (isText(message) && !isText(messages[index + 1]) ? [index] : []));
   const marked = new Set(ends.slice(-2));
   return messages.map((message, index) => {
     const { content } = message;

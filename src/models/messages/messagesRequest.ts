@@ -1,19 +1,20 @@
 // Sends a request to the Messages API and reads the answer, over as many calls as it takes. Uses fetch: the SDK reads keys,
 // headers and addresses from the environment and from files, and its stream is not bounded.
+import { parseObject } from '../../base/json/outsideJson.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { type Usage } from '../../protocol/event.ts';
-import { apiBase, keyHeaders, providerOf } from '../api.ts';
+import { apiBase, isAnthropic, keyHeaders, providerOf } from '../api.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
 import { EndpointError } from '../explain.ts';
-import { readAnswer } from '../wire/answer.ts';
+import { readAnswer, sendOnlyAllowed } from '../wire/send.ts';
 import { attempt, createKept, forgetReasoning, type Kept, without } from '../wire/attempts.ts';
 import { type EndpointOptions } from '../wire/endpoint.ts';
 import { readImages } from '../wire/images.ts';
-import { sendOnlyAllowed } from '../wire/send.ts';
-import { addUsage } from '../wire/usage.ts';
+import { announceSending } from '../wire/sending.ts';
 import { modelFacts } from './claude.ts';
-import { type Continuation, printMessages } from './messagesBody.ts';
-import { addedText } from './messagesInput.ts';
+import { type Continuation, type PrintedMessages, printMessages } from './messagesBody.ts';
+import { addedText, type IdMark } from './messagesInput.ts';
 import { MessagesAccumulator } from './messagesStream.ts';
 
 /** How often one answer may pause. */
@@ -33,10 +34,17 @@ export async function* streamMessages(
   const images = await readImages(request);
   const print = (facts: EndpointFacts, more?: Continuation) =>
     printMessages({ ...options, facts, images, ...state }, request, more);
+  const printToSend = (facts: EndpointFacts, more: Continuation) => {
+    const printed = print(facts, more);
+    // What continues an answer is not in the log until the answer is complete.
+    if (more.blocks.length === 0 && more.added === undefined)
+      announceSending(options, request, { api: 'messages', facts, body: printed.body, refused: state.refused });
+    return printed;
+  };
   yield* attempt(
     options,
     {
-      send: (facts) => answer(options, request, (more) => print(facts, more), signal),
+      send: (facts) => answer(options, request, (more) => printToSend(facts, more), signal),
       next: (facts, refusal) =>
         /signature|thinking.{0,200} cannot be modified/i.test(refusal.text) && forgetReasoning(state, request)
           ? facts
@@ -48,7 +56,9 @@ export async function* streamMessages(
 
 /** What a refusal mentions, and what is left out then. */
 const PATTERNS = {
+  diagnostics: /\bdiagnostics\b|previous_message_id/,
   system_messages: /role ['"`]?system|system messages?\b.{0,200} not supported|messages\.\d+\.role/i,
+  message_effort: /messages\.\d+\.(?:system\.)?output_config|mid-conversation-output-config/i,
   block_binding: /block_binding|thinking-binding|anthropic-beta/i,
   tool_reference: /defer_loading|tool_reference/,
   eager_input_streaming: /eager_input_streaming/,
@@ -62,7 +72,7 @@ const PATTERNS = {
 async function* answer(
   options: EndpointOptions,
   request: ModelRequest,
-  print: (more: Continuation) => ReturnType<typeof printMessages>,
+  print: (more: Continuation) => PrintedMessages,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
   const { baseUrl, model } = options;
@@ -72,7 +82,8 @@ async function* answer(
     const accumulator = new MessagesAccumulator();
     const calls: ModelPart[] = [];
     let finished: Extract<ModelPart, { type: 'finished' }> | undefined;
-    for await (const part of readAnswer(await send(options, print(more), signal), accumulator)) {
+    const printed = print(more);
+    for await (const part of readAnswer(await send(options, printed, signal), accumulator)) {
       if (part.type === 'finished') finished = part;
       // Only an answer that counts may be followed by its calls.
       else if (part.type === 'tool_call') calls.push(part);
@@ -93,19 +104,28 @@ async function* answer(
       more = { blocks: [], added: CONTINUE };
       continue;
     }
-    const items = [...(more.added === undefined ? [] : [addedText(more.added)]), ...blocks];
+    const { mark } = printed;
+    const named: IdMark[] =
+      isAnthropic(baseUrl) && accumulator.id !== '' ? [{ type: 'message_id', id: accumulator.id }] : [];
+    const marks = [
+      ...named,
+      ...(mark === undefined ? [] : [mark]),
+      ...(more.added === undefined ? [] : [addedText(more.added)]),
+    ];
+    const items = [...marks, ...blocks];
     const isWhole = !accumulator.isTruncated && !isEmpty;
     yield* calls;
     yield {
       ...finished,
-      ...(spent !== undefined && { usage: spent }),
+      ...defined({ usage: spent }),
       ...(isWhole && { origin: { api: 'messages' as const, provider: providerOf(baseUrl), model, items } }),
     };
     return;
   }
 }
 
-function report({ log, baseUrl }: EndpointOptions, { transformations }: MessagesAccumulator): void {
+function report({ log, baseUrl }: EndpointOptions, { transformations, missed }: MessagesAccumulator): void {
+  if (missed !== undefined) log?.(`${baseUrl} could not read the prompt from its cache: ${JSON.stringify(missed)}`);
   if (transformations.length > 0) log?.(`${baseUrl} has changed a request: ${JSON.stringify(transformations)}`);
 }
 
@@ -121,7 +141,7 @@ function refuseUnlessUsable({ stopReason, stopDetails }: MessagesAccumulator, mo
 
 async function send(
   options: EndpointOptions,
-  { body, betas }: ReturnType<typeof printMessages>,
+  { body, betas }: PrintedMessages,
   signal: AbortSignal,
 ): Promise<Response> {
   const { baseUrl, model } = options;
@@ -137,7 +157,7 @@ async function send(
 }
 
 function errorOf({ status, headers, statusText }: Response, text: string, model: string): EndpointError {
-  const { type, error } = parse(text);
+  const { type, error } = parseObject(text) ?? {};
   const { type: kind, message } = (typeof error === 'object' && error !== null ? error : {}) as {
     type?: unknown;
     message?: unknown;
@@ -150,11 +170,16 @@ function errorOf({ status, headers, statusText }: Response, text: string, model:
   return new EndpointError(`${status} ${said}`, { status, code, headers });
 }
 
-function parse(text: string): { readonly type?: unknown; readonly error?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
+/** Adds up the usage of several calls that make one answer. Pure. */
+function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
+  if (first === undefined || second === undefined) return second ?? first;
+  const sum = (a: number | undefined, b: number | undefined) =>
+    a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+  const cached = sum(first.cached_tokens, second.cached_tokens);
+  const written = sum(first.written_tokens, second.written_tokens);
+  return {
+    input_tokens: first.input_tokens + second.input_tokens,
+    output_tokens: first.output_tokens + second.output_tokens,
+    ...defined({ cached_tokens: cached, written_tokens: written }),
+  };
 }

@@ -1,9 +1,10 @@
 // Turns the events of a Messages stream into parts of an answer and its content blocks. Pure.
+import { defined } from '../../base/json/defined.ts';
 import { type ModelPart } from '../../core/ports/ports.ts';
 import { TooLargeError } from '../../node/boundedBody.ts';
 import { type Usage } from '../../protocol/event.ts';
 import { EndpointError } from '../explain.ts';
-import { type AnswerAccumulator } from '../wire/answer.ts';
+import { type AnswerAccumulator } from '../wire/send.ts';
 import { argumentsOf } from '../wire/callIds.ts';
 import { isJson } from '../wire/wholeJson.ts';
 
@@ -35,6 +36,8 @@ interface LooseEvent {
 }
 
 interface LooseMessage {
+  readonly id?: unknown;
+  readonly diagnostics?: { readonly cache_miss_reason?: unknown } | null;
   readonly content?: unknown;
   readonly stop_reason?: unknown;
   readonly stop_details?: unknown;
@@ -78,6 +81,10 @@ export class MessagesAccumulator implements AnswerAccumulator {
   #stopped = false;
   /** What the server has changed in the request, such as thinking that it has dropped. */
   transformations: readonly unknown[] = [];
+  /** The id of the answer; empty: it has none. */
+  id = '';
+  /** Why the endpoint could not read the whole beginning of the request from its cache. */
+  missed: object | undefined;
 
   take(event: LooseEvent): ModelPart[] {
     const index = typeof event.index === 'number' ? event.index : -1;
@@ -90,7 +97,7 @@ export class MessagesAccumulator implements AnswerAccumulator {
       case 'content_block_delta':
         return this.#grow(index, event.delta ?? {});
       case 'message_delta':
-        this.#note({ ...event.delta, ...(event.usage !== undefined && { usage: event.usage }) });
+        this.#note({ ...event.delta, ...defined({ usage: event.usage }) });
         return [];
       case 'message_stop':
         this.#stopped = true;
@@ -152,11 +159,15 @@ export class MessagesAccumulator implements AnswerAccumulator {
         name: textOf(block['name']),
         arguments: json === '' ? JSON.stringify(block['input'] ?? {}) : json,
       })),
-      { type: 'finished', ...(usage !== undefined && { usage }), ...(this.isTruncated && { truncated: true }) },
+      { type: 'finished', ...defined({ usage }), ...(this.isTruncated && { truncated: true }) },
     ];
   }
 
-  #note({ stop_reason: reason, stop_details: details, usage, input_transformations: changed }: LooseMessage): void {
+  #note({ id, diagnostics, stop_reason: reason, stop_details: details, usage, ...more }: LooseMessage): void {
+    const { input_transformations: changed } = more;
+    if (typeof id === 'string') this.id = id;
+    const missed = diagnostics?.cache_miss_reason;
+    if (typeof missed === 'object' && missed !== null) this.missed = missed;
     if (typeof reason === 'string') this.#reason = reason;
     if (details !== undefined && details !== null) this.#details = details;
     if (Array.isArray(changed)) this.transformations = changed;
@@ -167,6 +178,8 @@ export class MessagesAccumulator implements AnswerAccumulator {
   }
 
   #begin(index: number, block: LooseBlock): ModelPart[] {
+    const known = this.#blocks.get(index)?.block;
+    if (block['type'] === 'tool_use' && known?.['type'] === 'tool_use' && known['id'] === block['id']) return [];
     const place = [...this.#blocks.values()].filter((one) => one.block['type'] === 'tool_use').length;
     this.#blocks.set(index, { block: { ...block }, place, json: '' });
     if (this.#blocks.size > MOST_BLOCKS) throw new TooLargeError(`it has more than ${MOST_BLOCKS} content blocks`);
@@ -242,7 +255,6 @@ function toUsage(counts: Readonly<Record<string, number>>): Usage | undefined {
   return {
     input_tokens: input + (read ?? 0) + (written ?? 0),
     output_tokens: counts['output_tokens'] ?? 0,
-    ...(read !== undefined && { cached_tokens: read }),
-    ...(written !== undefined && { written_tokens: written }),
+    ...defined({ cached_tokens: read, written_tokens: written }),
   };
 }

@@ -149,10 +149,11 @@ function isFollowed(items: readonly LooseItem[], index: number): boolean {
   return items.slice(index + 1).some(({ type }) => type !== 'reasoning');
 }
 
-/** Nothing is stored on the server, so it knows no ids. */
+/** Nothing is stored on the server, so it knows no ids of items. Outputs name calls by ids that every server accepts. */
 function withoutServerState(item: LooseItem): ResponseInputItem {
   const { id: _id, status: _status, ...rest } = item as LooseItem & { id?: unknown; status?: unknown };
-  return rest as unknown as ResponseInputItem;
+  const named = item.type === 'function_call' ? { ...rest, call_id: callId(String(item.call_id)) } : rest;
+  return named as unknown as ResponseInputItem;
 }
 
 function neutral({ content, calls }: AssistantMessage): ResponseInputItem[] {

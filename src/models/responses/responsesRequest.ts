@@ -1,17 +1,18 @@
 // Prints a request for the Responses API, sends it and reads the answer.
 import { type ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
+import { type ModelMessage } from '../../core/ports/modelMessages.ts';
 import { type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 import { type Effort, type ModelOptions } from '../../protocol/settings.ts';
 import { providerOf } from '../api.ts';
 import { type EndpointFacts } from '../endpointMemory.ts';
 import { type Refusal } from '../explain.ts';
-import { readAnswer } from '../wire/answer.ts';
+import { readAnswer, post } from '../wire/send.ts';
 import { attempt, createKept, forgetReasoning, type Kept, without } from '../wire/attempts.ts';
-import { post } from '../wire/client.ts';
 import { type EndpointOptions } from '../wire/endpoint.ts';
 import { foundInMessages } from '../wire/foundTools.ts';
 import { type ImageBytes, readImages } from '../wire/images.ts';
 import { printBody, printElements } from '../wire/prefixPrinter.ts';
+import { announceSending } from '../wire/sending.ts';
 import { type ConfigurationUpdate, configurationOf, toInput, toTool } from './responsesInput.ts';
 import { ResponsesAccumulator } from './responsesStream.ts';
 
@@ -30,10 +31,15 @@ export async function* streamResponses(
   kept.set(options, state);
   const images = await readImages(request);
   const print = (facts: EndpointFacts) => printResponses({ ...options, facts, images, ...state }, request);
+  const printToSend = (facts: EndpointFacts) => {
+    const printed = print(facts);
+    announceSending(options, request, { api: 'responses', facts, body: printed.body, refused: state.refused });
+    return printed;
+  };
   yield* attempt(
     options,
     {
-      send: (facts) => answer(options, print(facts), signal),
+      send: (facts) => answer(options, printToSend(facts), signal),
       next: (facts, refusal) =>
         refusesReasoning(refusal) && forgetReasoning(state, request)
           ? facts
@@ -206,11 +212,13 @@ function configure(request: ModelRequest, { options, model, baseUrl }: Responses
   const chosen = request.effort ?? options?.reasoningEffort;
   const wanted = configurationFor(chosen, request);
   if (!updates) return { base: wanted, configured: undefined, update: undefined, configuration: undefined };
-  const earlier = request.messages.flatMap((message) => {
-    if (message.role !== 'assistant' || message.origin?.provider !== providerOf(baseUrl)) return [];
+  const provider = providerOf(baseUrl);
+  const earlier: { readonly message: ModelMessage; readonly update: ConfigurationUpdate }[] = [];
+  for (const message of request.messages) {
+    if (message.role !== 'assistant' || message.origin?.provider !== provider) continue;
     const update = message.origin.model === model ? configurationOf(message) : undefined;
-    return update === undefined ? [] : [{ message, update }];
-  });
+    if (update !== undefined) earlier.push({ message, update });
+  }
   const [first] = earlier;
   if (first === undefined) return { base: wanted, configured: undefined, update: undefined, configuration: wanted };
   // An effort stays in force until another one is named, so the model's default must be named, too.

@@ -1,9 +1,10 @@
 // Turns the events of a Responses stream into parts of an answer and its output items. Pure.
+import { defined } from '../../base/json/defined.ts';
 import { type ModelPart } from '../../core/ports/ports.ts';
 import { TooLargeError } from '../../node/boundedBody.ts';
 import { type Usage } from '../../protocol/event.ts';
 import { EndpointError } from '../explain.ts';
-import { type AnswerAccumulator } from '../wire/answer.ts';
+import { type AnswerAccumulator } from '../wire/send.ts';
 import { isJson } from '../wire/wholeJson.ts';
 
 /** A limit that no real answer reaches. */
@@ -36,6 +37,22 @@ interface LooseItem {
   readonly content?: unknown;
 }
 
+const OF_ITEMS = /^response\.(?:output_|refusal|reasoning_|function_call)/;
+
+/** The position of an item whose events name none: such servers send one item after the other. */
+class Counted {
+  #last = -1;
+  #isOpen = false;
+
+  next({ type }: LooseEvent): number {
+    if (typeof type !== 'string' || !OF_ITEMS.test(type)) return -1;
+    const begins = type === 'response.output_item.added';
+    if (begins || !this.#isOpen) this.#last += 1;
+    this.#isOpen = type !== 'response.output_item.done';
+    return this.#last;
+  }
+}
+
 interface LoosePart {
   readonly text?: unknown;
   readonly refusal?: unknown;
@@ -61,16 +78,17 @@ export class ResponsesAccumulator implements AnswerAccumulator {
   readonly #shown = { text: new Set<number>(), reasoning: new Set<number>() };
   /** The position of each call among the calls. */
   readonly #places = new Map<number, number>();
+  readonly #counted = new Counted();
   #response: LooseResponse | undefined;
   #usage: Usage | undefined;
 
   take(event: LooseEvent): ModelPart[] {
-    const index = typeof event.output_index === 'number' ? event.output_index : -1;
+    const index = typeof event.output_index === 'number' ? event.output_index : this.#counted.next(event);
     switch (event.type) {
       case 'response.output_item.added':
         return event.item?.type === 'function_call' ? [this.#writing(index, event.item, '')] : [];
       case 'response.function_call_arguments.delta':
-        return [this.#writing(index, this.#items.get(index), textOf(event.delta))];
+        return [this.#write(index, textOf(event.delta))];
       case 'response.output_text.delta':
       case 'response.refusal.delta':
         return this.#show('text', index, textOf(event.delta));
@@ -128,10 +146,16 @@ export class ResponsesAccumulator implements AnswerAccumulator {
       })),
       {
         type: 'finished',
-        ...(this.#usage !== undefined && { usage: this.#usage }),
+        ...defined({ usage: this.#usage }),
         ...(this.isTruncated && { truncated: true }),
       },
     ];
+  }
+
+  /** The arguments grow until the whole item comes, which some servers leave out. */
+  #write(index: number, text: string): ModelPart {
+    const item = this.#items.get(index);
+    return this.#writing(index, item && { ...item, arguments: textOf(item.arguments) + text }, text);
   }
 
   #writing(index: number, item: LooseItem | undefined, text: string): ModelPart {
@@ -149,7 +173,11 @@ export class ResponsesAccumulator implements AnswerAccumulator {
     return [{ type, text: isNext ? `\n\n${text}` : text }];
   }
 
+  /** A call with a known id is that call, wherever it comes. */
   #set(index: number, item: LooseItem): void {
+    if (item.type === 'function_call' && textOf(item.call_id) !== '')
+      for (const [other, { type, call_id: id }] of this.#items)
+        if (other !== index && type === 'function_call' && id === item.call_id) this.#items.delete(other);
     this.#items.set(index, item);
     if (this.#items.size > MOST_ITEMS) throw new TooLargeError(`it has more than ${MOST_ITEMS} output items`);
   }
@@ -161,15 +189,31 @@ export class ResponsesAccumulator implements AnswerAccumulator {
     return this.#shown.text.has(index) ? [] : this.#show('text', index, textIn(item));
   }
 
+  /** Where the item of a whole response was streamed: at the same index, or at that of the same item. */
+  #placeOf(item: LooseItem, index: number, taken: ReadonlySet<number>): number {
+    const isSame = (place: number) => {
+      const known = this.#items.get(place);
+      return known !== undefined && !taken.has(place) && known.type === item.type && known.call_id === item.call_id;
+    };
+    if (isSame(index)) return index;
+    const places = [...this.#items.keys()].sort((a, b) => a - b);
+    return places.find(isSame) ?? (this.#items.has(index) ? Math.max(...places) + 1 : index);
+  }
+
   #end(response: LooseResponse): ModelPart[] {
     this.#response = response;
     this.#usage = toUsage(response.usage);
     if (response.error) throw errorOf(response.error.code, response.error.message);
     if (response.status === 'failed') throw errorOf('server_error', 'the response failed');
-    // Some servers add the encrypted reasoning only here; some send an empty list.
-    const parts = (Array.isArray(response.output) ? (response.output as readonly LooseItem[]) : []).flatMap(
-      (item, index) => this.#keep(index, item),
-    );
+    // Some servers add the encrypted reasoning only here; some send an empty list, or leave out items that they streamed.
+    const output = Array.isArray(response.output) ? (response.output as readonly (LooseItem | null)[]) : [];
+    const taken = new Set<number>();
+    const parts = output.flatMap((item, index) => {
+      if (typeof item !== 'object' || item === null) return [];
+      const place = this.#placeOf(item, index, taken);
+      taken.add(place);
+      return this.#keep(place, item);
+    });
     if (response.incomplete_details?.reason === 'content_filter') {
       throw errorOf('content_filter', 'its content filter stopped the answer');
     }
@@ -200,8 +244,7 @@ function toUsage(usage: LooseUsage | null | undefined): Usage | undefined {
   return {
     input_tokens: input,
     output_tokens: countOf(usage?.output_tokens) ?? 0,
-    ...(cached !== undefined && { cached_tokens: cached }),
-    ...(written !== undefined && { written_tokens: written }),
+    ...defined({ cached_tokens: cached, written_tokens: written }),
   };
 }
 

@@ -1,4 +1,5 @@
 // Maps ids, names, arguments and texts of other APIs to what an endpoint accepts. Pure.
+import { parseObject } from '../../base/json/outsideJson.ts';
 import { createHash } from 'node:crypto';
 
 const ALLOWED = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -11,13 +12,7 @@ export function callId(id: string): string {
 
 /** The arguments as an object; undefined if they are not one. */
 export function argumentsOf(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Not JSON, as for a call that was cut.
-  }
-  return undefined;
+  return parseObject(text === '' ? '{}' : text);
 }
 
 /** Models invent names; a name that an endpoint refuses would block the conversation. */

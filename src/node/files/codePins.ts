@@ -3,9 +3,11 @@
 import { constants } from 'node:fs';
 import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ignore } from '../../base/async.ts';
 import { type CodeLanguage, readCodeNames } from './codeNames.ts';
+import { isInside } from './resolvePath.ts';
 
 /** Code that may run and that no hash covers. */
 export interface Unpinned {
@@ -218,12 +220,6 @@ export class CodePins {
   }
 }
 
-/** Whether `path` is the folder or in it. */
-function isInside(folder: string, path: string): boolean {
-  const inner = relative(folder, path);
-  return inner === '' || (inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner));
-}
-
 function languageOf(path: string): CodeLanguage {
   if (/\.[mc]?[jt]sx?$/i.test(path)) return 'js';
   return /\.pyw?$/i.test(path) ? 'python' : 'other';
@@ -284,7 +280,7 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 async function lookUp(path: string): Promise<Kind> {
-  const found = path.includes('\0') ? undefined : await stat(path).catch(() => undefined);
+  const found = path.includes('\0') ? undefined : await stat(path).catch(ignore);
   if (found === undefined) return 'none';
   return found.isFile() ? 'file' : 'other';
 }

@@ -1,6 +1,6 @@
 // Determines which code a command runs, by its program: interpreters with their script, shells, programs that run
 // packages, and programs that run whatever the workspace says.
-import { basename, isAbsolute, join, resolve } from 'node:path';
+import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
 import { type CodeLanguage } from './codeNames.ts';
 import { CodePins, readText } from './codePins.ts';
 
@@ -92,7 +92,7 @@ class Command {
   }
 
   async #addPath(name: string, value: string): Promise<void> {
-    for (const entry of value.split(process.platform === 'win32' ? ';' : ':')) {
+    for (const entry of value.split(delimiter)) {
       if (isAbsolute(entry) && !(await this.#pins.isInside(entry))) continue;
       this.#pins.addUnpinned('variable', name);
       this.#pins.markInWorkspace();

@@ -3,6 +3,7 @@ import { constants, statSync, watch } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
+import { platform } from '../platform/platform.ts';
 
 export interface AppendFile {
   /** Writes all bytes at the end. They may still be lost until `sync`. */
@@ -51,11 +52,8 @@ interface FileStat {
   readonly identity: string;
 }
 
-/**
- * Writes return once the bytes are on disk, which saves a sync for every cycle and notification. Only on Linux is that
- * as strong as a sync, including the disk's own cache.
- */
-const SYNCED_WRITES = process.platform === 'linux' ? constants.O_DSYNC : 0;
+/** Saves a sync for every cycle and notification. */
+const SYNCED_WRITES = platform.disk.syncedWrites;
 
 let temporaries = 0;
 
@@ -92,7 +90,8 @@ export const realFileSystem: FileSystem = {
   },
   makeFolder: async (path) => {
     const first = await mkdir(path, { recursive: true, mode: 0o700 });
-    if (first === undefined) return;
+    // Windows spells the first created folder in another way, so it could not be recognized.
+    if (first === undefined || !platform.disk.syncsFolders) return;
     // Each new folder is an entry of its parent, which must be synced.
     for (let created = path; ; created = dirname(created)) {
       await syncFolder(dirname(created));
@@ -114,7 +113,7 @@ export const realFileSystem: FileSystem = {
     const handle = await unlessMissing(open(path, 'r'), undefined);
     if (handle === undefined) return undefined;
     try {
-      return await readRest(handle, offset, enough);
+      return await readFrom(handle, offset, enough);
     } finally {
       await handle.close();
     }
@@ -128,9 +127,14 @@ export const realFileSystem: FileSystem = {
   },
 };
 
-async function readRest(handle: FileHandle, offset: number, enough = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
+/** The bytes from an offset on, at most as many as this; fewer at the end of the file. */
+export async function readFrom(
+  handle: FileHandle,
+  offset: number,
+  enough = Number.POSITIVE_INFINITY,
+): Promise<Buffer<ArrayBuffer>> {
   const { size } = await handle.stat();
-  const bytes = Buffer.alloc(Math.min(enough, Math.max(0, size - offset)));
+  const bytes = Buffer.alloc(Math.max(0, Math.min(enough, size - offset)));
   let length = 0;
   while (length < bytes.length) {
     const { bytesRead } = await handle.read(bytes, length, bytes.length - length, offset + length);
@@ -175,8 +179,7 @@ function isMissing(error: unknown): boolean {
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Windows cannot open folders; its file system journals names.
-  if (process.platform === 'win32') return;
+  if (!platform.disk.syncsFolders) return;
   const folder = await open(path, 'r');
   try {
     await folder.sync();

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { platform } from '../platform/platform.ts';
 import { type Unpinned } from './codePins.ts';
 import { pinCommand } from './commandPins.ts';
 import { hashFile } from './fileHashes.ts';
@@ -39,8 +40,6 @@ export interface CommandContext {
   /** The folders of the workspace. */
   readonly roots: readonly string[];
 }
-
-const WINDOWS = process.platform === 'win32';
 
 export async function inspectCommand(
   command: readonly string[],
@@ -108,18 +107,13 @@ export async function findProgram(name: string, folder: string, env: NodeJS.Proc
 
 function programPlaces(name: string, folder: string, env: NodeJS.ProcessEnv): readonly string[] {
   const places = /[\\/]/.test(name) ? [resolve(folder, name)] : searchPath(env).map((place) => join(place, name));
-  return places.flatMap((place) => withEndings(place, env));
+  return places.flatMap((place) => platform.programs.withEndings(place, env));
 }
 
 function searchPath(env: NodeJS.ProcessEnv): readonly string[] {
   const name = Object.keys(env).find((one) => one.toUpperCase() === 'PATH') ?? 'PATH';
   // Relative entries would find a different program in each folder.
   return (env[name] ?? '').split(delimiter).filter((place) => isAbsolute(place));
-}
-
-function withEndings(path: string, env: NodeJS.ProcessEnv): readonly string[] {
-  if (!WINDOWS || extname(path) !== '') return [path];
-  return (env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';').map((ending) => path + ending.toLowerCase());
 }
 
 async function isProgram(path: string): Promise<boolean> {

@@ -3,6 +3,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ignore } from '../../base/async.ts';
+import { type Disk } from '../platform/parts.ts';
+import { platform } from '../platform/platform.ts';
 import { diskPath } from './rawNames.ts';
 
 export interface HeldFolder {
@@ -21,11 +24,18 @@ const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
  */
 export async function holdFolder(root: string, inner: readonly string[], create = 0): Promise<HeldFolder> {
   const real = await realpath(root);
-  // Only Linux names entries of an opened folder; elsewhere the folder is compared before and after.
-  return process.platform === 'linux' ? holdOpened(real, inner, create) : holdByPath(real, inner, create);
+  const { entryOf } = platform.disk;
+  // Without it, the folder is compared before and after.
+  return entryOf === undefined ? holdByPath(real, inner, create) : holdOpened(real, inner, create, entryOf);
 }
 
-async function holdOpened(real: string, inner: readonly string[], create: number): Promise<HeldFolder> {
+async function holdOpened(
+  real: string,
+  inner: readonly string[],
+  create: number,
+  pathOf: NonNullable<Disk['entryOf']>,
+): Promise<HeldFolder> {
+  const entryOf = (folder: FileHandle, name: string) => diskPath(pathOf(folder, name));
   let held = await open(real, FLAGS);
   try {
     for (const [index, name] of inner.entries()) {
@@ -45,10 +55,6 @@ async function holdOpened(real: string, inner: readonly string[], create: number
     isStill: () => isFolder(diskPath(join(real, ...inner)), dev, ino),
     close: () => held.close(),
   };
-}
-
-function entryOf(held: FileHandle, name: string): string | Buffer {
-  return diskPath(`/proc/self/fd/${held.fd}/${name}`);
 }
 
 async function holdByPath(real: string, inner: readonly string[], create: number): Promise<HeldFolder> {
@@ -73,6 +79,6 @@ async function makeMissing(place: string | Buffer): Promise<void> {
 }
 
 async function isFolder(path: string | Buffer, dev: bigint, ino: bigint): Promise<boolean> {
-  const now = await lstat(path, { bigint: true }).catch(() => undefined);
+  const now = await lstat(path, { bigint: true }).catch(ignore);
   return now?.isDirectory() === true && now.dev === dev && now.ino === ino;
 }

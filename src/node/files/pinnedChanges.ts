@@ -3,6 +3,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { ignore } from '../../base/async.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type HeldFolder } from './heldFolder.ts';
 import { elsewhere, type PinnedPlace } from './pinnedPlace.ts';
@@ -14,22 +15,18 @@ const NOTHING_FOLLOWED = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** The bytes at the place itself; undefined if there is no regular file. */
 export async function readPinned(place: PinnedPlace): Promise<Uint8Array | undefined> {
-  return inHeld(place, false, (folder, name) => readRegular(folder.at(name), Number.MAX_SAFE_INTEGER)).catch(
-    () => undefined,
-  );
+  return inHeld(place, false, (folder, name) => readRegular(folder.at(name), Number.MAX_SAFE_INTEGER)).catch(ignore);
 }
 
 /** Identifies the entry at the place itself; undefined if there is none. */
 export async function identityAt(place: PinnedPlace): Promise<string | undefined> {
-  return inHeld(place, false, async (folder, name) => identityOf(await lstat(folder.at(name), BIG))).catch(
-    () => undefined,
-  );
+  return inHeld(place, false, async (folder, name) => identityOf(await lstat(folder.at(name), BIG))).catch(ignore);
 }
 
 /** The permission bits of the file at the place itself; nothing for a link, a virtual file system, or no file. */
 export async function modeBefore(place: PinnedPlace | undefined): Promise<{ readonly beforeMode?: number }> {
   if (place === undefined) return {};
-  const stat = await inHeld(place, false, (folder, name) => lstat(folder.at(name))).catch(() => undefined);
+  const stat = await inHeld(place, false, (folder, name) => lstat(folder.at(name))).catch(ignore);
   return stat?.isFile() === true ? { beforeMode: stat.mode & 0o7777 } : {};
 }
 
@@ -106,7 +103,7 @@ function identityOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }
 
 async function isHere(place: PinnedPlace, folder: HeldFolder, identity: string): Promise<boolean> {
   if (!(await folder.isStill())) return false;
-  const now = await lstat(place.absolute, BIG).catch(() => undefined);
+  const now = await lstat(place.absolute, BIG).catch(ignore);
   return now !== undefined && identityOf(now) === identity && (await place.whyMoved()) === undefined;
 }
 

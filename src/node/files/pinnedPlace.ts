@@ -1,10 +1,11 @@
 // Ensures that a change happens at the location that was judged: a parent folder may become a link at any time.
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { ignore } from '../../base/async.ts';
 import { type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FileCode } from '../../base/failureCodes.ts';
 import { type HeldFolder, holdFolder } from './heldFolder.ts';
-import { nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
+import { isSpelling, nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
 
 /** Failure code: the path leads elsewhere now. */
 export const MOVED = 'moved';
@@ -42,7 +43,7 @@ export async function pinPlace(
 }
 
 async function countMissing(folder: string): Promise<number> {
-  const isThere = await lstat(folder).catch(() => undefined);
+  const isThere = await lstat(folder).catch(ignore);
   return isThere !== undefined || dirname(folder) === folder ? 0 : 1 + (await countMissing(dirname(folder)));
 }
 
@@ -76,15 +77,9 @@ async function placeOfContent(absolute: string): Promise<string | undefined> {
   try {
     return await realpath(absolute);
   } catch {
-    const there = await lstat(absolute).catch(() => undefined);
+    const there = await lstat(absolute).catch(ignore);
     return there === undefined ? realpathOfExisting(absolute) : undefined;
   }
-}
-
-/** Two spellings of one name, on disks that do not distinguish them. */
-function isSpelling(one: string, other: string): boolean {
-  const plain = (path: string) => path.normalize('NFC').toLowerCase();
-  return plain(one) === plain(other);
 }
 
 export function elsewhere({ path }: Place): Failure<FileCode> {

@@ -1,9 +1,11 @@
 // Resolves a path on disk, lets the caller judge the result, and reads exactly the judged file.
 import { constants, lstat as lstatWithCallback } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
+import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { describeError, type Failure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FileCode } from '../../base/failureCodes.ts';
-import { nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
+import { platform } from '../platform/platform.ts';
+import { readFrom } from './fileSystem.ts';
+import { isSpelling, nameAsWritten, nameOfReal, type Place, realpathOfExisting } from './resolvePath.ts';
 
 /** `path` as written, `real` where its links lead, both relative to the workspace. */
 export interface Located {
@@ -18,6 +20,15 @@ export interface Located {
 interface Content {
   readonly bytes: Uint8Array;
   readonly unsaved: boolean;
+  readonly size?: number;
+  readonly identity?: string;
+  readonly modified?: number;
+  readonly born?: number;
+}
+
+interface Part {
+  readonly from: number;
+  readonly length: number;
 }
 
 export interface JudgedRead {
@@ -25,6 +36,8 @@ export interface JudgedRead {
   judge(place: Located): Failure | undefined | Promise<Failure | undefined>;
   /** Limit in bytes. */
   readonly atMost: number;
+  /** Only these bytes of the file on disk; `atMost` does not count then. */
+  readonly part?: Part | undefined;
   /** Content that replaces the disk's: a buffer with unsaved changes, by the path or the resolved path. */
   instead?(place: Pick<Located, 'real'>): Promise<Content | undefined>;
 }
@@ -33,7 +46,7 @@ const MOVED = 'moved';
 /** A file that is replaced during the read is tried again. */
 const TRIES = 3;
 /** Windows has only O_RDONLY; there links are detected by comparing file identities. */
-const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | platform.disk.nonBlocking;
 
 export async function readJudged(folders: readonly Place[], file: Place, how: JudgedRead): Promise<Result<Content>> {
   // Most requested files do not exist: one check is enough for them.
@@ -46,9 +59,9 @@ export async function readJudged(folders: readonly Place[], file: Place, how: Ju
     if (!located.ok) return located;
     const refused = await how.judge(located.value);
     if (refused !== undefined) return { ok: false, failure: refused };
-    const instead = await how.instead?.(located.value);
+    const instead = how.part === undefined ? await how.instead?.(located.value) : undefined;
     if (instead !== undefined) return succeeded(instead);
-    result = await readLocated(nameInFolder(file), located.value.absolute, how.atMost);
+    result = await readLocated(nameInFolder(file), located.value.absolute, how);
     if (result.ok || result.failure.code !== MOVED) return result;
   }
   return result;
@@ -89,17 +102,22 @@ function isMissing(path: string): Promise<boolean> {
   });
 }
 
-async function readLocated(name: string, real: string, atMost: number): Promise<Result<Content, FileCode>> {
+async function readLocated(
+  name: string,
+  real: string,
+  { atMost, part }: Pick<JudgedRead, 'atMost' | 'part'>,
+): Promise<Result<Content, FileCode>> {
   try {
     // Opening a pipe blocks, and opening a device may have effects.
     const before = await lstat(real, { bigint: true });
     if (before.isSymbolicLink()) return moved(name);
     if (before.isDirectory()) return failed('is_folder', `${name} is a folder.`, 'list_files shows what is in it.');
     if (!before.isFile()) return failed('not_regular', `${name} is not a regular file, so it is not read.`);
-    if (before.size > atMost) return tooBig(name, Number(before.size), atMost);
+    if (part === undefined && before.size > atMost) return tooBig(name, Number(before.size), atMost);
     const handle = await open(real, FLAGS);
     try {
       if (!(await isStill(handle, real))) return moved(name);
+      if (part !== undefined) return succeeded(await readPart(handle, part));
       const bytes = await readAtMost(handle, atMost);
       if (bytes === undefined) return tooBig(name, (await handle.stat()).size, atMost);
       return succeeded({ bytes, unsaved: false });
@@ -110,6 +128,18 @@ async function readLocated(name: string, real: string, atMost: number): Promise<
     if (codeOf(error) === 'ELOOP') return moved(name);
     return { ok: false, failure: explain(name, error) };
   }
+}
+
+async function readPart(handle: FileHandle, { from, length }: Part): Promise<Content> {
+  const { size, dev, ino, mtimeNs, birthtimeNs } = await handle.stat({ bigint: true });
+  return {
+    bytes: await readFrom(handle, from, Math.min(length, Number(size) - from)),
+    unsaved: false,
+    size: Number(size),
+    identity: `${dev}:${ino}`,
+    modified: Number(mtimeNs) / 1e6,
+    ...(birthtimeNs > 0n && { born: Number(birthtimeNs) / 1e6 }),
+  };
 }
 
 /** Undefined if it is missing, larger, unreadable, or not a regular file; a pipe or a device is never waited for. */
@@ -132,24 +162,11 @@ async function isStill(handle: FileHandle, real: string): Promise<boolean> {
   const opened = await handle.stat({ bigint: true });
   if (!opened.isFile()) return false;
   // The kernel reports what was opened, wherever the path leads now.
-  const kernel = process.platform === 'linux' ? await pathOfOpened(handle) : undefined;
+  const kernel = await platform.disk.pathOfOpened(handle);
   if (kernel !== undefined) return kernel === real || isSpelling(kernel, real);
   if ((await realpath(real)) !== real) return false;
   const now = await lstat(real, { bigint: true });
   return now.dev === opened.dev && now.ino === opened.ino;
-}
-
-async function pathOfOpened(handle: FileHandle): Promise<string | undefined> {
-  try {
-    return await readlink(`/proc/self/fd/${handle.fd}`);
-  } catch {
-    return undefined;
-  }
-}
-
-function isSpelling(one: string, other: string): boolean {
-  const plain = (path: string) => path.normalize('NFC').toLowerCase();
-  return plain(one) === plain(other);
 }
 
 /** Undefined if the file has more bytes: it may grow during the read, and some files report no size. */

@@ -1,6 +1,6 @@
 // Resolves paths and checks that they are inside the workspace, both as written and after following links.
 import { lstat, readlink, realpath } from 'node:fs/promises';
-import { basename, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
+import { basename, isAbsolute, join, parse, type PlatformPath, relative, resolve, sep } from 'node:path';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type FileCode } from '../../base/failureCodes.ts';
 
@@ -44,7 +44,8 @@ export async function resolveInside(
   return succeeded({ path: said, absolute, real: leadsTo });
 }
 
-function isSpelling(one: string, other: string): boolean {
+/** Two spellings of one name, on disks that do not distinguish them. */
+export function isSpelling(one: string, other: string): boolean {
   const plain = (path: string) => path.normalize('NFC').toLowerCase();
   return plain(one) === plain(other);
 }
@@ -84,9 +85,14 @@ function toAbsolute(folders: readonly Place[], path: string): string {
   return resolve(folders[0]?.absolute ?? '', path);
 }
 
-function isInside(folder: string, path: string): boolean {
-  const inner = relative(folder, path);
-  return inner === '' || (inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner));
+/** Whether `path` is the folder or in it. `system` is the rules of another system in tests. */
+export function isInside(
+  folder: string,
+  path: string,
+  system: Pick<PlatformPath, 'relative' | 'isAbsolute' | 'sep'> = { relative, isAbsolute, sep },
+): boolean {
+  const inner = system.relative(folder, path);
+  return inner === '' || (inner !== '..' && !inner.startsWith(`..${system.sep}`) && !system.isAbsolute(inner));
 }
 
 /** The same limit as in operating systems. */

@@ -7,9 +7,10 @@ import { type Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
 import { type ProcessCode } from '../../base/failureCodes.ts';
+import { defined } from '../../base/json/defined.ts';
 import { LineSplitter } from '../../base/lines.ts';
 import { measureOutput, type OutputMeasure, readOutput } from '../outputFile.ts';
-import { isSameBoot, ProcessTree, startTimeOf } from '../processTree.ts';
+import { platform } from '../platform/platform.ts';
 import {
   type FromSupervisor,
   LINE_LIMIT,
@@ -88,7 +89,7 @@ export class Supervised implements Disposable {
   get status(): Status {
     const { startedAt, inputOpen, end } = this.#state;
     const status = { startedAt, inputOpen: inputOpen && !this.#lost, ...this.#measure };
-    return { ...status, ...(end !== undefined && { end }), ...(this.#lost && { lost: true as const }) };
+    return { ...status, ...defined({ end }), ...(this.#lost && { lost: true as const }) };
   }
 
   get onDidChange(): Emitter<void>['event'] {
@@ -135,7 +136,7 @@ export class Supervised implements Disposable {
   async #readFromDisk(): Promise<void> {
     const { folder, clock } = this.#deps;
     this.#state = (await readState(folder)) ?? this.#state;
-    if (this.#state.end === undefined && !isAlive(this.#state.supervisor)) {
+    if (this.#state.end === undefined && !(await isAlive(this.#state.supervisor))) {
       // The supervisor may have written its last state just before it ended.
       this.#state = (await readState(folder)) ?? this.#state;
       if (this.#state.end === undefined) await this.#markLost();
@@ -154,10 +155,10 @@ export class Supervised implements Disposable {
   /** The supervisor died without a final state. Its processes are ended here, since nobody else could end them. */
   async #markLost(): Promise<void> {
     const { process } = this.#state;
-    if (process !== undefined && isOurs(process)) {
-      await new ProcessTree(process.pid, markOf(this.#deps.spec)).end(true);
+    if (process !== undefined && (await isOurs(process))) {
+      await platform.processes.tree(process, markOf(this.#deps.spec)).end(true);
     }
-    if (platformHasSocketFiles) rmSync(this.#deps.spec.socket, { force: true });
+    if (platform.sockets.areFiles) rmSync(this.#deps.spec.socket, { force: true });
     this.#lost = true;
   }
 
@@ -204,17 +205,16 @@ export class Supervised implements Disposable {
   }
 }
 
-const platformHasSocketFiles = process.platform !== 'win32';
-
-function isAlive({ pid, startTime }: ProcessIdentity): boolean {
-  return startTimeOf(pid) === startTime;
+function isAlive({ pid, startTime }: ProcessIdentity): Promise<boolean> {
+  return platform.processes.isRunning(pid, startTime);
 }
 
 /**
  * The command may have ended and left other processes in its group. The id of a group is not reused while the group
  * exists, so within one boot a group without its leader still belongs to the command.
  */
-function isOurs(process: ProcessIdentity): boolean {
-  const now = startTimeOf(process.pid);
-  return now === process.startTime || (now === undefined && isSameBoot(process.startTime));
+async function isOurs(process: ProcessIdentity): Promise<boolean> {
+  const { isSameBoot, startTimeOf } = platform.processes;
+  if (await isAlive(process)) return true;
+  return isSameBoot(process.startTime) && startTimeOf(process.pid) === undefined;
 }

@@ -1,14 +1,15 @@
 // Starts commands under supervisors, and reattaches to them after a restart of the window.
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock } from '../../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type ProcessCode } from '../../base/failureCodes.ts';
+import { defined } from '../../base/json/defined.ts';
 import { realFileSystem } from '../files/fileSystem.ts';
-import { type ShellProgram } from '../processTree.ts';
+import { platform } from '../platform/platform.ts';
+import { type ShellProgram } from '../shellProgram.ts';
 import { Supervised } from './supervised.ts';
 import { OWN_NODE_OPTIONS, readSpec, readState, type SupervisorSpec, writeSpec } from './supervisorFiles.ts';
 
@@ -25,20 +26,20 @@ export interface SupervisionDeps {
   /** The folder of a conversation. */
   folderOf(conversation: string): Promise<string>;
   userShell(): UserShell;
+  /** Variables in the environment of one command. Absent: none. */
+  environment?(run: Run): Promise<Readonly<Record<string, string>>>;
   /** How long a supervisor waits for an owner. */
   unownedMilliseconds(): number;
   /** Default: 3 s. */
   readonly graceMilliseconds?: number;
 }
 
-interface Run {
+export interface Run {
   readonly conversation: string;
   readonly run: string;
 }
 
 const GRACE = 3000;
-/** Longer socket paths fail or are silently truncated. */
-const LONGEST_SOCKET = 100;
 
 export function createSupervision(deps: SupervisionDeps) {
   const root = async (conversation: string) => join(await deps.folderOf(conversation), 'handles');
@@ -64,7 +65,7 @@ export function createSupervision(deps: SupervisionDeps) {
           graceMilliseconds: deps.graceMilliseconds ?? GRACE,
         };
         await writeSpec(folder, spec);
-        await deps.launch(folder, env);
+        await deps.launch(folder, { ...env, ...(await deps.environment?.(wanted)) });
         const started = await reattach(deps, folder);
         return started === undefined
           ? failed('not_started', 'The command could not be started: its supervisor did not report a state.')
@@ -103,7 +104,7 @@ export function launchSupervisor(program: string, folder: string, env: NodeJS.Pr
     const { NODE_OPTIONS: options, ...rest } = env;
     const child = spawn(process.execPath, [program, folder], {
       detached: true,
-      env: { ...rest, ELECTRON_RUN_AS_NODE: '1', ...(options !== undefined && { [OWN_NODE_OPTIONS]: options }) },
+      env: { ...rest, ELECTRON_RUN_AS_NODE: '1', ...defined({ [OWN_NODE_OPTIONS]: options }) },
       stdio: ['ignore', 'pipe', 'pipe'],
       windowsHide: true,
     });
@@ -128,31 +129,10 @@ export function launchSupervisor(program: string, folder: string, env: NodeJS.Pr
   });
 }
 
-/** A path that is short, private to the user and unguessable. */
-async function socketFor(folder: string): Promise<string> {
+/** An unguessable address. */
+function socketFor(folder: string): Promise<string> {
   const name = createHash('sha256').update(folder).update(randomBytes(8)).digest('hex').slice(0, 16);
-  if (process.platform === 'win32') return `\\\\.\\pipe\\earshot-${name}`;
-  const { uid } = userInfo();
-  const places = [process.env['XDG_RUNTIME_DIR'], tmpdir(), '/tmp'].filter(
-    (place) => place !== undefined && place !== '',
-  );
-  for (const place of places) {
-    const runtime = join(place ?? '', `earshot-${uid}`);
-    const socket = join(runtime, `${name}.sock`);
-    if (Buffer.byteLength(socket) <= LONGEST_SOCKET && (await isPrivate(runtime, uid))) return socket;
-  }
-  throw new Error('there is no private folder for a socket (XDG_RUNTIME_DIR, the folder for temporary files, /tmp)');
-}
-
-/** Checks the owner too: in a world-writable folder, another user may have created the folder first. */
-async function isPrivate(folder: string, uid: number): Promise<boolean> {
-  try {
-    await mkdir(folder, { mode: 0o700 }).catch(() => undefined);
-    const found = await lstat(folder);
-    return found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0;
-  } catch {
-    return false;
-  }
+  return platform.sockets.forName(name);
 }
 
 const PREFIX = 'run-';

@@ -4,10 +4,14 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { pause } from '../../base/async.ts';
 import { type CommandEnd, type Survivor } from '../../base/commandEnd.ts';
 import { describeError } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { LineSplitter } from '../../base/lines.ts';
 import { type FileSystem } from '../files/fileSystem.ts';
 import { OutputWriter } from '../outputFile.ts';
-import { COMMAND_MARK, ProcessTree, spawnShell, startTimeOf } from '../processTree.ts';
+import { COMMAND_MARK } from '../platform/marks.ts';
+import { type ProcessTree } from '../platform/parts.ts';
+import { platform } from '../platform/platform.ts';
+import { spawnShell } from '../processTree.ts';
 import { realClock } from '../realClock.ts';
 import { CommandOutput } from './commandOutput.ts';
 import {
@@ -78,7 +82,7 @@ export class Supervisor {
     this.#keeper = new StateKeeper(deps.folder, deps.files);
     this.#server = createServer((socket) => this.#connected(socket));
     this.#state = {
-      supervisor: { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' },
+      supervisor: { pid: process.pid, startTime: platform.processes.stampOf(process.pid) },
       startedAt: new Date(this.#started).toISOString(),
       inputOpen: spec.input,
     };
@@ -110,8 +114,8 @@ export class Supervisor {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     });
     if (child.pid !== undefined) {
-      this.#tree = new ProcessTree(child.pid, markOf(this.#spec));
-      const process = { pid: child.pid, startTime: startTimeOf(child.pid) ?? '' };
+      this.#tree = platform.processes.tree(child, markOf(this.#spec));
+      const process = { pid: child.pid, startTime: platform.processes.stampOf(child.pid) };
       this.#state = { ...this.#state, process };
     }
     this.#output.read([child.stdout, child.stderr]);
@@ -162,7 +166,8 @@ export class Supervisor {
       case 'stop':
         return this.stop(request.reason);
       case 'interrupt':
-        return this.#tree?.interrupt();
+        this.#tree?.interrupt().catch(ignoreFailedSignal);
+        return;
     }
   }
 
@@ -178,7 +183,7 @@ export class Supervisor {
       input?.write(text);
       if (last) input?.end();
     }
-    this.#send({ type: 'input_taken', id, ...(problem !== undefined && { problem }) }, [socket]);
+    this.#send({ type: 'input_taken', id, ...defined({ problem }) }, [socket]);
   }
 
   #inputClosed(): void {
@@ -231,7 +236,7 @@ export class Supervisor {
     const isGone = await gone(tree, grace);
     // The command may have started further processes while it was being stopped.
     const stopped = this.#stopping !== undefined;
-    if (isGone && !(stopped && tree.survivors().length > 0)) return;
+    if (isGone && !(stopped && (await tree.survivors()).length > 0)) return;
     await tree.end(true, stopped);
     await gone(tree, grace);
   }
@@ -242,7 +247,7 @@ export class Supervisor {
     if (tree === undefined || this.#stopping !== undefined) return [];
     const until = Date.now() + LEFTOVER_MILLISECONDS;
     for (;;) {
-      const found = tree.survivors();
+      const found = await tree.survivors();
       if (found.length === 0 || Date.now() > until) return found.map(({ pid, name }) => ({ pid, name }));
       await pause(realClock, POLL_MILLISECONDS);
     }
@@ -263,7 +268,7 @@ export class Supervisor {
       ...(failed === undefined ? (this.#stopping ?? { cause: 'exited' }) : { cause: 'not_started', reason: failed }),
       ...(this.#left && { left: true as const }),
       ...(survivors.length > 0 && { survivors: survivors.slice(0, MOST_SURVIVORS) }),
-      ...(this.#output.problem !== undefined && { outputProblem: this.#output.problem }),
+      ...defined({ outputProblem: this.#output.problem }),
       at: new Date(now).toISOString(),
       milliseconds: now - this.#started,
     };
@@ -294,7 +299,7 @@ export class Supervisor {
 
 async function gone(tree: ProcessTree, within: number): Promise<boolean> {
   const until = Date.now() + within;
-  while (tree.isAlive) {
+  while (await tree.isAlive()) {
     if (Date.now() > until) return false;
     await pause(realClock, POLL_MILLISECONDS);
   }

@@ -1,18 +1,24 @@
 // The connection of an outside agent's program to a window: attaches as a listener, with requests as promises. Does not
 // load zod, since a hook starts with every tool call.
 import { connect, type Socket } from 'node:net';
+import { ignore } from '../../base/async.ts';
 import { LineSplitter } from '../../base/json/jsonLines.ts';
-import type { ListenerRequest } from '../../protocol/outside/listener.ts';
+import type * as z from 'zod';
+import type { ListenerRequest, listenerSchemas } from '../../protocol/outside/listener.ts';
 import type { HostMessage, HostMessageOf } from '../../protocol/plugin.ts';
 import { findSockets, type FoundWindow } from './windowSockets.ts';
 
 type WithoutType<T> = T extends unknown ? Omit<T, 'type' | 'id'> : never;
-type Fields<T extends ListenerRequest['type']> = WithoutType<Extract<ListenerRequest, { type: T }>>;
+/** What the schema has a default for may be left out. */
+type Fields<T extends ListenerRequest['type']> = WithoutType<
+  Extract<z.input<(typeof listenerSchemas)[T]>, { type: T }>
+>;
 
 interface Replies {
   readonly watch: HostMessageOf<'watching'>;
   readonly seen: HostMessageOf<'done'>;
   readonly pending: HostMessageOf<'pending'>;
+  readonly wait: HostMessageOf<'waited'>;
   readonly delivered: HostMessageOf<'done'>;
   readonly read: HostMessageOf<'notifications'>;
 }
@@ -56,7 +62,7 @@ export class ListenerClient {
     this.#socket.on('data', (chunk: Uint8Array) => lines.write(chunk));
     this.#socket.on('error', (error) => this.#end(error));
     this.#socket.on('close', () => this.#end(new Error('Earshot is gone.')));
-    this.#attached.promise.catch(() => undefined);
+    this.#attached.promise.catch(ignore);
     this.#write({ type: 'attach', name: agent, version, listener: agent, session, client, token });
   }
 
@@ -122,6 +128,7 @@ export class ListenerClient {
         return;
       case 'watching':
       case 'pending':
+      case 'waited':
       case 'done':
       case 'notifications':
         this.#reply(message, (waiting) => waiting.resolve(message));

@@ -3,14 +3,15 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { constants } from 'node:fs';
+import { defined } from '../../base/json/defined.ts';
 import { linesShownIn } from '../../core/files/shownLines.ts';
+import { platform } from '../../node/platform/platform.ts';
 import type { ListenerRequestOf } from '../../protocol/outside/listener.ts';
 import { type ToolFile } from './hookInput.ts';
 import { type EditStates, statesAround } from './toolEdit.ts';
 
 const LARGEST = 20 * 1024 * 1024;
 const NEWLINE = 0x0a;
-const WINDOWS = process.platform === 'win32';
 /** The number of lines that Claude's Read shows by default. */
 const LINES_SHOWN = 2000;
 /** Longer texts are not passed to the window. */
@@ -23,7 +24,7 @@ export async function viewsOf(file: ToolFile, folder: string): Promise<readonly 
   const path = resolve(folder, file.path);
   try {
     // Opening a pipe must not block the agent.
-    const handle = await open(path, constants.O_RDONLY | (WINDOWS ? 0 : constants.O_NONBLOCK));
+    const handle = await open(path, constants.O_RDONLY | platform.disk.nonBlocking);
     try {
       const stat = await handle.stat();
       if (!stat.isFile() || stat.size > LARGEST) return [];
@@ -34,7 +35,7 @@ export async function viewsOf(file: ToolFile, folder: string): Promise<readonly 
         path,
         hash,
         edited: file.edited,
-        ...(part && { part }),
+        ...defined({ part }),
         ...states,
       }));
     } finally {
@@ -52,7 +53,7 @@ function statesOf({ edit }: ToolFile, bytes: Uint8Array): EditStates {
     const present = decode(bytes);
     const { before, after } = statesAround(edit, present);
     if ((before?.length ?? 0) > LONGEST_TEXT || (after?.length ?? 0) > LONGEST_TEXT) return {};
-    return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+    return defined({ before, after });
   } catch {
     return {};
   }

@@ -1,4 +1,5 @@
 // Parses the input of a hook, in Claude's format or the variants of other agents: the session, the event and the files.
+import { defined } from '../../base/json/defined.ts';
 import { filesNamedIn } from '../../core/consent/commandLine.ts';
 import { pathsInPatch } from '../../core/files/patchPaths.ts';
 import { readPatchEdits, readToolEdit, type ToolEdit } from './toolEdit.ts';
@@ -19,8 +20,12 @@ export interface ToolFile {
 }
 
 export interface HookInput {
-  /** The name of the event, such as `PostToolUse`. */
+  /** The name of the event, such as `PostToolUse`, as the agent wrote it but with a capital letter. */
   readonly event: string;
+  /** The end of the turn was already prevented by a hook: it must not be prevented again. */
+  readonly isContinued: boolean;
+  /** Its fields are Cursor's, which also runs the hooks in Claude's settings. */
+  readonly isCursor: boolean;
   readonly session: string;
   readonly folder: string;
   /** Whether the field names are in camel case, as VS Code's agents write them. */
@@ -33,19 +38,20 @@ type Fields = Readonly<Record<string, unknown>>;
 const EDITS = /edit|write|create|replace|insert|patch/i;
 const READS = /read|view/i;
 const COMMANDS = /bash|shell|exec|terminal|command/i;
-const PATH_FIELDS = ['file_path', 'filePath', 'notebook_path', 'path'] as const;
+const PATH_FIELDS = ['file_path', 'filePath', 'absolute_path', 'notebook_path', 'path'] as const;
 const MOST_FILES = 20;
 const LONGEST_NAME = 500;
 const LONGEST_COMMAND = 10_000;
-const OUTPUT_FIELDS = ['stdout', 'output', 'textResultForLlm'] as const;
+const OUTPUT_FIELDS = ['stdout', 'output', 'textResultForLlm', 'llmContent'] as const;
 
 /** Undefined: the text is not the input of a hook. */
 export function readHookInput(text: string): HookInput | undefined {
   const input = parseFields(text);
   if (input === undefined) return undefined;
   const event = textIn(input, 'hook_event_name') ?? textIn(input, 'hookEventName');
-  const session = textIn(input, 'session_id') ?? textIn(input, 'sessionId');
-  const folder = textIn(input, 'cwd');
+  const isCursor = textIn(input, 'conversation_id') !== undefined && Array.isArray(input['workspace_roots']);
+  const session = textIn(input, 'session_id') ?? textIn(input, 'sessionId') ?? textIn(input, 'conversation_id');
+  const folder = textIn(input, 'cwd') ?? firstRoot(input);
   if (event === undefined || session === undefined || folder === undefined || session === '') return undefined;
   // A subagent has its own context, so it counts as its own session.
   const subagent = textIn(input, 'agent_id');
@@ -53,14 +59,26 @@ export function readHookInput(text: string): HookInput | undefined {
     event: `${event.charAt(0).toUpperCase()}${event.slice(1)}`,
     session: (subagent === undefined ? session : `${session}/${subagent}`).slice(0, LONGEST_NAME),
     folder,
+    isCursor,
+    isContinued: input['stop_hook_active'] === true || input['stopHookActive'] === true || loopsOf(input) > 0,
     isCamelCase: textIn(input, 'hook_event_name') === undefined,
     files: filesIn(input).slice(0, MOST_FILES),
   };
 }
 
+function firstRoot({ workspace_roots: roots }: Fields): string | undefined {
+  const first: unknown = Array.isArray(roots) ? roots[0] : undefined;
+  return typeof first === 'string' ? first : undefined;
+}
+
+/** How often Cursor has continued by itself. */
+function loopsOf({ loop_count: count }: Fields): number {
+  return typeof count === 'number' ? count : 0;
+}
+
 function filesIn(input: Fields): readonly ToolFile[] {
   const tool = textIn(input, 'tool_name') ?? textIn(input, 'toolName') ?? '';
-  const given = fieldsIn(input, 'tool_input') ?? fieldsIn(input, 'toolArgs');
+  const given = fieldsIn(input, 'tool_input') ?? fieldsIn(input, 'toolArgs') ?? parsedIn(input, 'toolArgs');
   const edited = EDITS.test(tool);
   if (given !== undefined && COMMANDS.test(tool) && !edited) return filesOfCommand(given, input);
   if (given === undefined || !(edited || READS.test(tool)) || tool.startsWith('mcp_')) return [];
@@ -73,9 +91,9 @@ function filesIn(input: Fields): readonly ToolFile[] {
   const paths = [...PATH_FIELDS.flatMap((name) => textIn(given, name) ?? []).slice(0, 1), ...several];
   const first = numberIn(given, 'offset') ?? numberIn(given, 'startLine');
   const lines = numberIn(given, 'limit') ?? linesTo(numberIn(given, 'endLine'), first);
-  const result = fieldsIn(input, 'tool_response') ?? fieldsIn(input, 'toolResult');
+  const result = resultIn(input);
   const edit = edited && paths.length === 1 ? readToolEdit(given, result) : undefined;
-  const shown = { ...(first !== undefined && { first }), ...(lines !== undefined && { lines }) };
+  const shown = defined({ first, lines });
   return paths.flatMap((path) =>
     typeof path === 'string' && path !== '' ? { path, edited, ...shown, ...editOf(edit) } : [],
   );
@@ -84,12 +102,17 @@ function filesIn(input: Fields): readonly ToolFile[] {
 /** Codex reads files only by commands, and other agents often do. */
 function filesOfCommand(given: Fields, input: Fields): readonly ToolFile[] {
   const command = textIn(given, 'command') ?? textIn(given, 'cmd') ?? '';
-  const result = fieldsIn(input, 'tool_response') ?? fieldsIn(input, 'toolResult') ?? {};
+  const result = resultIn(input) ?? {};
   const printed =
     textIn(input, 'tool_response') ??
+    textIn(input, 'tool_output') ??
     OUTPUT_FIELDS.map((name) => textIn(result, name)).find((text) => text !== undefined);
   if (command.length > LONGEST_COMMAND || printed === undefined || printed.trim() === '') return [];
   return filesNamedIn(command).map((path) => ({ path, edited: false, printed }));
+}
+
+function resultIn(input: Fields): Fields | undefined {
+  return fieldsIn(input, 'tool_response') ?? fieldsIn(input, 'toolResult') ?? fieldsIn(input, 'tool_output');
 }
 
 function editOf(edit: ToolEdit | undefined): Pick<ToolFile, 'edit'> {
@@ -98,6 +121,12 @@ function editOf(edit: ToolEdit | undefined): Pick<ToolFile, 'edit'> {
 
 function linesTo(last: number | undefined, first = 1): number | undefined {
   return last === undefined ? undefined : last - first + 1;
+}
+
+/** Copilot CLI passes the arguments as JSON in a text. */
+function parsedIn(input: Fields, name: string): Fields | undefined {
+  const text = textIn(input, name);
+  return text === undefined ? undefined : parseFields(text);
 }
 
 function parseFields(text: string): Fields | undefined {

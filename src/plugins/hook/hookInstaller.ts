@@ -3,28 +3,22 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { ignore } from '../../base/async.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { realpathOfExisting } from '../../node/files/resolvePath.ts';
 import { forgetHookRun, lastHookRun } from './hookRuns.ts';
 import { hasHook, withHook, withoutHook } from './hookSettings.ts';
+import {
+  hookEntries,
+  hookTargets,
+  type HookedAgent,
+  type HookTarget,
+  isOwnPlugin,
+  opencodePlugin,
+} from './hookTargets.ts';
 
-/** Events at which Claude Code and Codex read additional context; VS Code's agent ignores it at `UserPromptSubmit`. */
-const EVENTS = ['PostToolUse', 'UserPromptSubmit', 'SessionStart'] as const;
 const LARGEST = 5 * 1024 * 1024;
 const PROGRAM = 'notifications-hook.mjs';
-
-/** The names that users know. */
-export const AGENT_NAMES = { 'claude-code': 'Claude Code', codex: 'Codex', copilot: 'GitHub Copilot' } as const;
-
-export interface HookTarget {
-  /** The name with which the hook attaches to the window. */
-  readonly agent: keyof typeof AGENT_NAMES;
-  readonly scope: 'folder' | 'user';
-  /** The settings file. */
-  readonly file: string;
-  /** Whether commands are in groups with a matcher. */
-  readonly grouped: boolean;
-}
 
 export interface HookChange {
   readonly target: HookTarget;
@@ -53,29 +47,7 @@ export class HookInstaller {
   }
 
   get targets(): readonly HookTarget[] {
-    const { home, folder } = this.#deps;
-    const grouped = { grouped: true } as const;
-    const inFolder = folder === undefined ? [] : [folder];
-    return [
-      ...inFolder.map((root) => ({
-        ...grouped,
-        agent: 'claude-code' as const,
-        scope: 'folder' as const,
-        file: join(root, '.claude', 'settings.local.json'),
-      })),
-      { ...grouped, agent: 'claude-code', scope: 'user', file: join(home, '.claude', 'settings.json') },
-      {
-        ...{ agent: 'copilot', scope: 'user', grouped: false },
-        file: join(home, '.copilot', 'hooks', 'earshot-notifications.json'),
-      },
-      ...inFolder.map((root) => ({
-        ...grouped,
-        agent: 'codex' as const,
-        scope: 'folder' as const,
-        file: join(root, '.codex', 'hooks.json'),
-      })),
-      { ...grouped, agent: 'codex', scope: 'user', file: join(home, '.codex', 'hooks.json') },
-    ];
+    return hookTargets(this.#deps.home, this.#deps.folder);
   }
 
   /** The targets that have the hook. */
@@ -98,10 +70,7 @@ export class HookInstaller {
     }
     const before = await readText(place);
     if (before === undefined) return failed('too_big', `${target.file} cannot be read.`, 'Check it, then try again.');
-    const { agent, grouped } = target;
-    const events = EVENTS.filter((event) => agent !== 'copilot' || event !== 'UserPromptSubmit');
-    const after =
-      action === 'install' ? withHook(before, { events, command: this.#command(agent), grouped }) : withoutHook(before);
+    const after = this.#change(target.agent, before, action);
     if (after.ok) return succeeded({ target, place, before, after: await emptyIfUnused(target.file, after.value) });
     const problem = `${target.file} cannot be changed: ${after.failure.message}.`;
     return failed('refused', problem, 'Correct the file, then try again.');
@@ -118,6 +87,14 @@ export class HookInstaller {
     return orWriteFailure(file, () => (after === '' ? rm(place, { force: true }) : writeAt(file, place, after)));
   }
 
+  #change(agent: HookedAgent, before: string, action: 'install' | 'remove'): Result<string> {
+    const command = this.#command(agent);
+    const entries = hookEntries(agent, command);
+    if (entries !== undefined) return action === 'install' ? withHook(before, entries) : withoutHook(before);
+    if (before !== '' && !isOwnPlugin(before)) return failed('refused', 'it is not the plugin of Earshot');
+    return succeeded(action === 'install' ? opencodePlugin(command) : '');
+  }
+
   async #isInFolder(place: string): Promise<boolean> {
     const { folder } = this.#deps;
     const way = folder === undefined ? '..' : relative(await realpath(folder), place);
@@ -128,7 +105,7 @@ export class HookInstaller {
   async copyProgram(): Promise<Result<void>> {
     const bytes = await readFile(this.#deps.program);
     const copy = this.#copy;
-    const before = await readFile(copy).catch(() => undefined);
+    const before = await readFile(copy).catch(ignore);
     return before?.equals(bytes) === true
       ? succeeded(undefined)
       : orWriteFailure(copy, async () => writeAt(copy, await realpathOfExisting(copy), bytes));
@@ -152,10 +129,13 @@ export class HookInstaller {
   }
 }
 
-/** Empty instead of an empty object, so that the file is deleted. A symbolic link belongs to the user and stays. */
+/**
+ * Empty instead of an object with nothing but its version, so that the file is deleted. A symbolic link belongs to the
+ * user and stays.
+ */
 async function emptyIfUnused(file: string, text: string): Promise<string> {
-  if (!/^\s*\{\s*\}\s*$/.test(text)) return text;
-  return (await lstat(file).catch(() => undefined))?.isSymbolicLink() === true ? text : '';
+  if (!/^\s*\{\s*(?:"version"\s*:\s*1\s*)?\}\s*$/.test(text)) return text;
+  return (await lstat(file).catch(ignore))?.isSymbolicLink() === true ? text : '';
 }
 
 /** Empty: there is no file. Undefined: it cannot be read, or is too large for a settings file. */
@@ -181,8 +161,8 @@ async function orWriteFailure(file: string, write: () => Promise<void>): Promise
 
 /** Replaces the file at its real path atomically, and keeps its mode. Fails if that path leads elsewhere now. */
 async function writeAt(file: string, place: string, content: string | Uint8Array): Promise<void> {
-  const isLink = (await lstat(file).catch(() => undefined))?.isSymbolicLink() === true;
-  if (isLink && (await stat(file).catch(() => undefined)) === undefined) {
+  const isLink = (await lstat(file).catch(ignore))?.isSymbolicLink() === true;
+  if (isLink && (await stat(file).catch(ignore)) === undefined) {
     throw new Error('it is a link to a file that does not exist');
   }
   const folder = dirname(place);

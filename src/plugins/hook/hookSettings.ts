@@ -1,4 +1,5 @@
 // Adds Earshot's hook to the text of an agent's settings file, or removes it. Comments and other hooks stay unchanged.
+import { fieldOf } from '../../base/json/outsideJson.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import {
   addItem,
@@ -8,37 +9,31 @@ import {
   parseJsoncTree,
   removePart,
 } from '../../base/json/jsoncTree.ts';
+import { type HookEntries } from './hookTargets.ts';
 
 /** Identifies Earshot's hook, independent of its folder and options. */
 const MARK = 'notifications-hook';
 
-export interface HookEntries {
-  /** The events, as the agent names them. */
-  readonly events: readonly string[];
-  readonly command: string;
-  /** Whether commands are in groups with a matcher, as in Claude Code and Codex. */
-  readonly grouped: boolean;
-}
-
-const SECONDS = 5;
 type ObjectNode = Extract<JsoncNode, { type: 'object' }>;
 type ArrayNode = Extract<JsoncNode, { type: 'array' }>;
 
 /** The text with the hook; unchanged if it has the hook already. A failure says what is wrong with the text. */
-export function withHook(text: string, { events, command, grouped }: HookEntries): Result<string> {
+export function withHook(text: string, { events, version }: HookEntries): Result<string> {
   return orUnreadable(() => {
-    const hook = { type: 'command', command, timeout: SECONDS };
-    const entry = (event: string) =>
-      grouped ? { ...(event === 'PostToolUse' && { matcher: '*' }), hooks: [hook] } : hook;
-    const wanted = (event: string) => JSON.stringify(entry(event));
     let changed = text.trim() === '' ? '{}\n' : text;
-    for (const event of events) {
-      const own = ownItems(changed, event);
-      if (own.length === 1 && JSON.stringify(own[0]) === wanted(event)) continue;
+    if (version !== undefined && !rootOf(changed).members.some(({ key }) => key === 'version')) {
+      changed = addMember(changed, rootOf(changed), 'version', version);
+    }
+    for (const event of eventsIn(changed)) {
+      // An earlier version of the hook was installed for this event.
+      if (!Object.hasOwn(events, event)) changed = withoutEvent(changed, event);
+    }
+    for (const [event, items] of Object.entries(events)) {
+      if (JSON.stringify(ownItems(changed, event)) === JSON.stringify(items)) continue;
       // The hook is missing, of another version, or there more than once.
       changed = withoutEvent(changed, event);
       changed = ensure(changed, event);
-      changed = addItem(changed, arrayOf(changed, event), entry(event));
+      for (const item of items) changed = addItem(changed, arrayOf(changed, event), item);
     }
     return changed;
   });
@@ -49,7 +44,7 @@ export function withoutHook(text: string): Result<string> {
   return orUnreadable(() => {
     if (text.trim() === '' || !text.includes(MARK)) return text;
     let changed = text;
-    for (const event of Object.keys(objectOf(jsoncValue(hooksOf(changed) ?? EMPTY)))) {
+    for (const event of eventsIn(changed)) {
       changed = withoutEvent(changed, event);
       const hooks = hooksOf(changed);
       const index = hooks?.members.findIndex(({ key }) => key === event) ?? -1;
@@ -65,12 +60,15 @@ export function withoutHook(text: string): Result<string> {
   });
 }
 
+function eventsIn(text: string): readonly string[] {
+  const hooks = hooksOf(text)?.members ?? [];
+  return hooks.filter(({ value }) => value.type === 'array').map(({ key }) => key);
+}
+
 /** Whether a settings file has the hook. */
 export function hasHook(text: string): boolean {
   return text.includes(MARK);
 }
-
-const EMPTY: JsoncNode = { type: 'object', start: 0, end: 0, members: [] };
 
 function orUnreadable(change: () => string): Result<string> {
   try {
@@ -134,15 +132,11 @@ function withoutEvent(text: string, event: string): string {
 }
 
 function isOwn(item: unknown): boolean {
-  const { hooks } = objectOf(item) as { hooks?: unknown };
+  const hooks = fieldOf(item, 'hooks');
   return isOwnCommand(item) || (Array.isArray(hooks) && hooks.some(isOwnCommand));
 }
 
 function isOwnCommand(item: unknown): boolean {
-  const { command } = objectOf(item) as { command?: unknown };
+  const command = fieldOf(item, 'command');
   return typeof command === 'string' && command.includes(MARK);
-}
-
-function objectOf(value: unknown): object {
-  return typeof value === 'object' && value !== null ? value : {};
 }

@@ -1,5 +1,6 @@
 // Computes what a file was right before and right after an edit of an agent's tool, from the arguments and the result of
 // the tool and the file's present text. Pure: no time is involved, so that changes by others are told apart for sure.
+import { defined } from '../../base/json/defined.ts';
 import { parsePatch } from '../../core/files/patch.ts';
 
 /** The content of one edit, as far as the agent names it. */
@@ -33,8 +34,7 @@ export function readToolEdit(given: Fields, result: Fields | undefined): ToolEdi
   const replacements = several.map(readReplacement);
   const areKnown = replacements.every((one) => one !== undefined);
   return {
-    ...(original !== undefined && { original }),
-    ...(content !== undefined && { content }),
+    ...defined({ original, content }),
     ...(areKnown && replacements.length > 0 && { replacements }),
   };
 }

@@ -1,9 +1,10 @@
 // The programs that the user has approved, by command and hashes, stored in one file outside all workspaces.
 import { join } from 'node:path';
 import * as z from 'zod';
+import { Sequence } from '../../base/async.ts';
 import { describeError } from '../../base/errors.ts';
 import { type Logger } from '../../core/ports/ports.ts';
-import { type FileSystem } from '../../node/files/fileSystem.ts';
+import { type FileSystem, realFileSystem } from '../../node/files/fileSystem.ts';
 
 const fileSchema = z.strictObject({ v: z.literal(1), approved: z.array(z.string()) });
 
@@ -26,17 +27,19 @@ export function createApprovedPrograms(deps: { files: FileSystem; folder: string
       return [];
     }
   };
-  let writing: Promise<void> = Promise.resolve();
+  const writes = new Sequence();
   return {
     has: async (key) => (await read()).includes(key),
-    add: (key) => {
-      const written = writing.then(async () => {
+    add: (key) =>
+      writes.run(async () => {
         const content: z.infer<typeof fileSchema> = { v: 1, approved: [...new Set([...(await read()), key])] };
         await files.makeFolder(folder);
         await files.writeWhole(path, Buffer.from(JSON.stringify(content)));
-      });
-      writing = written.catch(() => undefined);
-      return written;
-    },
+      }),
   };
+}
+
+/** The agents that `earshot-ears` may serve: those that the user has installed notifications for. */
+export function createEarsApprovals(home: string, logger: Logger): ApprovedPrograms {
+  return createApprovedPrograms({ files: realFileSystem, folder: join(home, '.earshot', 'outside'), logger });
 }

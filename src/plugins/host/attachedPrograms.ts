@@ -1,5 +1,6 @@
 // Programs that Earshot did not start and that attach to the window's socket (WIRE D). They speak the same protocol.
 import { type Socket } from 'node:net';
+import { within } from '../../base/async.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure, failed } from '../../base/errors.ts';
 import { parseObject } from '../../base/json/outsideJson.ts';
@@ -26,7 +27,7 @@ const ENDS_WITHIN = 5000;
 
 export interface AttachedProgramsDeps extends Pick<ConsentDeps, 'programs'> {
   readonly shared: SharedParts;
-  readonly consent: ProgramConsent;
+  readonly consent: Pick<ProgramConsent, 'allowAttach' | 'allowListen'>;
   /** The token that `attach` must contain; undefined: none is required. */
   readonly token: string | undefined;
   init(options: Readonly<Record<string, unknown>>, args: readonly string[]): HostMessageOf<'init'>;
@@ -34,7 +35,11 @@ export interface AttachedProgramsDeps extends Pick<ConsentDeps, 'programs'> {
   changed(): void;
   /** Absent: outside agents are not supported. */
   readonly listeners?: Listeners | undefined;
+  /** The spool has a line from a script. Resolves to the number of conversations that got it. Absent: not supported. */
+  spooled?(id: string): Promise<number>;
   readonly readNotifications?: ReadNotifications;
+  /** Answers a first line that is no `attach`; undefined: it has no answer. Absent: there are no such lines. */
+  answer?(type: string): Promise<object> | undefined;
 }
 
 type AttachedPeer = Pick<PluginPeer, 'receive' | 'closed' | 'shutDown' | 'flushed' | 'waiting' | 'dispose'>;
@@ -105,20 +110,14 @@ export class AttachedPrograms implements Disposable {
 
   async #end({ peer, socket, closed }: AttachedProgram): Promise<void> {
     peer.shutDown();
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = this.#deps.shared.ports.clock.after(ENDS_WITHIN, resolve);
-    await Promise.race([closed, late]);
-    timer.dispose();
+    await within(this.#deps.shared.ports.clock, ENDS_WITHIN, closed);
     socket.destroy();
     await closed;
   }
 
   /** Waits only a bounded time for a program that does not read. */
   async #flushed(peer: AttachedPeer): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = this.#deps.shared.ports.clock.after(ENDS_WITHIN, resolve);
-    await Promise.race([peer.flushed(), late]);
-    timer.dispose();
+    await within(this.#deps.shared.ports.clock, ENDS_WITHIN, peer.flushed());
   }
 
   /** Whether the settings allow programs of this name to answer; the process needs the user's approval too. */
@@ -179,6 +178,18 @@ export class AttachedPrograms implements Disposable {
 
   /** The program is attached by another connection if it was called back. */
   async #attach(line: string, socket: Socket, refuse: (message: string) => void): Promise<Attached | undefined> {
+    const spooled = readSpooled(line);
+    if (spooled !== undefined) {
+      // Says only where to look, so that it needs no approval.
+      const matched = (await this.#deps.spooled?.(spooled)) ?? 0;
+      socket.end(`${JSON.stringify({ type: 'done', matched })}\n`);
+      return undefined;
+    }
+    const answered = this.#answer(line);
+    if (answered !== undefined) {
+      socket.end(`${JSON.stringify(await answered)}\n`);
+      return undefined;
+    }
     const request = readAttach(line);
     if (typeof request === 'string') {
       refuse(request);
@@ -199,6 +210,13 @@ export class AttachedPrograms implements Disposable {
     if (!allowed.ok) refuse(describeFailure(allowed.failure));
     if (!allowed.ok || socket.destroyed) return undefined;
     return { peer: this.#listen({ ...request, listener: agent }, listeners, socket), socket };
+  }
+
+  #answer(line: string): Promise<object> | undefined {
+    const { answer, token } = this.#deps;
+    const asked = answer && parseObject(line);
+    if (asked === undefined || typeof asked['type'] !== 'string') return undefined;
+    return token === undefined || asked['token'] === token ? answer?.(asked['type']) : undefined;
   }
 
   /** Only a program whose process is known can be allowed to answer; its name proves nothing. */
@@ -236,7 +254,6 @@ export class AttachedPrograms implements Disposable {
       shared,
       output,
       init: init(programs().get(name)?.options ?? {}, []),
-      config: () => init({}, []).config,
       mayAnswer: () => answering !== undefined && this.#mayAnswer(name),
       process: () => (answering ? { program: { pid: answering.pid, command: answering.command } } : {}),
       ended: (end) => this.#detach(peer, socket, output, end),
@@ -308,6 +325,12 @@ function transportOf(socket: Socket): PluginTransport {
 
 function encodeRefusal(message: string): string {
   return jsonCodec.encode({ type: 'error', request: 'attach', message });
+}
+
+/** The id in a line of `earshot-notify`; undefined: it is another line. */
+function readSpooled(line: string): string | undefined {
+  const value = parseObject(line);
+  return value?.['type'] === 'spooled' && typeof value['id'] === 'string' ? value['id'] : undefined;
 }
 
 /** The request, or why the line is not a valid `attach`. */

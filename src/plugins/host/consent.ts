@@ -237,7 +237,7 @@ function unpinnedOf({ fromUser }: ConfiguredProgram, { unpinned, isInWorkspace }
 }
 
 /** The key under which the approval of an outside agent is stored. */
-function listenKey(agent: string): string {
+export function listenKey(agent: string): string {
   return `listen:${agent}`;
 }
 

@@ -1,20 +1,23 @@
 // The program plugins of a window: starts, stops and describes them, and knows their states.
+import { Sequence } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
-import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
+import { describeError, describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
 import { printWords } from '../../base/printPath.ts';
 import { maskSecrets } from '../../base/secrets/maskSecrets.ts';
-import { type HostMessageOf, type PluginDescription, type Program } from '../../protocol/plugin.ts';
+import { type HostMessageOf, type PluginDescription, type Program, LONGEST_LINE } from '../../protocol/plugin.ts';
 import { jsonCodec } from '../jsonCodec.ts';
 import { type OutputSink, PluginOutput } from '../output.ts';
 import { type PluginEnd, PluginPeer } from '../peer.ts';
 import { type SharedParts } from '../sharedParts.ts';
 import { type ConsentDeps, type InspectedProgram, notApproved, type ProgramConsent } from './consent.ts';
 import { CommandWatch } from './commandWatch.ts';
-import { describePlugin } from './describing.ts';
 import { type Fingerprint } from '../../node/files/fingerprint.ts';
 import { PluginProcess } from './pluginProcess.ts';
 import { describeEnd, type PluginState, type PluginStatus } from './pluginStatus.ts';
+import { type Clock } from '../../base/clock.ts';
+import { LineSplitter } from '../../base/json/jsonLines.ts';
+import { type PluginCodec } from '../codec.ts';
 
 export interface PluginHostDeps extends Pick<ConsentDeps, 'programs' | 'isTrusted'> {
   readonly consent: ProgramConsent;
@@ -31,7 +34,7 @@ interface Running {
   stopping: boolean;
 }
 
-interface Known {
+interface PluginEntry {
   running?: Running;
   starting?: Promise<Result<void>>;
   end?: PluginEnd;
@@ -46,10 +49,10 @@ interface Known {
 export class PluginHost implements Disposable {
   readonly #deps: PluginHostDeps;
   readonly #held = new DisposableStore();
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, PluginEntry>();
   readonly #onDidChange: Emitter<void>;
   readonly #watch: CommandWatch;
-  #refreshing: Promise<void> = Promise.resolve();
+  readonly #refreshes = new Sequence();
   #closed = false;
 
   constructor(deps: PluginHostDeps) {
@@ -72,9 +75,7 @@ export class PluginHost implements Disposable {
 
   /** Inspects all commands again, so that `statuses` is up to date, and watches their files from now on. */
   refresh(): Promise<void> {
-    const refresh = () => this.#refresh();
-    this.#refreshing = this.#refreshing.then(refresh, refresh);
-    return this.#refreshing;
+    return this.#refreshes.run(() => this.#refresh());
   }
 
   /** Starts the plugins that are configured to start with the window. */
@@ -181,7 +182,7 @@ export class PluginHost implements Disposable {
   }
 
   /** Stores the result, and forgets how the program ended if its files have changed since. */
-  #storeInspection(known: Known, inspected: Result<InspectedProgram>): void {
+  #storeInspection(known: PluginEntry, inspected: Result<InspectedProgram>): void {
     const files = inspected.ok ? JSON.stringify(inspected.value.fingerprint.files) : '';
     if (known.files !== undefined && known.files !== files) delete known.end;
     known.files = files;
@@ -211,7 +212,11 @@ export class PluginHost implements Disposable {
     this.#storeInspection(known, allowed);
     if (this.#closed) return failed('plugin', 'The window is closing.');
     const { program, fingerprint } = allowed.value;
-    known.running = this.#launch(name, program, fingerprint, args);
+    try {
+      known.running = this.#launch(name, program, fingerprint, args);
+    } catch (error) {
+      return failed('plugin', `It could not be started: ${describeError(error)}.`);
+    }
     delete known.end;
     return succeeded(undefined);
   }
@@ -240,7 +245,6 @@ export class PluginHost implements Disposable {
       shared,
       output,
       init: started,
-      config: () => init({}, []).config,
       mayAnswer: () => programs().get(name)?.approve === true,
       process: () => (process.pid === undefined ? {} : { program: { pid: process.pid, command: commandLine } }),
       ended: (end) => {
@@ -286,7 +290,7 @@ export class PluginHost implements Disposable {
     if (!this.#closed) this.#onDidChange.fire();
   }
 
-  #knownOf(name: string): Known {
+  #knownOf(name: string): PluginEntry {
     const known = this.#known.get(name) ?? {};
     this.#known.set(name, known);
     return known;
@@ -315,9 +319,51 @@ export class PluginHost implements Disposable {
   }
 }
 
-function stateOf({ running, end, approved, problem }: Known, run: Program['run']): PluginState {
+function stateOf({ running, end, approved, problem }: PluginEntry, run: Program['run']): PluginState {
   if (running !== undefined) return running.stopping ? 'stopping' : 'running';
   if (run === 'deny') return 'denied';
   if (problem !== undefined || end?.failure !== undefined || (end?.code ?? 0) !== 0) return 'failed';
   return approved === false ? 'not_approved' : 'stopped';
+}
+
+const ANSWERS_WITHIN = 10_000;
+
+interface DescribeDeps {
+  readonly fingerprint: Fingerprint;
+  readonly clock: Clock;
+  readonly codec: PluginCodec;
+  readonly mark: string;
+  stderr(chunk: Uint8Array): void;
+}
+
+/** Resolves once the plugin has ended. */
+async function describePlugin(deps: DescribeDeps): Promise<Result<PluginDescription>> {
+  const { fingerprint, clock, codec, mark } = deps;
+  const { promise, resolve } = Promise.withResolvers<Result<PluginDescription>>();
+  const refuse = (message: string) => resolve(failed('plugin', message));
+  const lines = new LineSplitter(LONGEST_LINE, {
+    onLine: (line) => {
+      const decoded = codec.decode(line);
+      if (!decoded.ok || decoded.request.type !== 'describe') return;
+      const { type: _, ...description } = decoded.request;
+      resolve(succeeded(description));
+    },
+    onTooLong: () => refuse('It sent a line longer than 8 MiB.'),
+  });
+  const timer = clock.after(ANSWERS_WITHIN, () => refuse('It did not describe itself within 10 s.'));
+  const plugin = new PluginProcess({
+    program: fingerprint.program,
+    args: fingerprint.args,
+    folder: fingerprint.folder,
+    clock,
+    mark,
+    stdout: (chunk) => lines.write(chunk),
+    stderr: deps.stderr,
+    closed: () => refuse('It ended without describing itself.'),
+  });
+  plugin.transport.write(Buffer.from(`${codec.encode({ type: 'describe' })}\n`), () => undefined);
+  const described = await promise;
+  timer.dispose();
+  await plugin.end();
+  return described;
 }

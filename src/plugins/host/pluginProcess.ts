@@ -1,9 +1,13 @@
 // A plugin as a child process: starts it, connects its pipes, and ends it with all processes that it started.
 import { type ChildProcess } from 'node:child_process';
+import { ignore, within } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
-import { COMMAND_MARK, endGroup, ProcessTree, spawnProgram } from '../../node/processTree.ts';
+import { COMMAND_MARK } from '../../node/platform/marks.ts';
+import { type ProcessTree } from '../../node/platform/parts.ts';
+import { platform } from '../../node/platform/platform.ts';
+import { spawnProgram } from '../../node/processTree.ts';
 import { type PluginTransport } from '../connection.ts';
 
 /** How long a plugin that was asked to end may take. */
@@ -30,7 +34,7 @@ export class PluginProcess {
   readonly #child: ChildProcess;
   readonly #tree: ProcessTree | undefined;
   readonly #exited = Promise.withResolvers<void>();
-  readonly #killAtExit = () => endGroup(this.#child);
+  readonly #killAtExit = () => platform.processes.kill(this.#child);
   #ending: Promise<void> | undefined;
   #closing: Disposable | undefined;
 
@@ -43,14 +47,14 @@ export class PluginProcess {
     const asNode = program === process.execPath && { ELECTRON_RUN_AS_NODE: '1' };
     this.#child = spawnProgram(program, args, folder, true, { ...env, ...asNode, [COMMAND_MARK]: mark });
     const { pid, stdin, stdout, stderr } = this.#child;
-    this.#tree = pid === undefined ? undefined : new ProcessTree(pid, mark);
+    this.#tree = pid === undefined ? undefined : platform.processes.tree(this.#child, mark);
     // The extension host may end before it can wait for the plugin.
     process.once('exit', this.#killAtExit);
-    stdin?.on('error', () => undefined);
+    stdin?.on('error', ignore);
     stdout?.on('data', (chunk: Uint8Array) => deps.stdout(chunk));
-    stdout?.on('error', () => undefined);
+    stdout?.on('error', ignore);
     stderr?.on('data', (chunk: Uint8Array) => deps.stderr(chunk));
-    stderr?.on('error', () => undefined);
+    stderr?.on('error', ignore);
     this.#child.on('error', (error) => {
       deps.closed(`It could not be started: ${describeError(error)}.`);
       this.#exited.resolve();
@@ -96,10 +100,7 @@ export class PluginProcess {
   }
 
   async #end(): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = this.#deps.clock.after(ENDS_WITHIN, resolve);
-    await Promise.race([this.#exited.promise, late]);
-    timer.dispose();
+    await within(this.#deps.clock, ENDS_WITHIN, this.#exited.promise);
     this.#closing?.dispose();
     process.off('exit', this.#killAtExit);
     // Needed even if the plugin itself has exited: processes that it started may still run.

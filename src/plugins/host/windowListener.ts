@@ -3,40 +3,32 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { type Socket } from 'node:net';
-import { join, win32 } from 'node:path';
+import { join } from 'node:path';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { isAlive } from '../../node/kernelLock.ts';
+import { type Platform, type WatcherAddress } from '../../node/platform/parts.ts';
+import { platform } from '../../node/platform/platform.ts';
 import { isAnswered, listenPrivately, type PrivateSocket } from '../../node/privateSocket.ts';
 
-const SOCKET = /^window-\d+\.sock$/;
-const ADDRESS = /^window-(\d+)\.json$/;
+const SOCKET = /^(?:window|ears)-\d+\.sock$/;
+const ADDRESS = /^(?:window|ears)-(\d+)\.json$/;
 /** How often it is checked that programs can still find the socket. */
 const CHECK_EVERY = 5000;
 
-export interface WindowAddress {
-  /** The address that programs connect to. */
-  readonly path: string;
-  /** On Windows: the file with the pipe's name and a token, since pipes have no file permissions. */
-  readonly addressFile?: string;
-}
-
-/** `folder`: the hub folder that belongs to the workspace folder. */
-export function windowAddress(folder: string, pid: number, platform: NodeJS.Platform): WindowAddress {
-  if (platform !== 'win32') return { path: join(folder, `window-${pid}.sock`) };
-  return {
-    path: `\\\\.\\pipe\\earshot-${win32.basename(folder)}-window-${pid}`,
-    addressFile: win32.join(folder, `window-${pid}.json`),
-  };
-}
+/** Who listens: a window, or `earshot-ears` where no window has the folder open. */
+type Watcher = 'window' | 'ears';
 
 export interface WindowListenerDeps {
   /** The hub folder that belongs to the workspace folder. */
   readonly folder: string;
   readonly pid: number;
-  readonly platform?: NodeJS.Platform;
+  /** Default: a window. */
+  readonly by?: Watcher;
+  /** Default: this system's. */
+  readonly platform?: Pick<Platform, 'sockets'>;
   readonly clock: Clock;
   /** Called when a program has sent something but is not served. Resolves to whether it will be. Must not reject. */
   wanted(): Promise<boolean>;
@@ -47,7 +39,7 @@ type Serve = (socket: Socket) => void;
 
 export class WindowListener implements Disposable {
   readonly #deps: WindowListenerDeps;
-  readonly #address: WindowAddress;
+  readonly #address: WatcherAddress;
   /** The token that `attach` must contain on Windows. */
   readonly token: string | undefined;
   readonly #waiting = new Set<Socket>();
@@ -61,7 +53,8 @@ export class WindowListener implements Disposable {
 
   constructor(deps: WindowListenerDeps) {
     this.#deps = deps;
-    this.#address = windowAddress(deps.folder, deps.pid, deps.platform ?? process.platform);
+    const { sockets } = deps.platform ?? platform;
+    this.#address = sockets.watcherIn(deps.folder, `${deps.by ?? 'window'}-${deps.pid}`);
     this.token = this.#address.addressFile === undefined ? undefined : randomBytes(24).toString('base64url');
   }
 

@@ -1,6 +1,8 @@
 // One connection of an outside agent: handles its requests in order, and reports the number of pending notifications.
+import { Sequence } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
-import { describeError, describeFailure, type Result } from '../../base/errors.ts';
+import { describeFailure, type Result } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type Listener } from '../../core/listener.ts';
 import { type ListenerIdentity, type Listeners } from '../../core/listeners.ts';
 import { type NotificationRecord } from '../../core/ports/notificationRecord.ts';
@@ -8,10 +10,10 @@ import { type Clock, type Logger } from '../../core/ports/ports.ts';
 import { type ListenerRequest, type ListenerRequestOf } from '../../protocol/outside/listener.ts';
 import { type HostMessageOf } from '../../protocol/plugin.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
+import { type Answer, answerRequest, doneIf, NOTHING, refuse, reply } from '../answer.ts';
 import { PluginConnection, type PluginTransport } from '../connection.ts';
 import { listenerCodec } from '../jsonCodec.ts';
 import { type PluginEnd } from '../peer.ts';
-import { type Answer, doneIf, NOTHING, refuse, reply } from '../requests/answer.ts';
 
 /** Debounces `pending_changed`: several notifications in a row cause one message. */
 const ANNOUNCED_AFTER = 100;
@@ -48,7 +50,8 @@ export class ListenerPeer implements Disposable {
   /** The listener of the last `pending` request. */
   #offering: Listener | undefined;
   #bound: Bound | undefined;
-  #previous: Promise<void> = Promise.resolve();
+  #waiting = new DisposableStore();
+  readonly #actions = new Sequence();
   #announcing: Disposable | undefined;
   #announced: number | undefined;
   #ended = false;
@@ -59,8 +62,9 @@ export class ListenerPeer implements Disposable {
       transport: deps.transport,
       codec: listenerCodec,
       handle: (request) => {
-        this.#begin(() => this.#handle(request));
-        return this.#previous;
+        const report = (error: unknown) =>
+          deps.logger.error('a request of an outside agent failed unexpectedly', error);
+        return this.#inTurn(() => answerRequest(this.#connection, request, () => this.#answer(request), report));
       },
       broke: (failure) => {
         this.#connection.send({ type: 'error', request: '', message: failure });
@@ -99,6 +103,7 @@ export class ListenerPeer implements Disposable {
 
   dispose(): void {
     this.#ended = true;
+    this.#waiting.dispose();
     // Before the release, which fires an event that this connection must not announce any more.
     this.#bound?.held.dispose();
     this.#held.dispose();
@@ -108,26 +113,16 @@ export class ListenerPeer implements Disposable {
   }
 
   /** Runs an action after all earlier ones. */
-  #begin(action: () => Promise<void>): void {
-    const report = (error: unknown) => this.#deps.logger.error('a request of an outside agent failed', error);
-    this.#previous = this.#previous
-      .then(() => this.#connection.readyForRequest())
-      .then(() => (this.#ended ? undefined : action()))
-      .catch(report);
+  async #inTurn(action: () => Promise<void>): Promise<void> {
+    await this.#actions.run(async () => {
+      await this.#connection.readyForRequest();
+      if (!this.#ended) await action();
+    });
   }
 
-  async #handle(request: ListenerRequest): Promise<void> {
-    const { type } = request;
-    const id = request.id === undefined ? {} : { id: request.id };
-    const fail = (message: string) => this.#connection.send({ type: 'error', ...id, request: type, message });
-    try {
-      const answer = await this.#answer(request);
-      if (!answer.ok) fail(describeFailure(answer.failure));
-      else if (answer.value !== undefined) this.#connection.send({ ...answer.value.message, ...id });
-    } catch (error) {
-      this.#deps.logger.error('a request of an outside agent failed unexpectedly', error);
-      fail(`Earshot failed: ${describeError(error)}`);
-    }
+  #begin(action: () => Promise<void>): void {
+    const report = (error: unknown) => this.#deps.logger.error('a request of an outside agent failed', error);
+    void this.#inTurn(action).catch(report);
   }
 
   async #answer(request: ListenerRequest): Promise<Answer> {
@@ -147,7 +142,11 @@ export class ListenerPeer implements Disposable {
         return this.#watch(listener, request);
       case 'seen':
         return doneIf(await see(listener, request));
+      case 'wait':
+        this.#wait(listener, request);
+        return NOTHING;
       case 'pending': {
+        if (request.prompted) listener.waking.userWrote();
         this.#taken.add(listener);
         this.#offering = listener;
         const offer = await listener.take(this);
@@ -160,6 +159,28 @@ export class ListenerPeer implements Disposable {
         return text.ok ? reply({ type: 'notifications', text: text.value }) : text;
       }
     }
+  }
+
+  /** Replies later, so that the connection's other requests do not wait for it. */
+  #wait(listener: Listener, { id, seconds }: ListenerRequestOf<'wait'>): void {
+    this.#waiting.dispose();
+    this.#waiting = new DisposableStore();
+    const waiting = this.#waiting;
+    this.#taken.add(listener);
+    const end = (woken: boolean, replaced: boolean) => {
+      waiting.dispose();
+      this.#connection.send({ type: 'waited', woken, replaced, ...defined({ id }) });
+    };
+    const state = { answered: false };
+    waiting.add(
+      listener.wait(this, (woken) => {
+        state.answered = true;
+        end(woken, !woken);
+      }),
+    );
+    if (state.answered) return;
+    if (seconds === 0) end(false, false);
+    else waiting.add(this.#deps.clock.after(seconds * 1000, () => end(false, false)));
   }
 
   async #watch(listener: Listener, { scopes, remove }: ListenerRequestOf<'watch'>): Promise<Answer> {
@@ -213,6 +234,6 @@ export class ListenerPeer implements Disposable {
 function see(listener: Listener, request: ListenerRequestOf<'seen'>): Promise<Result<void>> {
   const { path, hash, part, edited, before, after } = request;
   const shown = part && { ranges: [[part.first, part.last] satisfies [number, number]], of: part.of };
-  const edit = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
-  return listener.see(path, { hash, ...(shown && { part: shown }) }, edited ? edit : undefined);
+  const edit = defined({ before, after });
+  return listener.see(path, { hash, ...defined({ part: shown }) }, edited ? edit : undefined);
 }

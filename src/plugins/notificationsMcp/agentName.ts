@@ -5,6 +5,9 @@ const KNOWN: readonly (readonly [string, string])[] = [
   ['claude', 'claude-code'],
   ['codex', 'codex'],
   ['copilot', 'copilot'],
+  ['cursor', 'cursor'],
+  ['gemini', 'gemini'],
+  ['opencode', 'opencode'],
   ['visual studio code', 'copilot'],
   ['vscode', 'copilot'],
 ];

@@ -1,5 +1,6 @@
 // The MCP server that gives any agent notifications: watch, pending_notifications, wait_for_notification and
 // read_notifications.
+import { ignore } from '../../base/async.ts';
 import { countOf } from '../../base/text.ts';
 import { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
@@ -136,7 +137,7 @@ function announceChanges({ server }: McpServer, link: WindowLink, era: Notificat
     });
   }
   link.onDidChange(() => {
-    if (wanted) server.sendResourceUpdated({ uri: QUEUE }).catch(() => undefined);
+    if (wanted) server.sendResourceUpdated({ uri: QUEUE }).catch(ignore);
   });
 }
 

@@ -2,13 +2,14 @@
 // restarted.
 import { describeError } from '../../base/errors.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
-import { attachListener, type ListenerClient, ListenerRefused } from '../client/listenerClient.ts';
+import { type ListenerClient, ListenerRefused } from '../client/listenerClient.ts';
 import { viewsOf } from '../hook/hookFiles.ts';
-import { withRoot } from '../hook/runHook.ts';
+import { attachOrStart, withRoot } from '../hook/runHook.ts';
+import { socketHome } from '../../node/hubFolder.ts';
 
 const RETRY_AFTER = 2000;
 const NOBODY =
-  'Nothing is running: no VS Code window with Earshot has this folder open. Nothing is reported until one does.';
+  'Nothing is running: no VS Code window with Earshot has this folder open, and earshot-ears is not installed. Nothing is reported until one of them watches it.';
 
 export interface WindowLinkDeps {
   readonly folder: string;
@@ -128,7 +129,7 @@ export class WindowLink {
 
   async #attachNow(): Promise<ListenerClient> {
     const { folder, version, client, agent } = this.#deps;
-    const window = await attachListener(folder, { agent: agent(), version, client });
+    const window = await attachOrStart(folder, { agent: agent(), version, client }, socketHome());
     if (window === undefined) throw new ListenerRefused(NOBODY);
     const fire = () => {
       for (const listener of this.#changed) listener();

@@ -1,5 +1,6 @@
 // The events of one conversation in order, each once, whichever window writes them: from this window's log, or from the
 // file that another window writes.
+import { Sequence } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeFailure, failed, type Result, succeeded } from '../../base/errors.ts';
@@ -31,7 +32,7 @@ export class Feed implements Disposable {
   /** Events that the live log announced while the file was being read. */
   #early: LogEvent[] = [];
   #followed: { readonly log: FollowedLog; readonly listening: Disposable } | undefined;
-  #switching: Promise<void> = Promise.resolve();
+  readonly #switches = new Sequence();
   /** The number of requested switches of the source; an older switch stops when a newer one is requested. */
   #wanted = 0;
   /** The last request that was carried out. */
@@ -84,7 +85,7 @@ export class Feed implements Disposable {
     this.#lastSeq = end.value.lastSeq;
     this.#key = end.value.key;
     this.#restart();
-    await this.#switching;
+    await this.#switches.settled();
     return succeeded(undefined);
   }
 
@@ -115,21 +116,20 @@ export class Feed implements Disposable {
   #restart(): void {
     this.#source = 'starting';
     this.#wanted += 1;
-    this.#switching = this.#switching.then(() => this.#switch());
+    const report = (error: unknown) => {
+      this.#deps.logger.error('a conversation cannot be followed for a plugin', error);
+      this.#lose('its log cannot be read');
+    };
+    void this.#switches.run(() => this.#switch()).catch(report);
   }
 
   async #switch(): Promise<void> {
     const wanted = this.#wanted;
     if (this.#ended || this.#made === wanted) return;
     this.#made = wanted;
-    try {
-      this.#unfollow();
-      if (this.#deps.earshot.get(this.conversation) === undefined) await this.#follow(wanted);
-      else await this.#catchUp(wanted);
-    } catch (error) {
-      this.#deps.logger.error('a conversation cannot be followed for a plugin', error);
-      this.#lose('its log cannot be read');
-    }
+    this.#unfollow();
+    if (this.#deps.earshot.get(this.conversation) === undefined) await this.#follow(wanted);
+    else await this.#catchUp(wanted);
   }
 
   async #catchUp(wanted: number): Promise<void> {

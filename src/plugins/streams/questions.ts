@@ -1,12 +1,12 @@
-// Open approvals and questions, for plugins: offers them to the subscriptions that may answer, reads their answers, and
-// uses the configured fallback after a time-out.
+// Open approvals and questions, for plugins: offers them to the subscriptions that may answer, and uses the configured
+// fallback after a time-out.
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
-import { isDeeperThan, MOST_DEPTH, TOO_DEEP } from '../../base/json/outsideJson.ts';
 import { type OpenRequest, type RequestAnswer, type RequestChange, type Requests } from '../../core/client/requests.ts';
+import { needsPerson } from '../../core/consent/textOrigins.ts';
 import { type Earshot } from '../../core/earshot.ts';
-import { type ApprovalAnswer, type ApprovalRequest, TIMED_OUT } from '../../core/ports/ports.ts';
+import { TIMED_OUT } from '../../core/ports/ports.ts';
 import { type Views } from '../../core/ports/storage.ts';
 import { writeApprovalDetails } from '../../protocol/approvalDetails.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -21,16 +21,13 @@ export interface QuestionsDeps {
   readonly earshot: Earshot;
   readonly clock: Clock;
   readonly views: Pick<Views, 'isShown'>;
-  settings(): Pick<Settings, 'plugins.respondTimeout' | 'plugins.respondFallback'>;
+  settings(): Pick<Settings, 'plugins.respondTimeout' | 'plugins.respondFallback' | 'approvals.outsideText'>;
   /** The subscriptions of a conversation that may answer. */
   answering(conversation: string): readonly Subscription[];
   /** Whether a plugin's query started the running turn: then there may be no other front end to answer. */
   isQueried(conversation: string): boolean;
   report(error: unknown): void;
 }
-
-/** The plugin that answers, and its process. */
-type Answerer = Pick<ApprovalAnswer, 'by' | 'program'>;
 
 /** What plugins know of an open request. */
 interface Offer {
@@ -59,6 +56,7 @@ export class Questions implements Disposable {
 
   /** Offers the open questions of a conversation to a subscription that may answer. */
   offerTo(subscription: Subscription, conversation: string): void {
+    if (!subscription.asks) return;
     for (const offer of this.#offers.values()) {
       if (offer.open.conversation === conversation) this.#offer(offer, subscription);
     }
@@ -74,28 +72,26 @@ export class Questions implements Disposable {
     for (const { asked } of this.#offers.values()) asked.delete(subscription);
   }
 
-  /** Handles a plugin's answer. After a failure the question stays open. */
-  answer(subscription: Subscription, given: RequestOf<'respond'>, who: Answerer): Result<void> {
+  /** The open request that a plugin answers. */
+  find(subscriptions: readonly Subscription[], given: RequestOf<'respond'>): Result<OpenRequest> {
     const { requests } = this.#deps;
-    const type = given.respond === 'tool_approval' ? 'approval' : 'question';
-    const id = given.respond === 'tool_approval' ? given.tool_call_id : given.inquiry_id;
-    const named = given.respond === 'tool_approval' ? given.conversation : undefined;
-    const isMeant = (one: Pick<OpenRequest, 'conversation' | 'id'>) =>
-      one.id === id && subscription.covers(one.conversation) && (named === undefined || one.conversation === named);
+    const isApproval = given.respond === 'tool_approval';
+    const type = isApproval ? 'approval' : 'question';
+    const id = isApproval ? given.tool_call_id : given.inquiry_id;
+    const named = isApproval ? given.conversation : undefined;
+    const isMeant = ({ conversation, id: one }: Pick<OpenRequest, 'conversation' | 'id'>) =>
+      one === id && subscriptions.some((sub) => sub.covers(conversation)) && (named ?? conversation) === conversation;
     const [open, other] = requests.all.filter((one) => one.type === type && isMeant(one));
     // Calls of several conversations may have the same id: the answer must not go to the wrong one.
     if (other !== undefined) {
       return failed('plugin', `conversation: missing. Approvals “${id.slice(0, 100)}” are open in several.`);
     }
-    if (open === undefined) {
-      const before = requests.answeredBy(isMeant);
-      return failed(
-        'plugin',
-        before === undefined ? `No ${type} “${id.slice(0, 100)}” is open.` : `It was already answered by ${before}.`,
-      );
-    }
-    const answer = this.#readAnswer(open, given, who);
-    return answer.ok ? requests.answer(answer.value) : answer;
+    if (open !== undefined) return succeeded(open);
+    const before = requests.answeredBy(isMeant);
+    return failed(
+      'plugin',
+      before === undefined ? `No ${type} “${id.slice(0, 100)}” is open.` : `It was already answered by ${before}.`,
+    );
   }
 
   dispose(): void {
@@ -186,47 +182,6 @@ export class Questions implements Disposable {
     return logged;
   }
 
-  #readAnswer(open: OpenRequest, given: RequestOf<'respond'>, who: Answerer): Result<RequestAnswer> {
-    const { id, conversation } = open;
-    if (given.respond === 'inquiry' || open.type === 'question') {
-      const answer = given.respond === 'inquiry' ? given.answer : '';
-      const several = open.type === 'question' && open.request.several === true;
-      if (several !== (typeof answer !== 'string')) {
-        return failed('plugin', several ? 'answer: must be a list of strings.' : 'answer: must be a string.');
-      }
-      return succeeded({ type: 'question', id, answer: { answer, ...who } });
-    }
-    const problem = this.#whyUnfit(open.request, given);
-    if (problem !== undefined) return failed('plugin', problem);
-    const { action, arguments: args, reason, always, revision } = given;
-    const answer: ApprovalAnswer = {
-      action,
-      ...who,
-      ...(action === 'modify' && args !== undefined && { arguments: args }),
-      ...(reason !== undefined && { reason }),
-      ...(always !== undefined && { always }),
-    };
-    return succeeded({ type: 'approval', conversation, id, revision, answer });
-  }
-
-  #whyUnfit(
-    { call, always, alwaysServer }: ApprovalRequest,
-    given: Extract<RequestOf<'respond'>, { respond: 'tool_approval' }>,
-  ): string | undefined {
-    const { action, arguments: args, always: chosen } = given;
-    if (chosen !== undefined) {
-      if (action !== 'approve') return 'always: only with “approve”.';
-      if (always === undefined || (chosen.server === true && alwaysServer === undefined)) {
-        return 'always: this is not offered for the call.';
-      }
-    }
-    if (action !== 'modify') return undefined;
-    if (args === undefined) return 'arguments: “modify” needs them.';
-    if (isDeeperThan(args, MOST_DEPTH)) return `arguments: ${TOO_DEEP}.`;
-    const parsed = this.#deps.earshot.tools.get(call.name)?.parse(args);
-    return parsed === undefined || parsed.ok ? undefined : `arguments: ${parsed.failure.message}`;
-  }
-
   /** The time-out counts only for questions that plugins must answer, and only while no view shows them. */
   #scheduleCheck(offer: Offer): void {
     const { clock, settings } = this.#deps;
@@ -256,7 +211,9 @@ export class Questions implements Disposable {
     if (open.type === 'question') {
       return { type: 'question', id, answer: { answer: open.request.several === true ? [] : '', by: TIMED_OUT } };
     }
-    const action = this.#deps.settings()['plugins.respondFallback'];
+    const settings = this.#deps.settings();
+    const isBarred = needsPerson(open.request.origins ?? [], settings);
+    const action = isBarred ? 'reject' : settings['plugins.respondFallback'];
     const answer = { action, reason: `Nobody answered within ${seconds} s.`, by: TIMED_OUT };
     return { type: 'approval', conversation, id, answer };
   }

@@ -32,6 +32,8 @@ type LastSeq = HostMessageOf<'subscribed'>['seq'];
 export class Subscription implements Disposable {
   readonly id: string;
   readonly conversation: string;
+  /** Whether open requests come with it. */
+  readonly asks: boolean;
   readonly #deps: SubscriptionDeps;
   readonly #events: ReadonlySet<string> | undefined;
   readonly #wantsOutput: boolean;
@@ -49,7 +51,7 @@ export class Subscription implements Disposable {
   #ended = false;
 
   constructor(
-    request: Pick<RequestOf<'subscribe'>, 'sub_id' | 'conversation' | 'events' | 'output'>,
+    request: Pick<RequestOf<'subscribe'>, 'sub_id' | 'conversation' | 'events' | 'output' | 'requests'>,
     deps: SubscriptionDeps,
   ) {
     this.id = request.sub_id;
@@ -57,6 +59,7 @@ export class Subscription implements Disposable {
     this.#deps = deps;
     this.#events = request.events && new Set(request.events);
     this.#wantsOutput = request.output === true;
+    this.asks = request.requests !== false;
     this.#owner = ownerOf(deps.waiting);
   }
 

@@ -1,5 +1,6 @@
 // Tracks the problems that a conversation knows for each file: its starting state, and whether that state is sure.
 import { extname } from 'node:path';
+import { defined } from '../../base/json/defined.ts';
 import { compareProblems, type KnownProblems, type ProblemDelta } from '../../core/notify/wording/problems.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type Problem } from '../../core/ports/problems.ts';
@@ -106,7 +107,7 @@ export class KnownFiles {
   /** If the known state is not sure, names the last change since the read. */
   compare(path: string, known: KnownProblems, problems: readonly Problem[]): ProblemDelta {
     const after = known.sure ? undefined : this.#changedSinceRead(path);
-    return { ...compareProblems(known, problems), ...(after !== undefined && { after }) };
+    return { ...compareProblems(known, problems), ...defined({ after }) };
   }
 
   /** The last changed file, since the conversation read this one, that this one may depend on, or the file itself. */

@@ -1,5 +1,6 @@
 // Attributes a file change to an observed cause: a save or a call that wrote these bytes, or a command that ran.
 import { type Disposable } from '../../base/disposable.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type Author, type OtherAgent } from '../../core/notify/wording/author.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type ActiveCall, type LiveConversations, type UserReview } from '../../core/ports/producers.ts';
@@ -120,6 +121,6 @@ export class Authorship implements Disposable {
 
   #agent(conversation: string): OtherAgent {
     const subagent = this.#live.subagent?.(conversation);
-    return { title: this.#live.title(conversation), ...(subagent !== undefined && { subagent }) };
+    return { title: this.#live.title(conversation), ...defined({ subagent }) };
   }
 }

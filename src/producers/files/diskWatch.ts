@@ -4,6 +4,8 @@ import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type FileTouch } from '../../core/ports/sources.ts';
+import { type Platform } from '../../node/platform/parts.ts';
+import { platform } from '../../node/platform/platform.ts';
 
 /** Error codes at the system's limits for watching. */
 const LIMIT_CODES = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
@@ -17,16 +19,23 @@ export interface DiskWatchDeps {
   /** The editor's watcher runs too, so this one can end at the system's limit. */
   readonly hasOther: boolean;
   readonly watch?: typeof watch | undefined;
+  /** Default: this system's. */
+  readonly platform?: Pick<Platform, 'disk' | 'programs'>;
   /** Called with an added path, or with a path below an added folder. */
   touched(path: string, type: FileTouch['type']): void;
   broke(error: unknown): void;
 }
 
+interface WatchedFolder {
+  readonly path: string;
+  ignores(path: string): boolean;
+}
+
 export class WatchedPaths implements Disposable {
   readonly #deps: DiskWatchDeps;
-  /** Workspace paths by absolute path. */
-  readonly #files = new Map<string, string>();
-  readonly #folders = new Map<string, { readonly path: string; ignores(path: string): boolean }>();
+  /** Workspace paths, and the paths to watch, by key. */
+  readonly #files = new Map<string, { readonly path: string; readonly absolute: string }>();
+  readonly #folders = new Map<string, WatchedFolder>();
   #watcher: FSWatcher | undefined;
   #ended = false;
 
@@ -46,28 +55,30 @@ export class WatchedPaths implements Disposable {
   }
 
   add(path: string, absolute: string): void {
-    if (ADDRESS.test(absolute) || this.#files.has(absolute)) return;
-    this.#files.set(absolute, path);
+    const key = this.#keyOf(absolute);
+    if (ADDRESS.test(absolute) || this.#files.has(key)) return;
+    this.#files.set(key, { path, absolute });
     this.#watcher?.add(absolute);
   }
 
   remove(path: string): void {
-    for (const [absolute, known] of this.#files) {
-      if (known !== path) continue;
-      this.#files.delete(absolute);
-      this.#watcher?.unwatch(absolute);
+    for (const [key, known] of this.#files) {
+      if (known.path !== path) continue;
+      this.#files.delete(key);
+      this.#watcher?.unwatch(known.absolute);
     }
   }
 
   /** Watches everything in the folder that is not ignored. */
   addFolder(path: string, absolute: string, ignores: (path: string) => boolean): void {
-    if (ADDRESS.test(absolute) || this.#folders.has(absolute)) return;
-    this.#folders.set(absolute, { path, ignores });
+    const key = this.#keyOf(absolute);
+    if (ADDRESS.test(absolute) || this.#folders.has(key)) return;
+    this.#folders.set(key, { path, ignores });
     this.#watcher?.add(absolute);
   }
 
   removeFolder(absolute: string): void {
-    if (this.#folders.delete(absolute)) this.#watcher?.unwatch(absolute);
+    if (this.#folders.delete(this.#keyOf(absolute))) this.#watcher?.unwatch(absolute);
   }
 
   dispose(): void {
@@ -85,38 +96,44 @@ export class WatchedPaths implements Disposable {
   #touched(absolute: string, type: FileTouch['type']): void {
     // Closing takes a moment, during which events still arrive.
     if (this.#ended) return;
-    const file = this.#files.get(absolute);
+    const file = this.#files.get(this.#keyOf(absolute));
     if (file !== undefined) {
       // Without this, chokidar would not report that the file is created again.
-      if (type === 'deleted') this.#watcher?.add(absolute);
-      this.#deps.touched(file, type);
+      if (type === 'deleted') this.#watcher?.add(file.absolute);
+      this.#deps.touched(file.path, type);
       return;
     }
-    const inside = this.#pathInFolder(absolute);
+    const inside = this.#placeOf(absolute)?.inside;
     if (inside !== undefined) this.#deps.touched(inside, type);
   }
 
   #isIgnored(absolute: string): boolean {
-    if (this.#files.has(absolute)) return false;
-    const folder = this.#folderOf(absolute);
-    if (folder === undefined || folder.absolute === absolute) return false;
-    return folder.ignores(this.#pathInFolder(absolute) ?? '');
+    if (this.#files.has(this.#keyOf(absolute))) return false;
+    const place = this.#placeOf(absolute);
+    return place !== undefined && place.inner !== '' && place.folder.ignores(place.inside);
   }
 
-  #folderOf(absolute: string) {
+  /** The watched folder that the path is in, its path below it, and its workspace path. */
+  #placeOf(absolute: string): { folder: WatchedFolder; inner: string; inside: string } | undefined {
+    const path = this.#withSlashes(absolute);
+    const key = this.#keyOf(absolute);
     for (const [root, folder] of this.#folders) {
-      if (absolute === root || absolute.startsWith(root.endsWith('/') ? root : `${root}/`)) {
-        return { absolute: root, ...folder };
-      }
+      const start = root.endsWith('/') ? root : `${root}/`;
+      if (key !== root && !key.startsWith(start)) continue;
+      const inner = path.slice(start.length);
+      return { folder, inner, inside: [folder.path, inner].filter((part) => part !== '').join('/') };
     }
     return undefined;
   }
 
-  #pathInFolder(absolute: string): string | undefined {
-    const folder = this.#folderOf(absolute.replaceAll('\\', '/'));
-    if (folder === undefined) return undefined;
-    const inner = absolute.slice(folder.absolute.length).replaceAll('\\', '/').replace(/^\//, '');
-    return [folder.path, inner].filter((part) => part !== '').join('/');
+  /** The same for all forms of a path: chokidar asks with slashes and reports with the system's separator. */
+  #keyOf(absolute: string): string {
+    const path = this.#withSlashes(absolute);
+    return (this.#deps.platform ?? platform).disk.ignoresCase ? path.normalize('NFC').toLowerCase() : path;
+  }
+
+  #withSlashes(absolute: string): string {
+    return (this.#deps.platform ?? platform).programs.withSlashes(absolute);
   }
 
   #failed(error: unknown): void {

@@ -13,7 +13,10 @@ import { type ReportDraft, ReportOnce } from '../reportOnce.ts';
 import { type Authorship } from './authorship.ts';
 import { type FileProducerDeps, knownOf, type SettledFile } from './currentFile.ts';
 import { type NewFiles } from './newFiles.ts';
-import { judgeSearched } from './searchedLines.ts';
+import { decodeText } from '../../base/text.ts';
+import { followLines } from '../../core/files/followLines.ts';
+import { type SeenState } from '../../core/ports/fileViews.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
 
 export interface FileReportsDeps extends FileProducerDeps {
   readonly publisher: Publisher;
@@ -147,4 +150,26 @@ export class FileReports {
   #withdraw(name: 'changed' | 'deleted', path: string, conversation: string, reason: string): Promise<boolean> {
     return this.#deps.publisher.withdraw({ source: 'file', name }, fileScope(path), reason, conversation);
   }
+}
+
+/**
+ * `none`: the lines are as the conversation knows them. `back`: they are again as they were shown, after a change that
+ * was announced.
+ */
+async function judgeSearched(
+  snapshots: Snapshots,
+  { part, hash, announced }: SeenState,
+  now: Uint8Array,
+): Promise<'changed' | 'none' | 'back'> {
+  if (part?.searched !== true) return 'changed';
+  const [shown, known] = [await snapshots.get(hash), announced && (await snapshots.get(announced))];
+  const before = shown && decodeText(shown);
+  const changesIn = (bytes: Uint8Array) => {
+    const text = decodeText(bytes);
+    return before === undefined || text === undefined ? undefined : followLines(before, text, part.ranges)?.changes;
+  };
+  const changes = changesIn(now);
+  const last = known === undefined || known === '' ? '' : changesIn(known);
+  if (changes === undefined || changes !== last) return changes === '' ? 'back' : 'changed';
+  return 'none';
 }

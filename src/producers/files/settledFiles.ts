@@ -20,6 +20,8 @@ const DOUBTFUL_MILLISECONDS = 600;
 const LONGEST_REST_MILLISECONDS = 1600;
 /** After this long without two equal reads, the file is reported as changing. */
 const RESTLESS_MILLISECONDS = 5000;
+/** How often a file is read for one sample until two reads are equal. */
+const MOST_READS = 4;
 
 export interface ScheduledComparisonsDeps {
   readonly clock: Clock;
@@ -116,6 +118,7 @@ export class SettledFiles implements Disposable {
   readonly #steadiness: Steadiness;
   /** Files to read when the call that edits them has ended. */
   readonly #edited = new Set<string>();
+  readonly #closing = new AbortController();
   #ended = false;
 
   constructor(deps: SettledFilesDeps) {
@@ -146,16 +149,15 @@ export class SettledFiles implements Disposable {
 
   /** Reads files at once, and those that changed a second time. Files that keep changing are left for later. */
   async observe(paths: readonly string[]): Promise<void> {
-    const read = (some: readonly string[]) => Promise.all(some.map((path) => this.#comparisons.observe(path)));
-    await read(paths);
-    const waits = new Map<string, number>();
-    for (const path of paths) {
-      const wait = this.#steadiness.waitFor(path);
-      if (wait !== undefined) waits.set(path, wait);
+    let left = paths;
+    for (let reads = 0; left.length > 0 && reads < MOST_READS; reads += 1) {
+      await Promise.all(left.map((path) => this.#comparisons.observe(path)));
+      // A busy process fires timers early, so the second read may come too soon.
+      const waits = left.map((path) => [path, this.#steadiness.waitFor(path)] as const);
+      left = waits.flatMap(([path, wait]) => (wait === undefined ? [] : [path]));
+      const wait = Math.max(...waits.map(([, one = 0]) => one));
+      if (left.length > 0 && !(await pause(this.#deps.clock, wait, this.#closing.signal))) return;
     }
-    if (waits.size === 0) return;
-    await pause(this.#deps.clock, Math.max(...waits.values()));
-    await read([...waits.keys()]);
   }
 
   /** Call when calls of conversations have begun or ended. */
@@ -173,6 +175,7 @@ export class SettledFiles implements Disposable {
 
   dispose(): void {
     this.#ended = true;
+    this.#closing.abort();
     this.#comparisons.dispose();
   }
 

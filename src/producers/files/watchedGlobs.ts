@@ -34,7 +34,7 @@ export interface WatchedGlobsDeps extends Omit<FileProducerDeps, 'logger'> {
   report(error: unknown): void;
 }
 
-interface Known {
+interface LastState {
   readonly hash: string;
   /** The file was deleted; the hash is that of its last bytes. */
   readonly gone: boolean;
@@ -45,7 +45,7 @@ interface WatchedChange {
   /** Undefined if the file was deleted. */
   readonly hash: string | undefined;
   readonly touched: number | undefined;
-  readonly before: Known | undefined;
+  readonly before: LastState | undefined;
   /** The first event since the last comparison. */
   readonly first: FileTouch['type'];
 }
@@ -64,7 +64,7 @@ export class WatchedGlobs implements Disposable {
   readonly #folders = new Map<string, string>();
   /** The first event of a file since it was last compared. */
   readonly #first = new Map<string, FileTouch['type']>();
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, LastState>();
 
   constructor(deps: WatchedGlobsDeps) {
     this.#deps = deps;

@@ -13,7 +13,7 @@ const KIND = { source: 'file', name: 'workspace' } as const;
 const MOST = 10_000;
 const FOLDERS_NAMED = 3;
 /** Smaller counts are not reported: a count of unread, unnamed files helps only if it is large. */
-const FEWEST_REPORTED = 5;
+const FEWEST_REPORTED = 10;
 
 export interface WorkspaceCountsDeps {
   readonly clock: Clock;

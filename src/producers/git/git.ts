@@ -1,5 +1,4 @@
 // The git producer: reports each git operation once, with the seen files that it changed.
-import { relative, sep } from 'node:path';
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { type FileState } from '../../core/files/fileState.ts';
 import { type Author } from '../../core/notify/wording/author.ts';
@@ -11,6 +10,7 @@ import { fileScope } from '../../protocol/scopes.ts';
 import { Authorship } from '../files/authorship.ts';
 import { type FileProducerDeps, knownOf } from '../files/currentFile.ts';
 import { type Hashes, readSeenHashes } from '../files/seenHashes.ts';
+import { inWorkspace } from './inWorkspace.ts';
 import { type GitGate, type Passed } from './gitGate.ts';
 import { GitRepository, type RepositoryDeps, type Settled } from './gitRepository.ts';
 
@@ -112,23 +112,12 @@ class GitWatch implements Disposable {
 
   async #settled(tree: string, settled: Settled): Promise<void> {
     const { clock, gate } = this.#deps;
-    const paths = new Set(this.#inWorkspace(tree, settled.paths ?? []));
+    const paths = new Set(inWorkspace(this.#deps.workspace.folders, tree, settled.paths ?? []));
     gate.addOperation(settled.since, clock.now(), paths);
     const { hashes, unsaved } = await readSeenHashes(this.#deps, this.#seen.all());
     const under = [...paths].filter((path) => unsaved.has(path));
     const reports = this.#host.live.ids().map((id) => this.#report(tree, { ...settled, under }, hashes, id));
     await Promise.all(reports);
-  }
-
-  /** The working tree may begin above the workspace's folders. */
-  #inWorkspace(tree: string, paths: readonly string[]): string[] {
-    return this.#deps.workspace.folders.flatMap(({ path: name, absolute }) => {
-      const inner = relative(tree, absolute).split(sep).join('/');
-      const prefix = inner === '' ? '' : `${inner}/`;
-      return paths.flatMap((path) =>
-        path.startsWith(prefix) ? [name, path.slice(prefix.length)].filter((part) => part !== '').join('/') : [],
-      );
-    });
   }
 
   async #report(

@@ -1,5 +1,6 @@
 // Detects the end of git operations in a repository: git's own files are quiet, there is no lock, and no rebase runs.
 import { type FSWatcher, watch } from 'node:fs';
+import { ignore } from '../../base/async.ts';
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { type GitHead } from '../../core/notify/wording/gitChange.ts';
 import { type Clock } from '../../core/ports/ports.ts';
@@ -7,7 +8,6 @@ import { type GitFolder } from '../../node/files/gitFolder.ts';
 import { splitNames } from '../../node/files/rawNames.ts';
 import { runGit } from '../../node/runGit.ts';
 import { type Passed } from './gitGate.ts';
-import { describeGit } from './gitOperation.ts';
 import { type GitState, readGitState, readHeadLog } from './gitState.ts';
 
 const QUIET_MILLISECONDS = 250;
@@ -192,7 +192,7 @@ export class GitRepository implements Disposable {
       signal: this.#ending.signal,
       milliseconds: COMMAND_MILLISECONDS,
     });
-    const printed = await run.catch(() => undefined);
+    const printed = await run.catch(ignore);
     return printed && splitNames(printed).filter((name) => name !== '');
   }
 }
@@ -204,4 +204,51 @@ function isSameState(before: GitState, after: GitState): boolean {
     before.stash === after.stash &&
     before.underWay === after.underWay
   );
+}
+
+/** `log` has the new lines of HEAD's log. Undefined if the operation changed no files. */
+function describeGit(before: GitState, after: GitState, log: readonly string[]): string | undefined {
+  if (after.underWay !== before.underWay) return describeUnderWay(before, after, log);
+  if (after.branch !== before.branch) return `switched from ${describeHead(before)} to ${describeHead(after)}`;
+  if (after.stash !== before.stash) return log.some(isReset) ? 'stashed changes away' : 'took stashed changes out';
+  if (after.commit === before.commit) return undefined;
+  const done = log.map(describeStep).filter((step) => step !== undefined);
+  if (log.length > 0 && done.length === 0) return undefined;
+  return done.at(-1)?.(after) ?? `moved ${describeHead(after)} to another commit`;
+}
+
+function describeUnderWay(before: GitState, after: GitState, log: readonly string[]): string | undefined {
+  if (after.underWay !== undefined) return `began a ${after.underWay}, which is not finished`;
+  const ended = `ended the ${before.underWay ?? ''}`;
+  const aborted = after.commit === before.commit || log.some(isReset);
+  return aborted ? `${ended}: it was given up` : ended;
+}
+
+const STEPS: readonly (readonly [RegExp, (match: RegExpExecArray) => (after: GitState) => string])[] = [
+  [/^pull\b/, () => (after) => `pulled into ${describeHead(after)}`],
+  [/^merge ([^:]+)/, (match) => (after) => `merged ${match[1] ?? ''} into ${describeHead(after)}`],
+  [/^rebase\b/, () => (after) => `rebased ${describeHead(after)}`],
+  [/^reset: moving to (.*)/, (match) => (after) => `reset ${describeHead(after)} to ${match[1] ?? ''}`],
+  [/^cherry-pick\b/, () => (after) => `cherry-picked onto ${describeHead(after)}`],
+  [/^revert\b/, () => (after) => `reverted a commit on ${describeHead(after)}`],
+  [/^am\b/, () => (after) => `applied patches to ${describeHead(after)}`],
+  [/^(checkout|clone|initial pull|merge)\b/, () => (after) => `checked out ${describeHead(after)}`],
+];
+
+/** Undefined for a commit, which changes no files. */
+function describeStep(line: string): ((after: GitState) => string) | undefined {
+  if (/^commit\b/.test(line)) return undefined;
+  for (const [pattern, describe] of STEPS) {
+    const match = pattern.exec(line);
+    if (match !== null) return describe(match);
+  }
+  return (after) => `moved ${describeHead(after)} to another commit`;
+}
+
+function isReset(line: string): boolean {
+  return line.startsWith('reset:');
+}
+
+function describeHead({ branch, commit }: GitState): string {
+  return branch ?? `commit ${commit.slice(0, 7)}`;
 }

@@ -1,6 +1,7 @@
 // Reads the state of a repository from git's own files: the head, an unfinished operation, and HEAD's log.
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ignore } from '../../base/async.ts';
 import { exists, type GitFolder, parseHash, parseHead, readGitFile, readRef } from '../../node/files/gitFolder.ts';
 
 type UnderWay = 'merge' | 'rebase' | 'cherry-pick' | 'revert';
@@ -39,7 +40,7 @@ export async function readGitState({ own, shared }: GitFolder): Promise<GitState
     readGitFile(own, 'HEAD', LONGEST_HEAD).then(parseHead),
     Promise.all(MARKS.map(async ([name, what]) => ((await exists(join(own, name))) ? what : undefined))),
     exists(join(own, 'index.lock')),
-    lstat(join(own, 'logs', 'HEAD')).catch(() => undefined),
+    lstat(join(own, 'logs', 'HEAD')).catch(ignore),
   ]);
   const ref = head !== undefined && 'ref' in head ? head.ref : undefined;
   return {
@@ -60,7 +61,7 @@ export async function readHeadLog({ own }: GitFolder, since: number): Promise<st
   return lines.flatMap((line) => LOG_LINE.exec(line)?.[1] ?? []);
 }
 
-async function findRef(shared: string, ref: string): Promise<string> {
+export async function findRef(shared: string, ref: string): Promise<string> {
   const loose = await readRef(shared, ref);
   if (loose !== '') return loose;
   const packed = (await readGitFile(shared, 'packed-refs', MOST_PACKED)) ?? '';

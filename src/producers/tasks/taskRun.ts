@@ -2,9 +2,10 @@
 import { pause, within } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type RunningTask, type TaskEnd, type TaskInfo, type TaskProblem, type Tasks } from '../../core/ports/tasks.ts';
-import { matchLines } from './boundedMatch.ts';
 import { type TaskOutput } from './taskOutput.ts';
+import { createContext, Script } from 'node:vm';
 
 /** Problems that a matcher found reach the editor a moment after the task's end. */
 const QUIET_MILLISECONDS = 250;
@@ -117,7 +118,7 @@ export class TaskRun implements Disposable {
     this.#finish({
       ...this.#collect(this.#started),
       goesOn: false,
-      ...(this.#exitCode !== undefined && { exitCode: this.#exitCode }),
+      ...defined({ exitCode: this.#exitCode }),
     });
   }
 
@@ -172,7 +173,7 @@ export class TaskRun implements Disposable {
     this.#awaitedBy = undefined;
     this.#onOutput = undefined;
     this.#finished.resolve(end);
-    this.#deps.ended({ ...end, ...(ranBy !== undefined && { ranBy }), ...(awaitedBy !== undefined && { awaitedBy }) });
+    this.#deps.ended({ ...end, ...defined({ ranBy, awaitedBy }) });
   }
 
   /** Resolves once the problems have stopped changing. */
@@ -188,5 +189,22 @@ export class TaskRun implements Disposable {
       const quiet = now - this.#lastChange >= QUIET_MILLISECONDS && (!expects || this.#changed.size > 0);
       if (quiet || now - began >= LONGEST_WAIT_MILLISECONDS) return;
     }
+  }
+}
+
+const LONGEST_MILLISECONDS = 200;
+
+/** The engine checks for interruption in regular expressions too, so the limit of a script also ends these. */
+const matchAll = new Script('lines.map((line) => pattern.test(line))');
+
+/** Whether each line matches; undefined if it took too long. */
+function matchLines(pattern: RegExp, lines: readonly string[]): readonly boolean[] | undefined {
+  try {
+    const context = createContext({ pattern, lines });
+    return matchAll.runInContext(context, { timeout: LONGEST_MILLISECONDS }) as boolean[];
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
+    throw error;
   }
 }

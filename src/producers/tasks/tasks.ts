@@ -149,8 +149,8 @@ function describeTaskEnd(end: TaskEnd): Omit<NotificationDraft, 'at'> {
     subject: taskSubject(end),
     scopes: [...new Set(calledNames(end.task.name))].map((one) => scopeOf('task', one)),
     origin: 'process',
-    // Every failure is reported; a repeated success is not.
-    ...(succeeded(end) && { data: { state: 'succeeded' } }),
+    // Every failure is reported; a success only if it is news: after a failure, or after the model changed something.
+    ...(succeeded(end) && { data: { state: 'succeeded', usually: 'succeeded' } }),
   };
 }
 

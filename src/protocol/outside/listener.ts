@@ -24,7 +24,20 @@ export const listenerSchemas = {
     after: z.string().max(1_000_000).optional(),
     id,
   }),
-  pending: z.object({ type: z.literal('pending'), id }),
+  /** `prompted`: the agent asks because its user has written to it. */
+  pending: z.object({ type: z.literal('pending'), prompted: z.boolean().default(false), id }),
+  /**
+   * The agent is idle. Replies `waited` once something may wake it, a newer request of its session has taken this one's
+   * place, or the time is over. Others are answered meanwhile.
+   */
+  wait: z.object({
+    type: z.literal('wait'),
+    seconds: z
+      .number()
+      .min(0)
+      .max(7 * 86_400),
+    id,
+  }),
   /** The agent has received what `pending` returned, up to this number. */
   delivered: z.object({ type: z.literal('delivered'), through: z.int().min(0), id }),
   /** Notifications in full, also delivered ones. The fields are the arguments of the tool read_notifications. */

@@ -5,8 +5,6 @@ export const TRIGGERS = ['@', '/'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 export const completionsMessages = [
-  /** Answered with `completions`. */
-  z.strictObject({ type: z.literal('complete'), trigger: z.enum(TRIGGERS), query: z.string().max(300) }),
   /** Attaches or runs the chosen entry. */
   z.strictObject({ type: z.literal('choose_completion'), source: z.string().max(100), id: z.string().max(5000) }),
   /** Files dropped on the composer. */

@@ -9,6 +9,10 @@ export type Effort = (typeof EFFORTS)[number];
 /** `auto`: as the model's options say, or else the endpoint. */
 export const EFFORT_CHOICES = ['auto', ...EFFORTS] as const;
 
+/** What the model is notified of about the active editor: nothing, the file's name, or the selected text too. */
+export const EDITOR_CONTEXTS = ['off', 'file', 'selection'] as const;
+export type EditorContext = (typeof EDITOR_CONTEXTS)[number];
+
 /** What lists show of a choice. */
 export const listedChoiceSchema = z.strictObject({
   model: z.string().optional(),
@@ -24,18 +28,13 @@ export interface ConversationChoice {
   readonly effort?: (typeof EFFORT_CHOICES)[number] | undefined;
   readonly mode?: (typeof MODES)[number] | undefined;
   readonly approvals?: (typeof APPROVAL_MODES)[number] | undefined;
+  readonly editor?: EditorContext | undefined;
 }
 
 export const controlsMessages = [
   /** The host asks the user. */
   z.strictObject({ type: z.literal('choose_model') }),
-  /** Requests the models that the page offers in its own menu; answered with `models` of the head. */
-  z.strictObject({ type: z.literal('list_models') }),
-  z.strictObject({ type: z.literal('pick_model'), model: z.string().max(5000) }),
   z.strictObject({ type: z.literal('set_api_key') }),
-  z.strictObject({ type: z.literal('set_mode'), mode: z.enum(MODES) }),
-  z.strictObject({ type: z.literal('set_effort'), effort: z.enum(EFFORT_CHOICES) }),
-  z.strictObject({ type: z.literal('set_approvals'), mode: z.enum(APPROVAL_MODES) }),
   /** Lists the permanent approvals, to revoke them. */
   z.strictObject({ type: z.literal('show_rules') }),
   z.strictObject({ type: z.literal('open_settings') }),
@@ -50,6 +49,15 @@ export interface ModelChoice {
   readonly label: string;
   readonly detail: string;
   readonly current: boolean;
+}
+
+/** What the next request would tell about the active editor. */
+export interface EditorChip {
+  /** Relative to the workspace. */
+  readonly path: string;
+  /** The selected lines, `44` or `44–46`; absent: nothing is selected. */
+  readonly lines?: string;
+  readonly context: EditorContext;
 }
 
 export interface Controls {

@@ -6,15 +6,9 @@ import { type ListedChoice } from './controlsView.ts';
 export const conversationId = z.string().regex(/^\w{1,100}$/);
 
 export const conversationsMessages = [
-  /** Requests the list; answered with `conversations`. A query searches titles, then the texts of the conversations. */
-  z.strictObject({ type: z.literal('list_conversations'), query: z.string().max(1000) }),
   /** Requests what the user wrote in other conversations; answered with `prompts`. */
   z.strictObject({ type: z.literal('list_prompts') }),
   z.strictObject({ type: z.literal('open_conversation'), id: conversationId }),
-  z.strictObject({ type: z.literal('rename_conversation'), id: conversationId, title: z.string().max(1000) }),
-  z.strictObject({ type: z.literal('fork_conversation'), id: conversationId }),
-  z.strictObject({ type: z.literal('export_conversation'), id: conversationId }),
-  z.strictObject({ type: z.literal('delete_conversation'), id: conversationId }),
 ] as const;
 
 /** What a conversation is doing, or what happened in it since it was last shown. */
@@ -29,15 +23,15 @@ export interface ConversationView {
   readonly activity?: ConversationActivity;
   /** Set for a subagent. `nested`: listed below the conversation that started it. */
   readonly subagent?: { readonly name: string; readonly nested: boolean };
-  readonly forked?: true;
-  /** What was chosen for it. */
-  readonly choice?: ListedChoice;
+  readonly forked?: true | undefined;
+  /** What holds in it. */
+  readonly choice?: ListedChoice | undefined;
   /** How many files have changes that are not reviewed. */
-  readonly unreviewed?: number;
+  readonly unreviewed?: number | undefined;
   /** How many background commands run. */
-  readonly commands?: number;
+  readonly commands?: number | undefined;
   /** Why it cannot be read. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   /** Text around the match. */
   readonly excerpt?: string;
 }
@@ -68,7 +62,7 @@ export interface OtherConversation {
   readonly id: string;
   readonly title: string;
   readonly activity: ConversationActivity;
-  /** The model that was chosen for it. */
+  /** The model that it uses. */
   readonly model?: string;
   /** Its name, if it is a subagent. */
   readonly subagent?: string;

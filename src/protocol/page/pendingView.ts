@@ -1,21 +1,14 @@
-// Pending notifications as the page shows them, and the page's messages about them.
+// Pending notifications as the page shows them, and how the user mutes them.
 import * as z from 'zod';
 import { type Level } from '../notification.ts';
 
 const kind = z.strictObject({ source: z.string().max(100), name: z.string().max(100) });
-const muteSchema = z.discriminatedUnion('by', [
+export const muteSchema = z.discriminatedUnion('by', [
   z.strictObject({ by: z.literal('kind'), kind }),
   z.strictObject({ by: z.literal('source'), kind }),
   z.strictObject({ by: z.literal('path'), path: z.string().min(1).max(1000) }),
 ]);
 export type Mute = z.infer<typeof muteSchema>;
-
-export const pendingMessages = [
-  /** Withdraws the notifications: the model does not get them. */
-  z.strictObject({ type: z.literal('dismiss_notifications'), ids: z.array(z.string().max(100)).min(1).max(10_000) }),
-  /** Changes the settings, so that such notifications are not delivered any more. */
-  z.strictObject({ type: z.literal('mute'), mute: muteSchema }),
-] as const;
 
 /** A notification's label and subject, for people. */
 export interface NotificationLabel {

@@ -10,6 +10,8 @@ export const commandSchema = z.strictObject({
   state: z.enum(['running', 'waiting', 'stopped', 'failed']),
   /** The state in words: `ended with exit code 1 after 12 s`. */
   detail: z.string(),
+  /** Set if all that can be said is that it is running: since when. RFC 3339. */
+  since: z.string().optional(),
   /** Its last lines. */
   output: z.string(),
 });

@@ -4,6 +4,7 @@ import { access, constants, lstat, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { type CheckpointBytes } from '../../core/ports/storage.ts';
 import { diskPath } from '../../node/files/rawNames.ts';
+import { platform } from '../../node/platform/platform.ts';
 
 export interface TakenFolder {
   /** Identifies the state of all files. */
@@ -164,7 +165,7 @@ function statFiles(folder: string, paths: readonly string[]): Promise<readonly F
   });
 }
 
-const user = process.getuid?.();
+const { user } = platform.disk;
 
 /** Decided by the file mode only; if false, the caller asks the system. Files may turn out to be unreadable later. */
 function isPlainlyReadable({ mode, uid }: Stats): boolean {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { Sequence } from '../../base/async.ts';
+import { ignore, Sequence } from '../../base/async.ts';
 import { splitNames } from '../../node/files/rawNames.ts';
 import { GitExit, runGit } from '../../node/runGit.ts';
 import {
@@ -16,11 +16,12 @@ import {
   siftInSlices,
   type TakenFolder,
 } from './checkpointFolder.ts';
-import { compareTrees, readModes } from './checkpointCompare.ts';
-import { entriesOf, insideOf, noting } from './checkpointListing.ts';
+import { entriesOf, insideOf, noting, type Blob, blobOf } from './checkpointListing.ts';
 import { CheckpointModes, MODES_NAME } from './checkpointModes.ts';
 import { type CaptureRoot, copyIndex, preparePlace } from './checkpointPlace.ts';
 import { CheckpointStore } from './checkpointStore.ts';
+import { setImmediate } from 'node:timers/promises';
+import { defined } from '../../base/json/defined.ts';
 
 /** Paths passed to git in one call. */
 const BATCH = 4000;
@@ -46,7 +47,7 @@ export interface GitFolderDeps {
 export async function openGitFolder(deps: GitFolderDeps): Promise<CheckpointFolder | undefined> {
   const { folder, signal } = deps;
   await mkdir(deps.storage, { recursive: true, mode: 0o700 });
-  const version = await runGit(['--version'], { folder: deps.storage, signal }).catch(() => undefined);
+  const version = await runGit(['--version'], { folder: deps.storage, signal }).catch(ignore);
   if (version === undefined) return undefined;
   const name = folderName(folder);
   const place = join(deps.storage, 'git', name);
@@ -297,4 +298,76 @@ async function identityOf(index: string): Promise<string> {
     ({ ino, size, mtimeMs }) => `${ino} ${size} ${mtimeMs}`,
     () => '',
   );
+}
+
+/** Files processed before yielding to the event loop. */
+const SLICE = 1000;
+
+async function compareTrees(
+  store: CheckpointStore,
+  from: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<readonly FolderDifference[]> {
+  const [said, modesBefore, modesAfter] = await Promise.all([
+    store.git(['diff-tree', '-r', '-z', '--no-renames', '--raw', from, to], signal),
+    readModes(store, `${from}:${MODES_NAME}`, signal),
+    readModes(store, `${to}:${MODES_NAME}`, signal),
+  ]);
+  const parts = splitNames(said);
+  const raw = new Map<string, { before?: Blob; after?: Blob }>();
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    if (at % SLICE === 0) await setImmediate();
+    const [oldMode = '', newMode = '', old = '', now = ''] = (parts[at] ?? '').slice(1).split(' ');
+    const path = parts[at + 1] ?? '';
+    const [before, after] = [blobOf(oldMode, old), blobOf(newMode, now)];
+    if (path === MODES_NAME || (before === undefined && after === undefined)) continue;
+    raw.set(path, { ...defined({ before, after }) });
+  }
+  if (modesBefore !== undefined && modesAfter !== undefined) {
+    const files = modesBefore.differing(modesAfter).filter(({ path }) => !raw.has(path) && !path.includes('\n'));
+    const found = await store.find(
+      files.map(({ path }) => `${from}:${path}`),
+      signal,
+    );
+    for (const { path, kind } of files) {
+      const oid = found.get(`${from}:${path}`)?.oid;
+      const blob = oid === undefined ? undefined : { oid, ...(kind === 'executable' && { kind }) };
+      if (blob !== undefined) raw.set(path, { before: blob, after: blob });
+    }
+  }
+  const oids = [...raw.values()].flatMap((one) => [one.before, one.after].flatMap((blob) => blob?.oid ?? []));
+  const sizes = await store.find(oids, signal);
+  const bytes = (path: string, { oid, kind }: Blob, modes: CheckpointModes | undefined) => {
+    const mode = kind === 'link' ? undefined : modes?.of(path, kind ?? 'plain');
+    return {
+      key: store.key(oid),
+      size: sizes.get(oid)?.size ?? 0,
+      ...defined({ kind, mode }),
+    };
+  };
+  const found: FolderDifference[] = [];
+  for (const [path, { before, after }] of raw) {
+    if (found.length % SLICE === 0) await setImmediate();
+    found.push({
+      path,
+      ...(before !== undefined && { before: bytes(path, before, modesBefore) }),
+      ...(after !== undefined && { after: bytes(path, after, modesAfter) }),
+    });
+  }
+  return found;
+}
+
+/** Undefined if the state has no such list. */
+async function readModes(
+  store: CheckpointStore,
+  object: string,
+  signal: AbortSignal,
+  index = store.index,
+): Promise<CheckpointModes | undefined> {
+  const bytes = await store.git(['cat-file', 'blob', object], signal, { index }).catch((error: unknown) => {
+    if (error instanceof GitExit) return undefined;
+    throw error;
+  });
+  return CheckpointModes.parse(bytes);
 }

@@ -1,6 +1,7 @@
 // Creates the git repository that stores a folder's captured files, completely or not at all, and copies its index.
 import { copyFile, lstat, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { ignore } from '../../base/async.ts';
 import { exists, findGitFolder, readGitFile } from '../../node/files/gitFolder.ts';
 import { GitExit, runGit } from '../../node/runGit.ts';
 
@@ -56,7 +57,7 @@ async function mayBorrow(shared: string, objects: string): Promise<boolean> {
   const packs = join(objects, 'pack');
   const names = await readdir(packs).catch(() => []);
   const places = [join(objects, 'info', 'alternates'), ...names.map((name) => join(packs, name))];
-  const found = await Promise.all(places.map((place) => lstat(place).catch(() => undefined)));
+  const found = await Promise.all(places.map((place) => lstat(place).catch(ignore)));
   return found.every((one) => one === undefined || one.isFile());
 }
 

@@ -2,6 +2,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { ignore } from '../../base/async.ts';
+import { defined } from '../../base/json/defined.ts';
 import { encodeName } from '../../node/files/rawNames.ts';
 import { runGit } from '../../node/runGit.ts';
 
@@ -50,7 +52,7 @@ export class CheckpointStore {
   async git(args: readonly string[], signal: AbortSignal, run: StoreRun = {}): Promise<Buffer> {
     const { place, root } = this.#deps;
     const { index = this.index, borrow = true, milliseconds } = run;
-    const objects = borrow ? await readFile(this.#borrowed, 'utf8').catch(() => undefined) : undefined;
+    const objects = borrow ? await readFile(this.#borrowed, 'utf8').catch(ignore) : undefined;
     return runGit(args, {
       // Commands that need no working tree run elsewhere, so that captured files stay readable without the folder.
       folder: TREE_COMMANDS.has(args[0] ?? '') ? root : place,
@@ -62,7 +64,7 @@ export class CheckpointStore {
       },
       input: run.input ?? encodeName((run.paths ?? []).map((path) => `${path}\0`).join('')),
       signal: AbortSignal.any([signal, this.#closing.signal]),
-      ...(milliseconds !== undefined && { milliseconds }),
+      ...defined({ milliseconds }),
     });
   }
 
@@ -115,7 +117,7 @@ export class CheckpointStore {
     try {
       await this.git(['update-ref', ref, tree], signal);
     } catch (error) {
-      const named = await this.git(['rev-parse', '--verify', '-q', ref], signal).catch(() => undefined);
+      const named = await this.git(['rev-parse', '--verify', '-q', ref], signal).catch(ignore);
       if (named?.toString().trim() === tree) return;
       if (attempts === 0) throw error;
       await this.#name(ref, tree, signal, attempts - 1);
@@ -146,7 +148,7 @@ export class CheckpointStore {
   /** Runs once: copies borrowed objects, so that checkpoints outlive the repository. */
   async #pack(): Promise<void> {
     const { place, root } = this.#deps;
-    const objects = await readFile(this.#borrowed, 'utf8').catch(() => undefined);
+    const objects = await readFile(this.#borrowed, 'utf8').catch(ignore);
     if (objects === undefined) return;
     await runGit(['-c', 'pack.threads=1', 'repack', '-a', '-d', '-q'], {
       folder: place,

@@ -4,6 +4,8 @@ import { type Dirent } from 'node:fs';
 import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { ignore } from '../../base/async.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type IgnoreRules, type IgnoreVerdict, parseIgnoreRules } from '../../base/patterns/ignoreRules.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { decodeName, diskPath } from '../../node/files/rawNames.ts';
@@ -53,7 +55,7 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
   const capture = async ({ path, stat }: Candidate): Promise<Tree[number] | undefined> => {
     const place = diskPath(join(deps.folder, path));
     if (stat.isSymbolicLink()) {
-      const target = await readlink(place, 'buffer').catch(() => undefined);
+      const target = await readlink(place, 'buffer').catch(ignore);
       return target && { path, hash: await deps.snapshots.put(target), size: target.length, kind: 'link' };
     }
     if (!stat.isFile()) return undefined;
@@ -79,7 +81,7 @@ export function openWalkFolder(deps: WalkFolderDeps): CheckpointFolder {
     key: `sha256:${hash}`,
     size,
     ...(kind !== 'plain' && { kind }),
-    ...(mode !== undefined && { mode }),
+    ...defined({ mode }),
   });
   const readState = async (tree: string | undefined): ReturnType<typeof readTree> =>
     tree === undefined ? new Map() : readTree(tree);

@@ -1,9 +1,11 @@
 // Checkpoints of the workspace: a state of each folder, stored under one name, and their removal when they are old.
+import { parseJson } from '../../base/json/outsideJson.ts';
 import { createHash } from 'node:crypto';
-import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat, statfs } from 'node:fs/promises';
+import { join, dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
+import { ignore } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { shortList } from '../../base/text.ts';
@@ -13,13 +15,14 @@ import {
   type CheckpointDifference,
   type Checkpoints,
   type Snapshots,
+  type PlacedFile,
 } from '../../core/ports/storage.ts';
 import { type FilePath } from '../../core/ports/workspace.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { diskPath } from '../../node/files/rawNames.ts';
 import { type CheckpointFolder, folderName } from './checkpointFolder.ts';
-import { changedAt } from './checkpointTimes.ts';
 import { type CaptureFirst, withFirstCapture } from './firstCapture.ts';
+import { platform } from '../../node/platform/platform.ts';
 
 const MOST_NESTED = 20;
 /** Files processed before yielding to the event loop. */
@@ -92,7 +95,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
     const known = manifests.get(name);
     if (known !== undefined) return known;
     const bytes = /^[0-9a-f]{40}$/.test(name) ? await files.read(join(root, `${name}.json`)) : undefined;
-    const parsed = bytes && manifestSchema.safeParse(parseJson(bytes));
+    const parsed = bytes && manifestSchema.safeParse(parseJson(new TextDecoder().decode(bytes)));
     return parsed?.data;
   };
 
@@ -172,8 +175,10 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
             unknown.push(file.path);
             continue;
           }
-          const isOld = bytes.before === undefined && (await isOlder(file.absolute, old.at));
-          const movedIn = isOld && removed.has(movedKey(file, bytes.after));
+          // Times lag behind the clock, so a file of right before the checkpoint may also be one of right after it.
+          const age = bytes.before === undefined ? await ageAt(file.absolute, old.at) : undefined;
+          const isOld = age !== undefined && age > COARSE_MILLISECONDS;
+          const movedIn = age !== undefined && age >= 0 && removed.has(movedKey(file, bytes.after));
           if (!isOld || movedIn) differences.push({ file, ...bytes, ...(movedIn && { movedIn }) });
         }
         if (unknown.length > 0) {
@@ -228,7 +233,7 @@ export function createCheckpoints(deps: CheckpointsDeps): StoredCheckpoints {
       return removed;
     },
     close: async () => {
-      for (const opening of folders.values()) await opening.then((folder) => folder.close()).catch(() => undefined);
+      for (const opening of folders.values()) await opening.then((folder) => folder.close()).catch(ignore);
     },
   };
 }
@@ -243,10 +248,13 @@ async function attempt<T>(signal: AbortSignal, what: string, action: () => Promi
   }
 }
 
-/** True for a file that existed before the checkpoint and was only ignored or left out, so that nobody created it. */
-async function isOlder(absolute: string, at: number): Promise<boolean> {
-  const stat = await lstat(diskPath(absolute)).catch(() => undefined);
-  return stat !== undefined && stat.ctimeMs < at - COARSE_MILLISECONDS;
+/**
+ * How many milliseconds before the checkpoint a file was last changed; undefined if it is gone. A file that existed and
+ * was only ignored or left out was created by nobody.
+ */
+async function ageAt(absolute: string, at: number): Promise<number | undefined> {
+  const stat = await lstat(diskPath(absolute)).catch(ignore);
+  return stat && at - Math.floor(stat.ctimeMs);
 }
 
 /** A file whose folder was moved is as old as before, but the same name with the same bytes is missing elsewhere. */
@@ -276,10 +284,62 @@ function innerPath(folder: string, absolute: string): string | undefined {
   return inside ? absolute.slice(base.length + 1).replaceAll('\\', '/') : undefined;
 }
 
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
+const AT_ONCE = 64;
+
+/**
+ * For a deleted file, the time of the last change of its folder, or of what is in the place of that folder. For a file
+ * that was moved with its folder, the time of the move.
+ */
+async function changedAt(files: readonly PlacedFile[]): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  const local = new Map<string, Promise<boolean>>();
+  const time = async (file: PlacedFile): Promise<void> => {
+    const at = await timeOf(file);
+    if (at === undefined) return;
+    const isLocal = local.get(at.folder) ?? hasLocalClock(at.folder);
+    local.set(at.folder, isLocal);
+    if (await isLocal) found.set(file.path, at.milliseconds);
+  };
+  for (let at = 0; at < files.length; at += AT_ONCE) await Promise.all(files.slice(at, at + AT_ONCE).map(time));
+  return found;
+}
+
+async function timeOf({ path, absolute, movedIn }: PlacedFile): Promise<FoundTime | undefined> {
+  let newest = 0;
+  for (const folder of foldersAbove(absolute, path.split('/').length - 1)) {
+    const stat = await lstat(diskPath(folder)).catch(ignore);
+    if (stat === undefined) break;
+    if (!stat.isDirectory()) return { milliseconds: stat.ctimeMs, folder: dirname(folder) };
+    newest = Math.max(newest, stat.ctimeMs);
   }
+  const folder = dirname(absolute);
+  const stat = await lstat(diskPath(absolute)).catch(ignore);
+  if (stat === undefined) return folderTime(folder);
+  return { milliseconds: movedIn === true ? Math.max(stat.ctimeMs, newest) : stat.ctimeMs, folder };
+}
+
+/** So many folders above the file, the outermost first. */
+function foldersAbove(absolute: string, count: number): string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(absolute); folders.length < count; folder = dirname(folder)) folders.unshift(folder);
+  return folders;
+}
+
+interface FoundTime {
+  readonly milliseconds: number;
+  readonly folder: string;
+}
+
+/** The time of the nearest existing folder. */
+async function folderTime(folder: string): Promise<FoundTime | undefined> {
+  const stat = await lstat(diskPath(folder)).catch(ignore);
+  if (stat !== undefined) return { milliseconds: stat.mtimeMs, folder };
+  return dirname(folder) === folder ? undefined : folderTime(dirname(folder));
+}
+
+async function hasLocalClock(folder: string): Promise<boolean> {
+  return statfs(diskPath(folder)).then(
+    ({ type }) => platform.disk.hasLocalClock(type),
+    () => false,
+  );
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink, rename, rm, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
+import { ignore } from '../../base/async.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type DiskEntries, type DiskEntry, type EntryInfo, type FilePath, STALE } from '../../core/ports/workspace.ts';
 import { type HeldFolder, holdFolder } from '../../node/files/heldFolder.ts';
@@ -45,7 +46,7 @@ export function createDiskEntries(folders: () => readonly FilePath[]): DiskEntri
       try {
         const { root, names } = placeOf(path);
         const behind = await isBehind(root, names.slice(0, -1));
-        const stat = await lstat(diskPath([root, ...names].join('/'))).catch(() => undefined);
+        const stat = await lstat(diskPath([root, ...names].join('/'))).catch(ignore);
         return { ...infoOf(stat), behind };
       } catch {
         return { kind: 'nothing', behind: false };
@@ -76,7 +77,7 @@ export function createDiskEntries(folders: () => readonly FilePath[]): DiskEntri
 
 async function lookAt(folder: HeldFolder, name: string): Promise<DiskEntry | 'other' | undefined> {
   const place = folder.at(name);
-  const stat = await lstat(place).catch(() => undefined);
+  const stat = await lstat(place).catch(ignore);
   if (stat === undefined) return undefined;
   if (stat.isSymbolicLink()) return { bytes: await readlink(place, 'buffer'), kind: 'link' };
   if (!stat.isFile()) return 'other';
@@ -99,7 +100,7 @@ function kindOf({ mode }: Stats): 'plain' | 'executable' {
 /** Whether something else than a folder is in the place of one of these folders. */
 async function isBehind(root: string, names: readonly string[]): Promise<boolean> {
   for (let count = 1; count <= names.length; count += 1) {
-    const stat = await lstat(diskPath([root, ...names.slice(0, count)].join('/'))).catch(() => undefined);
+    const stat = await lstat(diskPath([root, ...names.slice(0, count)].join('/'))).catch(ignore);
     if (stat === undefined) return false;
     if (!stat.isDirectory()) return true;
   }

@@ -1,4 +1,5 @@
 // Takes the first capture of a folder in a separate process: it reads every file, and memory is released only at exit.
+import { parseJson } from '../../base/json/outsideJson.ts';
 import { spawn } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -98,16 +99,8 @@ export function captureInProcess(program: string): CaptureFirst {
       child.once('close', (code, killed) => {
         signal.removeEventListener('abort', end);
         if (signal.aborted) reject(signal.reason as Error);
-        else if (code === 0) resolve(readTaken(Buffer.concat(output)));
+        else if (code === 0) resolve(parseJson(Buffer.concat(output).toString()));
         else reject(new Error(complaint.trim() || `The capture ended with ${code ?? killed}.`));
       });
     }).then(takenSchema.parse);
-}
-
-function readTaken(output: Buffer): unknown {
-  try {
-    return JSON.parse(output.toString());
-  } catch {
-    return undefined;
-  }
 }

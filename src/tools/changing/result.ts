@@ -1,4 +1,5 @@
 // The result of a tool that has changed files: each change, the editor's changes on save, and the files seen by it.
+import { defined } from '../../base/json/defined.ts';
 import { printPath } from '../../base/printPath.ts';
 import { differenceOf } from '../../core/files/difference.ts';
 import { SHOWN_IN_PART } from '../../core/files/seenPart.ts';
@@ -40,7 +41,7 @@ export async function editOutcome(
     const beyond = await beyondEdit(workspace, file, text, after?.after);
     if (beyond !== undefined) notes.push(beyond.note);
     const known = beyond?.shown === false ? SHOWN_IN_PART : part;
-    seen.push({ file, ...(after?.after && { bytes: after.after }), ...(known && { part: known }) });
+    seen.push({ file, ...(after?.after && { bytes: after.after }), ...defined({ part: known }) });
   }
   return { ...answer(notes.join('\n')), seen, changes };
 }
@@ -73,8 +74,8 @@ function netChanges(applied: readonly AppliedEdit[]): readonly ChangedFile[] {
     const first = net.get(file.path);
     const start = first === undefined ? before : first.before;
     const mode = after === undefined && start !== undefined ? beforeMode : undefined;
-    const kept = { ...(start && { before: start }), ...(mode !== undefined && { beforeMode: mode }) };
-    net.set(file.path, { file, ...kept, ...(after && { after }) });
+    const kept = { ...defined({ before: start, beforeMode: mode }) };
+    net.set(file.path, { file, ...kept, ...defined({ after }) });
   }
   return [...net.values()];
 }

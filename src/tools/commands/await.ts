@@ -1,8 +1,11 @@
-// The tool await: waits for background commands, and returns early when the user writes or something urgent is pending.
+// The tool await: waits for background commands or a condition, and returns early when the user writes or something
+// urgent is pending.
 import * as z from 'zod';
+import { parseCondition } from '../../core/conversation/conditions.ts';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
-import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
+import { type Clock, type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { describeHandleState, describeLastOutput } from '../../core/tools/handleTexts.ts';
+import { type Wakes } from '../../core/wakes/wakes.ts';
 import { answer, cancelled, defineTool, refuse } from '../defineTool.ts';
 
 const DEFAULT_SECONDS = 300;
@@ -11,31 +14,70 @@ const LAST_LINES = 900;
 const MOST_ANSWER = 12_000;
 const names = z.array(z.string().min(1)).min(1).max(50);
 
-export const awaitTool = defineTool({
-  name: 'await',
-  description:
-    'Waits until background commands and subagents (handles) end: any one of the names in any, or every one in all. Handles started by other calls of the same message count. Default: until any running handle ends. Returns early when the user writes, a handle seems to wait for input, or an urgent notification arrives. Does not stop what it waits for.',
-  effect: 'read',
-  traits: { guide: 'Call await when nothing is left to do before a background command or a subagent ends.' },
-  arguments: {
-    any: names.optional().describe('Handle names; returns when the first of them ends'),
-    all: names.optional().describe('Handle names; returns when all of them have ended'),
-    timeout_secs: z.int().min(1).max(3600).optional().describe(`Longest wait in seconds; default ${DEFAULT_SECONDS}`),
-  },
-  whyNot: ({ any, all }) =>
-    any !== undefined && all !== undefined
-      ? { code: 'bad_arguments', message: 'any, all: give one of them, not both.' }
-      : undefined,
-  run: async ({ any, all, timeout_secs: seconds = DEFAULT_SECONDS }, context) => {
-    const { handles } = context;
-    if (handles === undefined) return refuse('bad_command', 'Commands cannot be run here, so there are no handles.');
-    const wanted =
-      any ?? all ?? handles.all.filter((handle) => !handle.hasEnded).flatMap((handle) => handle.name ?? []);
-    if (wanted.length === 0)
-      return refuse('not_running', 'Nothing runs in the background, so there is nothing to wait for.');
-    return wait(handles, { names: [...new Set(wanted)], all: all !== undefined, seconds }, context);
-  },
-});
+export interface AwaitDeps {
+  /** Absent: conditions cannot be awaited. */
+  readonly wakes?: Pick<Wakes, 'until'>;
+  readonly clock?: Clock;
+}
+
+export function createAwaitTool({ wakes, clock }: AwaitDeps = {}) {
+  const condition = z.record(z.string(), z.unknown()).describe('Instead of names: a condition as in wake_when');
+  return defineTool({
+    name: 'await',
+    description:
+      'Waits until background commands and subagents (handles) end. Handles started by other calls of the same message count. Default: until any running handle ends. Returns early when the user writes, a handle seems to wait for input, or an urgent notification arrives. Does not stop what it waits for.',
+    effect: 'read',
+    traits: { guide: 'Call await when nothing is left to do before a background command or a subagent ends.' },
+    arguments: {
+      any: names.optional().describe('Handle names; returns when the first of them ends'),
+      all: names.optional().describe('Handle names; returns when all of them have ended'),
+      ...(wakes !== undefined && { when: condition.optional() }),
+      timeout_secs: z.int().min(1).max(3600).optional().describe(`Longest wait in seconds; default ${DEFAULT_SECONDS}`),
+    },
+    whyNot: ({ any, all, when }) => {
+      const given = Object.entries({ any, all, when }).filter(([, one]) => one !== undefined);
+      const both = given.map(([name]) => name).join(', ');
+      if (given.length > 1) return { code: 'bad_arguments', message: `${both}: give one of them, not both.` };
+      const parsed = when === undefined ? undefined : parseCondition(when, clock?.now() ?? 0);
+      return parsed?.ok === false ? parsed.failure : undefined;
+    },
+    run: async ({ any, all, when, timeout_secs: seconds = DEFAULT_SECONDS }, context) => {
+      if (when !== undefined && wakes !== undefined) return waitUntil(wakes, { when, seconds, clock }, context);
+      const { handles } = context;
+      const wanted =
+        any ?? all ?? handles.all.filter((handle) => !handle.hasEnded).flatMap((handle) => handle.name ?? []);
+      if (wanted.length === 0)
+        return refuse('not_running', 'Nothing runs in the background, so there is nothing to wait for.');
+      return wait(handles, { names: [...new Set(wanted)], all: all !== undefined, seconds }, context);
+    },
+  });
+}
+
+/** Waits for a condition. */
+async function waitUntil(
+  wakes: Pick<Wakes, 'until'>,
+  { when, seconds, clock }: { readonly when: unknown; readonly seconds: number; readonly clock: Clock | undefined },
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  const condition = parseCondition(when, clock?.now() ?? 0);
+  if (!condition.ok) return refuse(condition.failure);
+  const done = new AbortController();
+  const limit = AbortSignal.timeout(seconds * 1000);
+  const signal = AbortSignal.any([context.signal, limit, done.signal]);
+  const interruption = context.interruption(signal).then((what) => {
+    if (what !== '') done.abort();
+    return what;
+  });
+  const waited = await wakes.until(context.conversation, condition.value, signal);
+  done.abort();
+  if (context.signal.aborted) return cancelled();
+  const what = await interruption;
+  if (!waited.ok) return refuse(waited.failure);
+  const { truth, lines } = waited.value;
+  const early = what === '' ? `(The ${seconds} s are over.)` : `(Returned early: ${what}.)`;
+  const head = { yes: 'It holds.', never: 'It cannot hold any more.', no: early, unknown: early }[truth];
+  return answer([head, ...lines].join('\n'));
+}
 
 interface Wait {
   readonly names: readonly string[];

@@ -5,7 +5,10 @@ import { describeFailure } from '../../base/errors.ts';
 import { type ConversationHandles, type Handle } from '../../core/ports/handles.ts';
 import { type ToolOutcome } from '../../core/ports/ports.ts';
 import { describeHandleState, describeLastOutput } from '../../core/tools/handleTexts.ts';
+import { whyNotPatterns } from '../../core/notify/lines/linePatterns.ts';
+import { type WantedLines } from '../../core/ports/producers.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
+import { notifyOn, quietAfter, wantedLines } from '../lineArguments.ts';
 import { newOutput, type OutputPart, outputPage } from './commandOutput.ts';
 
 /** How long to wait for output after input was written. */
@@ -15,22 +18,26 @@ const LAST_LINES = 900;
 export const handleTool = defineTool({
   name: 'handle',
   description:
-    'Manages background commands and subagents (handles). list: all handles and their states. fetch: the state and the output since the last fetch, or with from a page of output. apply: writes text and a line break to the input of a command; needs the user’s approval. abort: ends it and everything it started. To wait for a handle use await.',
+    'Manages background commands and subagents (handles). list: all handles and their states. fetch: the state and the output since the last fetch, or with from a page of output. apply: writes text and a line break to the input of a command; needs the user’s approval. abort: ends it and everything it started. notify_on: replaces the lines of a command that you are notified of; without any, none. To wait for a handle use await.',
   effect: 'execute',
-  traits: { restOf: ['tool'] },
+  traits: { restOf: ['tool', 'output'] },
   // Input to a shell is executed.
   effectFor: ({ action }) => (action === 'apply' ? 'execute' : 'read'),
   arguments: {
-    action: z.enum(['list', 'fetch', 'apply', 'abort']),
+    action: z.enum(['list', 'fetch', 'apply', 'abort', 'notify_on']),
     name: z.string().optional().describe('Name of the handle; required except for list'),
     from: z.int().min(0).optional().describe('For fetch: byte of the output to start at'),
     text: z.string().max(100_000).optional().describe('For apply: text to write; may be empty'),
     no_newline: z.boolean().optional().describe('For apply: do not add the line break; default false'),
     end_input: z.boolean().optional().describe('For apply: close its input after the text; default false'),
+    notify_on: notifyOn,
+    quiet_after_secs: quietAfter,
   },
-  touches: ({ action }) => (action === 'apply' ? { onlyOnce: true } : {}),
-  whyNot: ({ action, name, text }, { handles }) => {
-    if (action === 'list' || handles === undefined) return undefined;
+  touches: ({ action, text = '' }) => (action === 'apply' ? { onlyOnce: true, input: text } : {}),
+  whyNot: ({ action, name, text, notify_on: patterns = [] }, { handles }) => {
+    if (action === 'list') return undefined;
+    const wrong = whyNotPatterns(patterns);
+    if (wrong !== undefined) return wrong;
     if (name === undefined)
       return { code: 'bad_arguments', message: `name: ${action} needs the name of a handle. ${namesOf(handles)}` };
     if (handles.get(name) === undefined)
@@ -39,8 +46,8 @@ export const handleTool = defineTool({
       ? { code: 'bad_arguments', message: 'text: apply needs the text to type; it may be empty.' }
       : undefined;
   },
-  run: async ({ action, name = '', from, text = '', no_newline: bare, end_input: last }, { handles, signal }) => {
-    if (handles === undefined) return refuse('bad_command', 'Commands cannot be run here, so there are no handles.');
+  run: async (args, { handles, signal }) => {
+    const { action, name = '', from, text = '', no_newline: bare, end_input: last } = args;
     if (action === 'list') return listHandles(handles);
     const handle = handles.get(name);
     if (handle === undefined) return refuse('no_handle', `name: there is no handle “${name}”. ${namesOf(handles)}`);
@@ -53,6 +60,8 @@ export const handleTool = defineTool({
       }
       case 'abort':
         return abort(handle, name);
+      case 'notify_on':
+        return watchLines(handle, name, handles, wantedLines(args));
     }
   },
 });
@@ -105,6 +114,22 @@ async function writeInput(
   const enough = AbortSignal.any([signal, AbortSignal.timeout(REACTION_MILLISECONDS)]);
   await handle.until((one) => one.hasEnded || one.process.status.size > size, enough);
   return fetchNew(handle, name, handles);
+}
+
+async function watchLines(
+  handle: Handle,
+  name: string,
+  handles: ConversationHandles,
+  lines: WantedLines | undefined,
+): Promise<ToolOutcome> {
+  if (handle.process.agent !== undefined) {
+    return refuse('bad_arguments', `name: “${name}” is a subagent, which prints no lines. Its end is reported.`);
+  }
+  if (handle.hasEnded)
+    return refuse('not_running', `“${name}” ${describeHandleState(handle)}; it prints nothing more.`);
+  await handles.watchLines(name, lines ?? { patterns: [] });
+  const content = lines === undefined ? 'You are no longer notified of its lines.' : 'You are notified of these lines.';
+  return { ...answer(`${content} (${name}: ${describeHandleState(handle)})`), handles: [handle.shown(name)] };
 }
 
 async function abort(handle: Handle, name: string): Promise<ToolOutcome> {

@@ -4,7 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { describeError } from '../../base/errors.ts';
-import { USER_AGENT } from '../../node/userAgent.ts';
+import { USER_AGENT } from '../../node/boundedBody.ts';
 
 const MOST_BYTES = 2_000_000;
 

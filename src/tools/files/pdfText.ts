@@ -1,6 +1,7 @@
 // Reads the text of PDFs with the program of bin/pdfText.ts, which is ended after a time limit: a hostile file must not
 // block this process.
 import { spawn } from 'node:child_process';
+import { defined } from '../../base/json/defined.ts';
 import { countOf } from '../../base/text.ts';
 
 const LONGEST_MILLISECONDS = 15_000;
@@ -28,7 +29,7 @@ export function createPdfReader(program: string, milliseconds = LONGEST_MILLISEC
       const { SystemRoot } = process.env;
       const child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MEGABYTES}`, program], {
         // Nothing else of the environment: the program needs none of it.
-        env: { ELECTRON_RUN_AS_NODE: '1', ...(SystemRoot !== undefined && { SystemRoot }) },
+        env: { ELECTRON_RUN_AS_NODE: '1', ...defined({ SystemRoot }) },
         stdio: ['pipe', 'pipe', 'ignore'],
         windowsHide: true,
       });

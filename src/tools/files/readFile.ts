@@ -1,6 +1,7 @@
 // The tool read_file: shows a text file, or a range of its lines, with unsaved changes; the text of a PDF; or an image.
 import * as z from 'zod';
 import { readImageSize } from '../../base/imageSize.ts';
+import { defined } from '../../base/json/defined.ts';
 import { printPath } from '../../base/printPath.ts';
 import { countOf, wholeCharacters } from '../../base/text.ts';
 import { type Tool } from '../../core/ports/ports.ts';
@@ -101,7 +102,7 @@ function cutLines(text: string, first: number, last: number | undefined): Part |
     of,
     whole: first === 1 && line === of && !isCut,
     ...(isCut && { cut: line }),
-    ...(next !== undefined && { next }),
+    ...defined({ next }),
   };
 }
 

@@ -2,7 +2,8 @@
 import { type ChildProcess } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { describeError } from '../../base/errors.ts';
-import { endGroup, spawnProgram } from '../../node/processTree.ts';
+import { platform } from '../../node/platform/platform.ts';
+import { spawnProgram } from '../../node/processTree.ts';
 import {
   type FoundLine,
   isCaseSensitive,
@@ -33,7 +34,7 @@ export function runRipgrep(call: RipgrepCall, take: TakeLine, signal: AbortSigna
   return new Promise((resolve) => {
     const child = spawnProgram(call.program, argumentsFor(call), call.folder, 'text' in call.target);
     let [full, complaint] = [false, ''];
-    const stop = () => endGroup(child);
+    const stop = () => platform.processes.kill(child);
     const offer: TakeLine = (path, line) => {
       if (full || signal.aborted) return false;
       if (take(path, line)) return true;
@@ -162,9 +163,7 @@ function pathOfMessage(start: string): string | undefined {
 }
 
 function decodePath(path: Bytes | undefined): string {
-  return decodeMatch(path)
-    .replace(/^\.[\\/]/, '')
-    .replaceAll('\\', process.platform === 'win32' ? '/' : '\\');
+  return platform.programs.withSlashes(decodeMatch(path).replace(/^\.[\\/]/, ''));
 }
 
 function decodeMatch(value: Bytes | undefined): string {

@@ -1,18 +1,22 @@
-// The chat view in the side bar: serves the page, parses its messages, and passes them to typed handlers.
+// The chat view in the side bar: serves the page, parses its messages, and passes them on.
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { type PageHost } from '../../core/frontend/page/pageHost.ts';
+import { type HostHandlers } from '../../core/frontend/page/pageOffers.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { describeIssue } from '../../protocol/describeIssue.ts';
-import { type FromPage, type FromPageHandlers, fromPageSchema } from '../../protocol/webview.ts';
+import { type FromPage, fromPageSchema } from '../../protocol/webview.ts';
 import { CHAT_FOCUSED, CHAT_VIEW } from '../ids.ts';
 import { pageHtml } from './pageHtml.ts';
 
 export interface ChatViewDeps {
   readonly extension: vscode.Uri;
   readonly frontend: ChatFrontend;
-  readonly handlers: Omit<FromPageHandlers, 'ready' | 'focused'>;
+  readonly page: Pick<PageHost, 'handle'>;
+  /** Of the messages that the page's host does not handle. */
+  readonly handlers: Omit<HostHandlers, 'focused'>;
   /** Called with whether the user can see the page. */
   onDidChangeVisible(visible: boolean): void;
   readonly logger: Logger;
@@ -53,6 +57,12 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     if (this.#view?.visible !== true) this.#deps.frontend.focusNextPage();
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
     this.#deps.frontend.focusComposer();
+  }
+
+  /** Shows an item of the shown conversation. */
+  async showItem(item: string): Promise<void> {
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    this.#deps.frontend.showItem(item);
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
@@ -122,10 +132,11 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
     void vscode.commands.executeCommand('setContext', CHAT_FOCUSED, focused);
   }
 
-  #handle(message: Exclude<FromPage, { type: 'ready' | 'focused' }>): void {
+  #handle(message: FromPage): void {
+    const { page, handlers, logger } = this.#deps;
     // Each handler takes the message of its own name: the mapped type guarantees it, but the compiler cannot infer it here.
-    const handler = this.#deps.handlers[message.type] as (message: FromPage) => Promise<void> | void;
-    const report = (error: unknown) => this.#deps.logger.error(`the page's ${message.type} failed`, error);
-    void Promise.resolve(handler(message)).catch(report);
+    const handler = (handlers as Partial<Record<FromPage['type'], (message: FromPage) => unknown>>)[message.type];
+    const handle = async () => (handler === undefined ? page.handle(message) : handler(message));
+    void handle().catch((error: unknown) => logger.error(`the page's ${message.type} failed`, error));
   }
 }

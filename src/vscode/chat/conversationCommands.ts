@@ -1,7 +1,9 @@
-// Commands for whole conversations: open, rename, fork, export, delete. They ask the user, then call the library.
+// Commands for whole conversations: open, rename, fork, export, delete. They ask the user, then call the client.
 import * as vscode from 'vscode';
 import { type Result } from '../../base/errors.ts';
-import { type ExportFormat, type Library } from '../../core/library.ts';
+import { type Client } from '../../core/client/client.ts';
+import { type PageHost } from '../../core/frontend/page/pageHost.ts';
+import { type ExportFormat } from '../../core/library.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type ConversationSummary, type Store } from '../../core/ports/storage.ts';
 import { type CommandHandlers } from '../commands.ts';
@@ -9,66 +11,39 @@ import { COMMANDS } from '../ids.ts';
 import { failureMessage } from '../failureMessage.ts';
 
 export interface ConversationCommandDeps {
-  readonly library: Library;
+  readonly client: Pick<Client, 'call'>;
   readonly store: Store;
   readonly clock: Clock;
-  readonly chat: { readonly shown: string | undefined; open(id: string): Promise<void>; newChat(): Promise<void> };
+  readonly page: Pick<PageHost, 'shown' | 'open' | 'forget'>;
   /** Shows the chat view. */
   reveal(): Promise<void>;
   /** Shows the list of conversations in the panel. */
   showList(): void;
-  onDidRemove(id: string): void;
 }
 
-/** Actions on one conversation, shared by the commands and the list in the panel. */
-export interface ConversationActions {
-  rename(id: string, title: string): Promise<void>;
-  fork(id: string): Promise<void>;
-  export(id: string): Promise<void>;
-  /** Deletes the conversation after the user has confirmed it. */
-  remove(id: string): Promise<void>;
+/** Exports a conversation into a new document; the user decides whether and where to save it. */
+export async function exportConversation({ client }: Pick<ConversationCommandDeps, 'client'>, conversation: string) {
+  const format = await chooseFormat();
+  const exported = format && (await valueOrShowFailure(client.call('export', { conversation, format })));
+  if (exported === undefined) return;
+  const language = format === 'json' ? 'json' : 'markdown';
+  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language, content: exported.text }));
 }
 
-export function createConversationActions(deps: ConversationCommandDeps): ConversationActions {
-  const { library, chat, store } = deps;
-  return {
-    rename: async (id, title) => {
-      await valueOrShowFailure(library.rename(id, title));
-    },
-    fork: async (id) => {
-      const fork = await valueOrShowFailure(library.fork(id));
-      if (fork !== undefined) await Promise.all([deps.reveal(), chat.open(fork)]);
-    },
-    export: async (id) => {
-      const format = await chooseFormat();
-      const text = format && (await valueOrShowFailure(library.export(id, format)));
-      if (text === undefined) return;
-      const language = format === 'json' ? 'json' : 'markdown';
-      // Untitled: the user decides whether and where to save it.
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language, content: text }));
-    },
-    remove: async (id) => {
-      const chosen = (await valueOrShowFailure(store.list()))?.find((summary) => summary.id === id);
-      if (chosen === undefined) return;
-      const question = vscode.l10n.t('Delete “{0}”? This cannot be undone.', conversationLabel(chosen));
-      const confirm = vscode.l10n.t('Delete');
-      if ((await vscode.window.showWarningMessage(question, { modal: true }, confirm)) !== confirm) return;
-      if (id === chat.shown) await chat.newChat();
-      if ((await removed(library, id)) === true) deps.onDidRemove(id);
-    },
-  };
+export async function confirmDelete(store: Pick<Store, 'list'>, id: string): Promise<boolean> {
+  const chosen = (await valueOrShowFailure(store.list()))?.find((summary) => summary.id === id);
+  if (chosen === undefined) return false;
+  const question = vscode.l10n.t('Delete “{0}”? This cannot be undone.', conversationLabel(chosen));
+  const confirm = vscode.l10n.t('Delete');
+  return (await vscode.window.showWarningMessage(question, { modal: true }, confirm)) === confirm;
 }
 
-async function removed(library: Library, id: string): Promise<true | undefined> {
-  return valueOrShowFailure(library.remove(id).then((result) => (result.ok ? { ok: true, value: true } : result)));
-}
-
-export function conversationCommands(deps: ConversationCommandDeps, actions: ConversationActions) {
-  const { chat } = deps;
+export function conversationCommands(deps: ConversationCommandDeps) {
+  const { page, client } = deps;
   return {
     [COMMANDS.openConversation]: async () => {
       const chosen = await choose(deps, vscode.l10n.t('Select a conversation to open'), { withShown: false });
-      if (chosen !== undefined) await Promise.all([deps.reveal(), chat.open(chosen.id)]);
+      if (chosen !== undefined) await Promise.all([deps.reveal(), page.open(chosen.id)]);
     },
     [COMMANDS.showConversations]: async () => {
       await deps.reveal();
@@ -82,19 +57,22 @@ export function conversationCommands(deps: ConversationCommandDeps, actions: Con
         value: chosen.title,
         validateInput: (value) => (value.trim() === '' ? vscode.l10n.t('Enter at least one character.') : undefined),
       });
-      if (title !== undefined) await actions.rename(chosen.id, title);
+      if (title !== undefined) await valueOrShowFailure(client.call('rename', { conversation: chosen.id, title }));
     },
     [COMMANDS.forkConversation]: async () => {
       const chosen = await shownOrChosen(deps, vscode.l10n.t('Select a conversation to fork'));
-      if (chosen !== undefined) await actions.fork(chosen.id);
+      const forked = chosen && (await valueOrShowFailure(client.call('fork', { conversation: chosen.id })));
+      if (forked !== undefined) await Promise.all([deps.reveal(), page.open(forked.conversation)]);
     },
     [COMMANDS.exportConversation]: async () => {
       const chosen = await shownOrChosen(deps, vscode.l10n.t('Select a conversation to export'));
-      if (chosen !== undefined) await actions.export(chosen.id);
+      if (chosen !== undefined) await exportConversation(deps, chosen.id);
     },
     [COMMANDS.deleteConversation]: async () => {
       const chosen = await choose(deps, vscode.l10n.t('Select a conversation to delete'), { withShown: true });
-      if (chosen !== undefined) await actions.remove(chosen.id);
+      if (chosen === undefined || !(await confirmDelete(deps.store, chosen.id))) return;
+      const removed = await valueOrShowFailure(client.call('delete', { conversation: chosen.id }));
+      if (removed !== undefined) page.forget(chosen.id);
     },
   } satisfies Partial<CommandHandlers>;
 }
@@ -109,7 +87,7 @@ async function valueOrShowFailure<T>(result: Promise<Result<T>>): Promise<T | un
 
 async function shownOrChosen(deps: ConversationCommandDeps, title: string): Promise<ConversationSummary | undefined> {
   const listed = await valueOrShowFailure(deps.store.list());
-  const shown = listed?.find(({ id }) => id === deps.chat.shown);
+  const shown = listed?.find(({ id }) => id === deps.page.shown);
   return shown ?? choose(deps, title, { withShown: true });
 }
 
@@ -120,7 +98,7 @@ async function choose(
 ): Promise<ConversationSummary | undefined> {
   const listed = await valueOrShowFailure(deps.store.list());
   if (listed === undefined) return undefined;
-  const offered = listed.filter(({ id }) => options.withShown || id !== deps.chat.shown);
+  const offered = listed.filter(({ id }) => options.withShown || id !== deps.page.shown);
   if (offered.length === 0) {
     await vscode.window.showInformationMessage(vscode.l10n.t('There are no other conversations.'));
     return undefined;

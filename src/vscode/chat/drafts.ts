@@ -1,28 +1,14 @@
 // Stores the unsent draft of each conversation in files, because the webview's own state may be one reload behind.
 import { join } from 'node:path';
+import { type Drafts, type DraftsOf, type KeptText } from '../../core/frontend/page/pageComposer.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
-
-export interface Drafts {
-  read(): Promise<string>;
-  /** Resolves once it is stored; the newest text wins. */
-  write(text: string): Promise<void>;
-  /** The attachments, in the caller's own format. */
-  readAttachments(): Promise<string>;
-  writeAttachments(text: string): Promise<void>;
-  /** The ids of queued messages that were returned to the draft. */
-  readReturned(): Promise<string>;
-  writeReturned(text: string): Promise<void>;
-}
 
 export interface DraftDeps {
   readonly files: FileSystem;
   readonly folder: string;
   readonly logger: Logger;
 }
-
-/** The drafts of a conversation, or of a new chat. Always the same object for the same conversation. */
-export type DraftsOf = (conversation: string | undefined) => Drafts;
 
 export function createDraftsOf(deps: DraftDeps): DraftsOf {
   const opened = new Map<string | undefined, Drafts>();
@@ -35,21 +21,15 @@ export function createDraftsOf(deps: DraftDeps): DraftsOf {
 }
 
 function createDrafts(deps: DraftDeps): Drafts {
-  const text = keepFile(deps, 'draft.txt');
-  const attachments = keepFile(deps, 'draft-attachments.json');
-  const returned = keepFile(deps, 'draft-returned.json');
   return {
-    read: text.read,
-    write: text.write,
-    readAttachments: attachments.read,
-    writeAttachments: attachments.write,
-    readReturned: returned.read,
-    writeReturned: returned.write,
+    text: keepFile(deps, 'draft.txt'),
+    attachments: keepFile(deps, 'draft-attachments.json'),
+    returned: keepFile(deps, 'draft-returned.json'),
   };
 }
 
 /** One small file. A text that is replaced before its write begins is never written. */
-export function keepFile({ files, folder, logger }: DraftDeps, name: string): Pick<Drafts, 'read' | 'write'> {
+export function keepFile({ files, folder, logger }: DraftDeps, name: string): KeptText {
   const path = join(folder, name);
   let newest: string | undefined;
   let writing: Promise<void> | undefined;

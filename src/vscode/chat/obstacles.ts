@@ -1,6 +1,7 @@
 // Obstacles shown above the transcript: each says what keeps the chat from working fully, and has a button that helps.
 import * as vscode from 'vscode';
 import { type Failure } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type LiveConversation } from '../../core/conversation/liveConversation.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
@@ -123,7 +124,6 @@ function obstacle(level: Obstacle['level'], failure: Failure, action?: Obstacle[
   return {
     level,
     text: failure.message,
-    ...(failure.nextStep !== undefined && { nextStep: failure.nextStep }),
-    ...(action !== undefined && { action }),
+    ...defined({ nextStep: failure.nextStep, action }),
   };
 }

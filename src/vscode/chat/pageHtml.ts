@@ -1,9 +1,11 @@
 // The HTML of the chat page: scripts by nonce, styles and fonts only from the extension's folders.
 import { PAGE_STYLES } from '../../core/frontend/pageStyles.ts';
 
+export type PageName = 'agents' | 'overview';
+
 export interface PageHtmlOptions {
   /** Default: the chat. */
-  readonly page?: 'agents';
+  readonly page?: PageName;
   /** Where styles, fonts and images may come from. */
   readonly source: string;
   readonly nonce: string;

@@ -1,41 +1,42 @@
-// Handles the user's actions on items of the transcript: resend, retry, code blocks, diffs, queued messages.
+// Handles the user's actions on items of the transcript that need the editor: code blocks, files, diffs, terminals.
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
-import { type Result } from '../../base/errors.ts';
 import { decodeText } from '../../base/text.ts';
 import { type Earshot } from '../../core/earshot.ts';
-import { type GivenAttachment } from '../../core/agent/userText.ts';
-import { type Library } from '../../core/library.ts';
-import { type QueuedMessage } from '../../core/ports/ports.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
-import { type TranscriptItem } from '../../protocol/transcript.ts';
-import { type ToPage } from '../../protocol/webview.ts';
+import { type Workspace } from '../../core/ports/workspace.ts';
+import { printRanges } from '../../core/files/seenPart.ts';
+import { type Handles } from '../../core/tools/handles.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS, PROPOSAL_SCHEME } from '../ids.ts';
 import { insertCode, Proposals, runInTerminal } from './codeActions.ts';
 import { type TranscriptHandlers } from './pageHandlers.ts';
-import { resend } from './resending.ts';
+import { toUri } from '../workspace/fileUris.ts';
+import { TerminalMirrors } from './terminalMirror.ts';
 import { failureMessage } from '../failureMessage.ts';
+import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 
-const SCHEME = 'earshot-call';
+export const SNAPSHOT_SCHEME = 'earshot-call';
 
 export interface TranscriptActionsDeps {
-  readonly earshot: Earshot;
-  readonly library: Library;
+  readonly earshot: Pick<Earshot, 'get'>;
+  readonly workspace: Workspace;
+  readonly handles: Pick<Handles, 'byRun'>;
   readonly snapshots: Snapshots;
   shown(): string | undefined;
-  open(id: string): Promise<void>;
   notice(text: string): void;
-  reply(message: Extract<ToPage, { type: 'media' }>): void;
+  report(error: unknown): void;
 }
 
 export class TranscriptActions implements Disposable {
   readonly #deps: TranscriptActionsDeps;
   readonly #registrations: readonly vscode.Disposable[];
   readonly #proposals: Proposals;
+  readonly #mirrors: TerminalMirrors;
 
   constructor(deps: TranscriptActionsDeps) {
     this.#deps = deps;
+    this.#mirrors = new TerminalMirrors(deps.report);
     this.#proposals = new Proposals(async (path, content) =>
       contentUri(PROPOSAL_SCHEME, path, await deps.snapshots.put(new TextEncoder().encode(content))),
     );
@@ -46,13 +47,9 @@ export class TranscriptActions implements Disposable {
         return decodeText(bytes) ?? vscode.l10n.t('This file is not text ({0} bytes).', bytes.length);
       },
     };
-    this.#registrations = [SCHEME, PROPOSAL_SCHEME].map((scheme) =>
+    this.#registrations = [SNAPSHOT_SCHEME, PROPOSAL_SCHEME].map((scheme) =>
       vscode.workspace.registerTextDocumentContentProvider(scheme, provider),
     );
-  }
-
-  get #resending() {
-    return { ...this.#deps, t: vscode.l10n.t };
   }
 
   readonly commands = {
@@ -60,57 +57,27 @@ export class TranscriptActions implements Disposable {
   } satisfies Partial<CommandHandlers>;
 
   dispose(): void {
+    this.#mirrors.dispose();
     for (const registration of this.#registrations) registration.dispose();
   }
 
   readonly handlers: TranscriptHandlers = {
-    resend: ({ request, text }) => this.#onShown((shown) => resend(this.#resending, shown, request, text)),
-    retry_turn: () => this.#onShown((shown) => this.#deps.earshot.retry(shown)),
     insert_code: ({ text }) => insertCode(text),
     apply_code: ({ text }) => this.#proposals.show(text),
     run_in_terminal: ({ text }) => runInTerminal(text),
-    read_media: async ({ hash }) => {
-      // The page may read only media that the shown conversation refers to.
-      const items = this.#deps.earshot.get(this.#deps.shown() ?? '')?.log.state.transcript.items ?? [];
-      const mediaOf = (item: TranscriptItem) =>
-        item.type === 'tool' ? item.media : item.type === 'request' ? item.images : undefined;
-      const isShown = items.some((item) => mediaOf(item)?.some((one) => one.hash === hash) === true);
-      const bytes = isShown ? await this.#deps.snapshots.get(hash) : undefined;
-      const data = bytes && Buffer.from(bytes).toString('base64');
-      this.#deps.reply({ type: 'media', hash, ...(data !== undefined && { data }) });
-    },
     open_diff: ({ call, path }) => this.#openDiff(call, path),
-    send_queued: ({ id }) =>
-      this.#onShown(async (shown) => {
-        const taken = await this.#deps.earshot.withdrawMessage(shown, id);
-        if (!taken.ok) return taken;
-        return this.#deps.earshot.interrupt(shown, taken.value.content, attachmentsOf(taken.value));
-      }),
-    raise_queued: ({ id }) => this.#onShown((shown) => this.#raise(shown, id)),
+    show_request: async ({ item }) => vscode.commands.executeCommand(COMMANDS.showRequest, item),
+    open_known_difference: ({ path }) => this.#openKnownDifference(path),
+    open_file: async (place) => {
+      const opened = await openFile(this.#deps.workspace, place);
+      if (!opened.ok) this.#deps.notice(failureMessage(opened.failure));
+    },
+    show_terminal: ({ call }) => {
+      const handle = this.#deps.handles.byRun(this.#deps.shown() ?? '', call);
+      if (handle === undefined) this.#deps.notice(vscode.l10n.t('This command is no longer running.'));
+      else this.#mirrors.show(handle);
+    },
   };
-
-  /**
-   * Moves a queued message up by one: withdraws it, the one before it and all after it, and queues them in the new
-   * order.
-   */
-  async #raise(shown: string, id: string): Promise<Result<unknown>> {
-    const { earshot } = this.#deps;
-    const queued = earshot.get(shown)?.log.state.pending.queuedMessages ?? [];
-    const place = queued.findIndex((one) => one.id === id);
-    const [before, raised, ...after] = queued.slice(Math.max(0, place - 1));
-    if (place < 1 || before === undefined || raised === undefined) return { ok: true, value: undefined };
-    const moved: QueuedMessage[] = [];
-    for (const one of [raised, before, ...after]) {
-      const taken = await earshot.withdrawMessage(shown, one.id);
-      // A message that was delivered meanwhile cannot be withdrawn and is not queued again.
-      if (taken.ok) moved.push(taken.value);
-    }
-    for (const one of moved) {
-      const again = await earshot.queue(shown, one.content, attachmentsOf(one));
-      if (!again.ok) return again;
-    }
-    return { ok: true, value: undefined };
-  }
 
   async #openDiff(call: string, path: string): Promise<void> {
     const shown = this.#deps.shown();
@@ -121,23 +88,63 @@ export class TranscriptActions implements Disposable {
       this.#deps.notice(vscode.l10n.t('This change is no longer stored.'));
       return;
     }
-    const [before, after] = [contentUri(SCHEME, path, change.before), contentUri(SCHEME, path, change.after)];
+    const [before, after] = [
+      contentUri(SNAPSHOT_SCHEME, path, change.before),
+      contentUri(SNAPSHOT_SCHEME, path, change.after),
+    ];
     await vscode.commands.executeCommand('vscode.diff', before, after, path, { preview: true });
   }
 
-  async #onShown(action: (shown: string) => Promise<Result<unknown>>): Promise<void> {
-    const shown = this.#deps.shown();
-    if (shown === undefined) return;
-    const done = await action(shown);
-    if (!done.ok) this.#deps.notice(failureMessage(done.failure));
+  /** Between the last version of a file that the model read, and the file now. */
+  async #openKnownDifference(path: string): Promise<void> {
+    const { earshot, workspace, snapshots } = this.#deps;
+    const seen = earshot.get(this.#deps.shown() ?? '')?.log.state.seen.get(path);
+    if (seen === undefined || (await snapshots.get(seen.hash)) === undefined) {
+      this.#deps.notice(vscode.l10n.t('The version that the model has read is no longer stored.'));
+      return;
+    }
+    const file = await workspace.resolve(path);
+    const present = file.ok ? toUri(file.value) : undefined;
+    const exists =
+      present !== undefined &&
+      (await vscode.workspace.fs.stat(present).then(
+        () => true,
+        () => false,
+      ));
+    const now = exists ? present : contentUri(SNAPSHOT_SCHEME, path, undefined);
+    const ranges = printRanges(seen.part?.ranges);
+    const title =
+      ranges === ''
+        ? vscode.l10n.t('{0} (last read ↔ now)', path)
+        : vscode.l10n.t('{0} (last read, lines {1} ↔ now)', path, ranges);
+    await vscode.commands.executeCommand('vscode.diff', contentUri(SNAPSHOT_SCHEME, path, seen.hash), now, title, {
+      preview: true,
+    });
   }
 }
 
 /** The document is empty if there is no hash. */
-function contentUri(scheme: string, path: string, hash: string | undefined): vscode.Uri {
+export function contentUri(scheme: string, path: string, hash: string | undefined): vscode.Uri {
   return vscode.Uri.from({ scheme, path: `/${path}`, query: hash ?? '' });
 }
 
-function attachmentsOf({ attachments }: QueuedMessage): { readonly attachments?: readonly GivenAttachment[] } {
-  return attachments === undefined ? {} : { attachments };
+interface Place {
+  readonly path: string;
+  /** Lines and columns are counted from 1. */
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+}
+
+/** Opens a file of the workspace in the editor, at a line and column if given. */
+async function openFile(workspace: Workspace, { path, line, column = 1 }: Place): Promise<Result<void>> {
+  const file = await workspace.resolve(path);
+  if (!file.ok) return file;
+  const position = line === undefined ? undefined : new vscode.Position(line - 1, column - 1);
+  const selection = position && new vscode.Range(position, position);
+  try {
+    await vscode.window.showTextDocument(toUri(file.value), { preview: true, ...(selection && { selection }) });
+    return succeeded(undefined);
+  } catch (error) {
+    return failed('not_found', vscode.l10n.t('{0} cannot be opened: {1}.', path, describeError(error)));
+  }
 }

@@ -1,5 +1,6 @@
 // The extensible list of sources behind the `@` and `/` pickers: each lists entries and acts on the chosen one.
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type CompletionsMessage, type CompletionView, type Trigger } from '../../protocol/page/completionsView.ts';
 import { type OfferedCompletion } from '../../protocol/page/windowView.ts';
 
@@ -64,7 +65,7 @@ export class Completions {
     const { items } = await this.list(trigger, query, ({ isPortable }) => isPortable === true);
     return items.map(({ id: name, label, detail, insert }) => ({
       ...{ name, label, detail },
-      ...(insert !== undefined && { insert }),
+      ...defined({ insert }),
     }));
   }
 

@@ -13,7 +13,7 @@ import { type Window } from './window.ts';
 interface AgentParts {
   readonly hub: WindowHub;
   readonly earshot: Earshot;
-  readonly chat: Pick<Chat, 'open' | 'activities'>;
+  readonly chat: Pick<Chat, 'page' | 'activities'>;
   /** Shows the chat. */
   reveal(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export function composeAgents({ context, logger, held, report }: Window, parts: 
       live: () => liveAgents(hub, earshot, chat.activities),
       onDidChangeLive: earshot.onDidChange,
       openConversation: async (id) => {
-        await Promise.all([reveal(), chat.open(id)]);
+        await Promise.all([reveal(), chat.page.open(id)]);
       },
     }),
   );

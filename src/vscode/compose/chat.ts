@@ -1,49 +1,47 @@
-// Composes the chat: its front end, its view, its commands, and the list of background commands on its page.
+// Composes the chat: its page, its view and its commands.
 import * as vscode from 'vscode';
 import { toDisposable } from '../../base/disposable.ts';
+import { describeFailure } from '../../base/errors.ts';
+import { type Client } from '../../core/client/client.ts';
+import { type WindowControls } from '../../core/client/local/localPorts.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { emptyChatHead } from '../../core/frontend/chatHead.ts';
+import { type ActiveEditor } from '../../core/ports/sources.ts';
+import { EditorFocus } from '../sources/editorFocus.ts';
 import { Frontends } from '../../core/frontend/frontends.ts';
+import { PageComposer } from '../../core/frontend/page/pageComposer.ts';
 import { suggestionsFor } from '../../core/frontend/suggestions.ts';
-import { KeepAlive } from '../../core/keepAlive.ts';
-import { Library } from '../../core/library.ts';
+import { type KeepAlive } from '../../core/keepAlive.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { type Handles } from '../../core/tools/handles.ts';
+import { type Wakes } from '../../core/wakes/wakes.ts';
 import { realClock } from '../../node/realClock.ts';
 import { realIds } from '../../node/realIds.ts';
 import { Attention } from '../chat/attention.ts';
-import { HandlesController } from '../chat/backgroundCommands.ts';
 import { Chat } from '../chat/chatController.ts';
 import { ChatView } from '../chat/chatView.ts';
-import { Composing } from '../chat/composing.ts';
-import { createControlsHandlers, openSettings } from '../chat/controls.ts';
-import {
-  type ConversationCommandDeps,
-  conversationCommands,
-  createConversationActions,
-} from '../chat/conversationCommands.ts';
-import { ConversationList } from '../chat/conversationList.ts';
-import { type CompletionsHandlers, type PendingHandlers, type ReviewHandlers } from '../chat/pageHandlers.ts';
-import { TerminalMirrors } from '../chat/terminalMirror.ts';
-import { ForkOrigins, rewind } from '../chat/resending.ts';
-import { TranscriptActions } from '../chat/transcriptActions.ts';
+import { controlsHandlers, openSettings } from '../chat/controls.ts';
+import { conversationCommands, exportConversation } from '../chat/conversationCommands.ts';
+import { ForkOrigins } from '../chat/forkOrigins.ts';
+import { type CompletionsHandlers, type ReviewHandlers } from '../chat/pageHandlers.ts';
+import { contentUri, SNAPSHOT_SCHEME, TranscriptActions } from '../chat/transcriptActions.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
-import { countRules, forgetRules, showRules } from '../consent/alwaysRules.ts';
+import { countRules, showRules } from '../consent/alwaysRules.ts';
 import { AWAITS_APPROVAL, COMMANDS } from '../ids.ts';
+import { RequestDocuments } from '../requests/requestDocuments.ts';
 import { type StatusBar } from '../statusBar.ts';
 import { OpenFolder } from '../workspace/openFolder.ts';
-import { type composeHandles } from './handles.ts';
-import { type composeModels } from './models.ts';
+import { type ChoosingChat } from './models.ts';
 import { type composeStorage } from './storage.ts';
 import { type Window } from './window.ts';
 
-/** The fan-out over all front ends, with the chat as the first of them. */
+/** The fan-out over all front ends, and what the page of the chat shows. */
 export function composeFrontends({ context, logger, held }: Window, model: () => Model) {
   const versions = { version: versionOf(context), hostVersion: vscode.version };
   const all = new Frontends({ clock: realClock, logger });
   const chat = held.add(new ChatFrontend(realClock, emptyChatHead(versions, model()), all.requests));
-  held.add(all.add(chat));
   const notice = (level: 'info' | 'warning', text: string) =>
     chat.notice({ type: 'notice', id: realIds.ulid(), level, text });
   return { all, chat, notice };
@@ -51,51 +49,37 @@ export function composeFrontends({ context, logger, held }: Window, model: () =>
 
 interface ChatParts {
   readonly earshot: Earshot;
+  readonly client: Client;
+  readonly keepAlive: KeepAlive;
   readonly frontends: ReturnType<typeof composeFrontends>;
   readonly storage: ReturnType<typeof composeStorage>;
-  readonly commands: ReturnType<typeof composeHandles>;
+  readonly handles: Handles;
   readonly workspace: Workspace;
   readonly statusBar: StatusBar;
   readonly hub: WindowHub;
-  readonly models: Pick<ReturnType<typeof composeModels>, 'last'>;
+  readonly controls: WindowControls;
+  readonly editor: ActiveEditor;
+  readonly wakes: Wakes;
 }
 
+export type ComposedChat = ReturnType<typeof composeChat>;
+
 export function composeChat({ logger, settings, waiting, held, report }: Window, parts: ChatParts) {
-  const { earshot, workspace, statusBar, models, hub } = parts;
-  const { store, lock, snapshots, draftsOf, memory, views, permissions } = parts.storage;
-  const { handles, supervision } = parts.commands;
-  const { chat: frontend, notice } = parts.frontends;
-  const { requests } = parts.frontends.all;
-  const deps = {
-    clock: realClock,
-    ids: realIds,
-    logger,
-    store,
-    lock,
-    snapshots,
-    workspace,
-    handles,
-    frontend,
-    requests,
-    hub,
-  };
-  const composing = new Composing({ ...deps, draftsOf, t: vscode.l10n.t });
-  const keepAlive = held.add(new KeepAlive({ ...deps, earshot, supervision }));
+  const { earshot, client, workspace, handles, controls, wakes } = parts;
+  const { store, draftsOf, memory, permissions } = parts.storage;
+  const { chat: frontend, all } = parts.frontends;
+  const deps = { clock: realClock, ids: realIds, logger, store, workspace, frontend, client };
+  const composer = new PageComposer({ ...deps, draftsOf, t: vscode.l10n.t });
   const chat = held.add(
     new Chat({
-      ...deps,
-      earshot,
-      settings,
-      waiting,
-      composing,
-      memory,
-      statusBar,
-      keepAlive,
+      ...{ ...parts, ...deps, settings, waiting, composer, memory },
       rulesIn: (conversation) => countRules(permissions, conversation),
-      readDiffs: async (changes) => (await import('../chat/callDiffs.ts')).readDiffs(snapshots, changes),
     }),
   );
-  held.add(permissions.onDidChange(() => chat.refresh()));
+  const { page } = chat;
+  held.add(all.add(page));
+  held.add(permissions.onDidChange(() => page.refresh()));
+  held.add(wakes.onDidChange((conversation) => conversation === chat.shown && page.refresh()));
   let suggested = '';
   const suggest = () => {
     const { model, settings: held } = earshot.choices.of(chat.shown);
@@ -113,124 +97,75 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
   );
   // The model or the mode may have changed.
   held.add(chat.onDidRefresh(suggest));
-  const background = held.add(
-    new HandlesController({
-      ...deps,
-      chat,
-      mirrors: held.add(new TerminalMirrors(report('output could not be shown in a terminal'))),
-      send: (text) => chat.handlers.send({ type: 'send', text }),
-      notice: (text) => notice('info', text),
-      tokensOf: (id) => {
-        // The log of the parent counts a subagent's tokens, and the parent is the shown conversation.
-        const used = chat.shown === undefined ? undefined : earshot.get(chat.shown)?.log.state.usage.usedBySubagent(id);
-        return [...(used?.values() ?? [])].reduce((sum, { input, output }) => sum + input + output, 0) || null;
-      },
+  const focus = held.add(
+    new EditorFocus({
+      editor: parts.editor,
+      workspace,
+      clock: realClock,
+      context: () => earshot.choices.of(chat.shown).settings.editorContext,
+      show: (editor) => frontend.setHead({ editor }),
+      report: report('the active editor could not be shown'),
     }),
   );
-  held.add(new ForkOrigins({ ...deps, earshot, chat }));
-  const controls = createControlsHandlers({
-    frontend,
-    earshot,
-    limits: () => settings.limits,
-    last: models.last,
-    shown: () => chat.shown,
-    refresh: () => chat.refresh(),
-    warn: (text) => notice('warning', text),
-  });
-  const library = new Library(deps, earshot);
-  /** Continues in a fork that ends before this request. */
-  const rewindTo = (conversation: string, request: string) =>
-    rewind({ library, composing, t: vscode.l10n.t, open: (id) => chat.open(id) }, conversation, request);
-  /** Resolves once a conversation is shown. */
-  const restore = () => chat.restore();
-  return {
-    ...deps,
-    library,
-    rewind: rewindTo,
-    earshot,
-    chat,
-    composing,
-    background,
-    controls: controls.handlers,
-    choosing: controls.choosing,
-    restore,
-    keepAlive,
-    views,
-    permissions,
-    folder,
+  held.add(chat.onDidRefresh(() => focus.refresh()));
+  held.add(new ForkOrigins({ ...deps, earshot, handles, chat }));
+  const choosing: ChoosingChat = {
+    current: () => earshot.choices.of(chat.shown).settings.model,
+    choose: async (choice) => {
+      const chosen = await controls.choose(choice, chat.shown);
+      if (!chosen.ok) page.notice('warning', describeFailure(chosen.failure));
+      page.refresh();
+    },
   };
+  return { ...parts, chat, page, composer, choosing, folder };
 }
 
 /** The view with its page, which also shows the review of changes, and the commands on conversations. */
 export function composeView(
   { context, logger, settings, waiting, held, report }: Window,
-  {
-    chat,
-    background,
-    controls,
-    frontend,
-    requests,
-    earshot,
-    keepAlive: _,
-    folder: __,
-    rewind: ___,
-    choosing: ____,
-    views,
-    permissions,
-    ...deps
-  }: ReturnType<typeof composeChat>,
-  others: ReviewHandlers & PendingHandlers & CompletionsHandlers,
+  { chat, page, client, frontends, storage, earshot, workspace, handles }: ComposedChat,
+  others: ReviewHandlers & CompletionsHandlers,
 ) {
+  const { chat: frontend, all } = frontends;
+  const { requests } = all;
+  const { store, snapshots, views, permissions } = storage;
   let isVisible = false;
   /** Publishes which conversation the user can see, for other windows and plugins. */
   const announce = () => views.show(isVisible ? chat.shown : undefined);
   held.add(chat.onDidRefresh(announce));
   held.add(toDisposable(() => views.show(undefined)));
-  const onConversations: ConversationCommandDeps = {
-    ...deps,
-    chat,
-    reveal: () => view.reveal(),
-    showList: () => frontend.reply({ type: 'show_conversations' }),
-    onDidRemove: (id) => {
-      chat.forget(id);
-      void forgetRules(permissions, id).catch(report('the rules of a conversation could not be removed'));
-    },
-  };
-  const actions = createConversationActions(onConversations);
-  const list = new ConversationList({
-    ...deps,
-    logger,
-    frontend,
-    actions,
-    activities: chat.activities,
-    shown: () => chat.shown,
-    open: (id) => chat.open(id),
-  });
   const transcript = held.add(
     new TranscriptActions({
-      ...deps,
-      earshot,
+      ...{ earshot, workspace, handles, snapshots },
       shown: () => chat.shown,
-      open: (id) => chat.open(id),
-      notice: (text) => chat.notice('info', text),
-      reply: (message) => frontend.reply(message),
+      notice: (text) => page.notice('info', text),
+      report: report('output could not be shown in a terminal'),
+    }),
+  );
+  const requestDocuments = held.add(
+    new RequestDocuments({
+      ...{ store, snapshots, workspace, version: versionOf(context) },
+      shown: () => chat.shown,
+      contentOf: (path, hash) => contentUri(SNAPSHOT_SCHEME, path, hash),
     }),
   );
   const view = held.add(
     new ChatView({
       extension: context.extensionUri,
       frontend,
+      page: {
+        handle: (message) => {
+          if (message.type === 'draft') views.typed();
+          return page.handle(message);
+        },
+      },
       handlers: {
         ...chat.handlers,
         ...others,
-        ...background.handlers,
-        ...controls,
-        ...list.handlers,
+        ...controlsHandlers,
         ...transcript.handlers,
-        draft: (message) => {
-          views.typed();
-          return chat.handlers.draft(message);
-        },
+        export: ({ conversation = chat.shown }) =>
+          conversation === undefined ? undefined : exportConversation({ client }, conversation),
       },
       logger,
       onDidChangeVisible: (visible) => {
@@ -239,12 +174,7 @@ export function composeView(
       },
     }),
   );
-  held.add(
-    chat.onDidRefresh(() => {
-      const live = chat.shown === undefined ? undefined : earshot.get(chat.shown);
-      view.setTitle(live?.log.state.summary.title ?? '');
-    }),
-  );
+  held.add(chat.onDidRefresh(({ shown }) => view.setTitle(shown?.state.summary.title ?? '')));
   waiting.isChatVisible = () => view.visible;
   let awaits = false;
   held.add(
@@ -255,7 +185,7 @@ export function composeView(
     }),
   );
   const open = async (id: string) => {
-    await Promise.all([view.reveal(), chat.open(id)]);
+    await Promise.all([view.reveal(), page.open(id)]);
   };
   held.add(
     new Attention({
@@ -273,22 +203,26 @@ export function composeView(
   const commands = {
     [COMMANDS.openChat]: reveal,
     [COMMANDS.newChat]: async () => {
-      await Promise.all([reveal(), chat.newChat()]);
+      await Promise.all([reveal(), page.newChat()]);
     },
-    [COMMANDS.stop]: () => chat.stop(),
+    [COMMANDS.stop]: () => page.stop(),
     [COMMANDS.approve]: async () => {
       if (!view.visible) await reveal();
       frontend.reply({ type: 'approve_first' });
     },
-    [COMMANDS.showRules]: () => showRules({ permissions, store: deps.store }),
-    [COMMANDS.deliverNow]: () => chat.deliverNow(),
+    [COMMANDS.showRules]: () => showRules({ permissions, store }),
+    [COMMANDS.deliverNow]: () => page.deliver(),
     [COMMANDS.openSettings]: openSettings,
     [COMMANDS.openWaiting]: async (id: unknown) => {
-      const waiting = chat.activities.others.find((other) => id === undefined || other.id === id);
+      const waiting = chat.activities.othersThan(chat.shown).find((other) => id === undefined || other.id === id);
       await (waiting === undefined ? reveal() : open(waiting.id));
     },
-    ...conversationCommands(onConversations, actions),
+    ...conversationCommands({
+      ...{ client, store, page, clock: realClock, reveal },
+      showList: () => frontend.reply({ type: 'show_conversations' }),
+    }),
     ...transcript.commands,
+    ...requestDocuments.commands,
   };
   return { view, commands };
 }

@@ -1,14 +1,14 @@
 // Composes the pickers of the composer, and the commands in menus and the lightbulb that use the chat or the model.
 import * as vscode from 'vscode';
-import { type Result } from '../../base/errors.ts';
+import { type Failure, type Result } from '../../base/errors.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
+import { type AttachedResource, type PageComposer } from '../../core/frontend/page/pageComposer.ts';
+import { type PageHost } from '../../core/frontend/page/pageHost.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { realClock } from '../../node/realClock.ts';
-import { type Chat } from '../chat/chatController.ts';
-import { type AttachedResource, type Composing } from '../chat/composing.ts';
 import { type CompletionsHandlers } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { builtInSource, commandSource, promptSource, skillSource } from '../completions/commandSources.ts';
@@ -22,8 +22,8 @@ import { type Window } from './window.ts';
 import { failureMessage } from '../failureMessage.ts';
 
 export interface CompletionParts {
-  readonly chat: Chat;
-  readonly composing: Composing;
+  readonly page: PageHost;
+  readonly composer: PageComposer;
   readonly frontend: ChatFrontend;
   readonly workspace: Workspace;
   readonly userFiles: UserFiles;
@@ -33,22 +33,22 @@ export interface CompletionParts {
 }
 
 export function composeCompletions({ held, report }: Window, parts: CompletionParts) {
-  const { chat, composing, frontend, workspace } = parts;
+  const { page, composer, frontend, workspace } = parts;
   const completions = new Completions(report('suggestions could not be listed'));
-  const notice = (text: string) => chat.notice('info', text);
+  const notice = (text: string) => page.notice('info', text);
   const orNotice = async (attached: Promise<Result<void>>) => {
     const done = await attached;
     if (!done.ok) notice(failureMessage(done.failure));
   };
-  const attachFile = (path: string) => orNotice(composing.attachFile(path));
-  const attachText = ({ name, text }: AttachedText) => orNotice(composing.attachText(name, text));
-  const attachResource = (resource: AttachedResource) => orNotice(composing.attachResource(resource));
+  const attachFile = (path: string) => orNotice(composer.attachFile(path));
+  const attachText = ({ name, text }: AttachedText) => orNotice(composer.attachText(name, text));
+  const attachResource = (resource: AttachedResource) => orNotice(composer.attachResource(resource));
   const deps = { clock: realClock, attachFile, attachText, notice };
   const ofServers = {
     resources: () => parts.resources(),
     attachResource,
-    insert: (text: string) => composing.insert(text),
-    notice,
+    insert: (text: string) => composer.insert(text),
+    showFailure: (failure: Failure) => notice(failureMessage(failure)),
     ask: askForValue,
   };
   const { userFiles } = parts;
@@ -63,7 +63,7 @@ export function composeCompletions({ held, report }: Window, parts: CompletionPa
     },
   };
   const reveal = async () => vscode.commands.executeCommand<void>(`${CHAT_VIEW}.focus`);
-  const send = async (text: string) => chat.handlers.send({ type: 'send', text });
+  const send = (text: string) => page.send(text);
   const commands = {
     ...editorCommands({ reveal, attach: (uri) => attachUri(uri, deps), attachText, send }),
     [COMMANDS.commitMessage]: () => writeCommitMessage(parts.model()),

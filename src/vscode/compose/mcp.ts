@@ -3,16 +3,19 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Earshot } from '../../core/earshot.ts';
 import { type RemoteTasks } from '../../core/ports/processes.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { LoadedServers } from '../../mcp/loadedServers.ts';
 import { type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { type McpServer } from '../../mcp/server.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
+import { type SubscriptionRow } from '../../producers/mcpEvents/mcpEvents.ts';
 import { createKeySet } from '../../storage/keySet.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS, type CommandId, HAS_MCP_SERVERS } from '../ids.ts';
 import { onDidChangeConfiguration, readConfiguration } from '../mcp/configurationFiles.ts';
 import { type McpWindow } from '../mcp/mcpWindow.ts';
+import { isSameRow } from '../mcp/eventRows.ts';
 import { ReportedProblems } from '../mcp/reportedProblems.ts';
 import { type Window } from './window.ts';
 
@@ -23,14 +26,17 @@ export interface ComposedMcp {
   /** Ports that are passed to Earshot. */
   readonly ports: LoadedServers<McpWindow>['ports'];
   readonly tasks: RemoteTasks;
-  /** Call once, when Earshot has been created. */
-  start(earshot: Earshot): void;
   /** Undefined while no server is configured. */
   resources(): ServerResources | undefined;
   close(): Promise<void>;
 }
 
-export function composeMcp(window: Window, workspace: Workspace, notice: (text: string) => void): ComposedMcp {
+export function composeMcp(
+  window: Window,
+  earshot: Earshot,
+  { workspace, snapshots }: { readonly workspace: Workspace; readonly snapshots: Snapshots },
+  notice: (text: string) => void,
+): ComposedMcp {
   const { context, logger, settings, held, report, waiting } = window;
   const memory = createKeySet({
     files: realFileSystem,
@@ -51,16 +57,17 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
         await vscode.commands.executeCommand('setContext', HAS_MCP_SERVERS, servers.length > 0);
         return servers;
       },
-      load: async (earshot) => {
+      load: async () => {
         const [{ McpWindow: Loaded }, { ServerLog: Log }] = await Promise.all([
           import('../mcp/mcpWindow.ts'),
           import('../mcp/serverLog.ts'),
         ]);
-        return new Loaded({ context, logger, settings, memory, earshot, log: new Log(), waiting, notice });
+        return new Loaded({ context, logger, settings, memory, earshot, snapshots, log: new Log(), waiting, notice });
       },
       report: report('MCP servers could not be configured'),
     }),
   );
+  held.add(onDidChangeConfiguration(() => loaded.refresh()));
   const choose = async (target: unknown, title: string): Promise<McpServer | undefined> => {
     const all = loaded.part?.servers.all ?? [];
     const given = all.find((server) => server === target);
@@ -81,6 +88,11 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
     const server = await choose(target, title);
     if (server !== undefined && loaded.part !== undefined) await act(loaded.part, server);
   };
+  const onEvents = (act: (mcp: McpWindow, row: SubscriptionRow) => Promise<void>) => async (target?: unknown) => {
+    const { part } = loaded;
+    const row = part?.servers.all.flatMap(({ name }) => part.events.rows(name)).find((one) => isSameRow(one, target));
+    if (part !== undefined && row !== undefined) await act(part, row);
+  };
   return {
     commands: {
       [COMMANDS.restartServer]: on(vscode.l10n.t('Restart MCP Server'), (mcp, server) => mcp.restart(server)),
@@ -96,13 +108,12 @@ export function composeMcp(window: Window, workspace: Workspace, notice: (text: 
         mcp.forgetInputs(server),
       ),
       [COMMANDS.showServerLog]: () => loaded.part?.log.show(),
+      [COMMANDS.pauseEvents]: onEvents((mcp, row) => mcp.events.setPaused(row, true)),
+      [COMMANDS.resumeEvents]: onEvents((mcp, row) => mcp.events.setPaused(row, false)),
+      [COMMANDS.unsubscribeEvents]: onEvents((mcp, row) => mcp.events.end(row)),
     },
     ports: loaded.ports,
     tasks: loaded.tasks,
-    start: (earshot) => {
-      held.add(onDidChangeConfiguration(() => loaded.refresh()));
-      loaded.start(earshot);
-    },
     resources: () => loaded.part?.servers.resources,
     close: () => loaded.close(),
   };

@@ -22,7 +22,8 @@ export interface ChoosingChat {
   choose(choice: ConversationChoice): Promise<void>;
 }
 
-export function composeModels({ context, logger, settings, held, report }: Window) {
+/** `chat` is called only once the window is composed. */
+export function composeModels({ context, logger, settings, held, report }: Window, chat: () => ChoosingChat) {
   const keys = createApiKeys(context.secrets);
   const memory = openEndpointMemory({ files: realFileSystem, folder: context.globalStorageUri.fsPath, logger });
   const languageModels = held.add(
@@ -32,19 +33,18 @@ export function composeModels({ context, logger, settings, held, report }: Windo
   const { globalState: everywhere, workspaceState: here } = context;
   const last = new LastChoice({ everywhere, here, settings: current });
   const path = vscode.Uri.joinPath(context.extensionUri, 'media', 'models.json').fsPath;
-  const known = new KnownModels({ path, logger });
-  let chat: ChoosingChat | undefined;
+  const known = new KnownModels({ path, logger, store: everywhere });
   const deps: ModelCommandDeps = {
     settings: current,
     keys,
     languageModels,
     known,
     favourites: everywhere,
-    current: () => chat?.current() ?? '',
+    current: () => chat().current(),
     choose: async (model) => {
       // The first model that is chosen at all becomes the default of everything.
       if (settings.current.model === '' && model !== '') await updateSetting('model', model);
-      await chat?.choose({ model });
+      await chat().choose({ model });
     },
     report: report('a message could not be shown'),
   };
@@ -65,10 +65,6 @@ export function composeModels({ context, logger, settings, held, report }: Windo
       lastChoice: () => last.current,
     }),
     last,
-    /** Called once the chat exists. */
-    attach: (to: ChoosingChat) => {
-      chat = to;
-    },
     /** The models that front ends outside the editor can choose from. */
     offered: async () => {
       const { OfferedModels } = await import('../models/offeredModels.ts');

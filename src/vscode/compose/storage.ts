@@ -30,7 +30,7 @@ export function composeStorage({ context, logger, held, report }: Window, worksp
     ids: realIds,
     logger,
     window: vscode.workspace.name ?? 'no folder',
-    captureFirst: captureInProcess(context.asAbsolutePath('dist/firstCapture.cjs')),
+    captureFirst: captureInProcess(context.asAbsolutePath('dist/firstCapture.js')),
   });
   // Late, so that it does not slow down the start.
   held.add(realClock.after(CLEAN_UP_AFTER, () => void cleanUp().catch(report('the clean-up failed'))));

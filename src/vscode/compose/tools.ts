@@ -2,9 +2,10 @@
 import { type Tool } from '../../core/ports/ports.ts';
 import { type SubagentStarter } from '../../core/ports/processes.ts';
 import { type UserFiles } from '../../core/ports/userFiles.ts';
+import { type Wakes } from '../../core/wakes/wakes.ts';
 import { realClock } from '../../node/realClock.ts';
 import { askUserTool } from '../../tools/askUser.ts';
-import { awaitTool } from '../../tools/commands/await.ts';
+import { createAwaitTool } from '../../tools/commands/await.ts';
 import { handleTool } from '../../tools/commands/handle.ts';
 import { runCommandTool } from '../../tools/commands/runCommand.ts';
 import { createRunTaskTool } from '../../tools/commands/runTask.ts';
@@ -13,6 +14,7 @@ import { type ReadPdf } from '../../tools/files/pdfText.ts';
 import { createLoadSkillTool } from '../../tools/loadSkill.ts';
 import { readNotificationsTool } from '../../tools/readNotifications.ts';
 import { createStartAgentTool } from '../../tools/startAgent.ts';
+import { createWakeWhenTool } from '../../tools/wakeWhen.ts';
 import { watchTool } from '../../tools/watch.ts';
 import { type EditorTasks } from '../tasks/editorTasks.ts';
 
@@ -22,18 +24,21 @@ export function composeTools({
   userFiles,
   agents,
   readPdf,
+  wakes,
 }: {
   readonly tasks: EditorTasks;
   readonly ofLanguages: readonly Tool[];
   readonly userFiles: UserFiles;
   readonly agents: SubagentStarter;
   readonly readPdf: ReadPdf;
+  readonly wakes: Wakes;
 }): readonly Tool[] {
   return [
     ...createFileTools(readPdf),
     ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, createLoadSkillTool({ userFiles })],
     ...ofLanguages,
-    ...[handleTool, awaitTool, createStartAgentTool(agents)],
+    ...[handleTool, createAwaitTool({ wakes, clock: realClock }), createStartAgentTool(agents)],
+    createWakeWhenTool({ wakes, clock: realClock }),
     createRunTaskTool({ tasks, clock: realClock }),
   ];
 }

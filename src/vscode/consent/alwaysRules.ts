@@ -1,5 +1,6 @@
 // Lists the user's permanent approvals (*Always*) with what they cover, where and since when, and revokes them.
 import * as vscode from 'vscode';
+import { knownToolLabel, otherToolName } from '../../base/toolLabels.ts';
 import { type AlwaysRule, type Permissions, type Store } from '../../core/ports/storage.ts';
 
 interface RulesDeps {
@@ -13,7 +14,7 @@ export async function showRules({ permissions, store }: RulesDeps): Promise<void
   const titles = new Map(listed.ok ? listed.value.map(({ id, title }) => [id, title]) : []);
   const items = permissions.rules.toReversed().map((rule) => ({
     rule,
-    label: rule.label.replaceAll(/\s+/g, ' '),
+    label: describeCalls(rule),
     description: describeKind(rule),
     detail: [describeScope(rule, titles), describeSince(rule)].join(' · '),
   }));
@@ -41,6 +42,14 @@ export function countRules(permissions: Permissions, conversation: string | unde
 /** Call after the conversation was deleted. */
 export async function forgetRules(permissions: Permissions, conversation: string): Promise<void> {
   for (const rule of permissions.rules) if (rule.conversation === conversation) await permissions.remove(rule);
+}
+
+/** A tool by its name for people; anything else, such as a command, as it is. */
+function describeCalls({ rule, label }: AlwaysRule): string {
+  const known = rule.startsWith('tool:') ? knownToolLabel(label) : undefined;
+  if (known !== undefined) return vscode.l10n.t(known);
+  const isOfServer = rule.startsWith('mcp:') && label.includes('__');
+  return isOfServer ? otherToolName(label) : label.replaceAll(/\s+/g, ' ');
 }
 
 function describeKind({ rule }: AlwaysRule): string {

@@ -13,6 +13,7 @@ import {
   ON_HUB,
   PLUGINS_VIEW,
   PROPOSAL_SCHEME,
+  REQUEST_SCHEME,
 } from '../ids.ts';
 
 interface CommandContribution {
@@ -39,9 +40,16 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.fixProblem]: { title: 'Fix Problem' },
   [COMMANDS.commitMessage]: { title: 'Write Commit Message', icon: 'sparkle' },
   [COMMANDS.applyCode]: { title: 'Apply Code from Chat', icon: 'check', inPalette: false },
+  [COMMANDS.showRequest]: { title: 'Show What the Model Saw' },
+  [COMMANDS.previousRequest]: { title: 'Previous Request', icon: 'arrow-left', inPalette: false },
+  [COMMANDS.nextRequest]: { title: 'Next Request', icon: 'arrow-right', inPalette: false },
+  [COMMANDS.compareRequest]: { title: 'Compare with Previous Request', icon: 'diff', inPalette: false },
+  [COMMANDS.compareKnownFile]: { title: 'Compare File with Now…', icon: 'file', inPalette: false },
+  [COMMANDS.copyBugReport]: { title: 'Copy as Bug Report', icon: 'copy', inPalette: false },
   [COMMANDS.openWalkthrough]: { title: 'Get Started' },
   [COMMANDS.tour]: { title: 'Take the Tour' },
   [COMMANDS.showNotifications]: { title: 'Show Notifications', icon: 'bell' },
+  [COMMANDS.showOverview]: { title: 'Show Notifications Overview', icon: 'graph' },
   [COMMANDS.dismissNotification]: { title: 'Dismiss Notification', icon: 'close', inPalette: false },
   [COMMANDS.clearNotifications]: { title: 'Dismiss All Pending Notifications', icon: 'clear-all' },
   [COMMANDS.muteKind]: { title: 'Mute This Kind…', icon: 'bell-slash' },
@@ -78,6 +86,9 @@ const CONTRIBUTIONS: Readonly<Record<CommandId, CommandContribution>> = {
   [COMMANDS.signOutOfServer]: { title: 'Sign Out of MCP Server', icon: 'sign-out' },
   [COMMANDS.forgetServerInputs]: { title: 'Forget Inputs of MCP Server' },
   [COMMANDS.showServerLog]: { title: 'Show Log of MCP Servers', icon: 'output' },
+  [COMMANDS.pauseEvents]: { title: 'Pause Events', icon: 'debug-pause', inPalette: false },
+  [COMMANDS.resumeEvents]: { title: 'Resume Events', icon: 'play', inPalette: false },
+  [COMMANDS.unsubscribeEvents]: { title: 'Unsubscribe from Events', icon: 'trash', inPalette: false },
   [COMMANDS.runPlugin]: { title: 'Run Plugin…', icon: 'play' },
   [COMMANDS.approvePlugin]: { title: 'Approve Program Plugin…', icon: 'verified' },
   [COMMANDS.stopPlugin]: { title: 'Stop Program Plugin', icon: 'debug-stop' },
@@ -96,6 +107,7 @@ const inPlugins = `view == ${PLUGINS_VIEW}`;
 const inNotifications = `view == ${NOTIFICATIONS_VIEW}`;
 const anyNotification = `${inNotifications} && viewItem =~ /notification/`;
 const pendingNotification = `${inNotifications} && viewItem =~ /pending/`;
+const showsRequest = `resourceScheme == ${REQUEST_SCHEME}`;
 const hasChanges = `resourcePath in ${CHANGED_FILES}`;
 
 interface MenuItem {
@@ -142,6 +154,7 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
       when: `${inNotifications} && ${NOTIFICATIONS_FILTERED}`,
       group: 'navigation@2',
     },
+    { command: COMMANDS.showOverview, when: inNotifications, group: 'navigation@0' },
     { command: COMMANDS.deliverNow, when: inNotifications, group: 'navigation@3' },
     { command: COMMANDS.clearNotifications, when: inNotifications, group: 'navigation@4' },
   ],
@@ -161,6 +174,12 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
     { command: COMMANDS.showServerLog, when: onServer('\\w+'), group: 'inline@4' },
     { command: COMMANDS.signOutOfServer, when: `${inServers} && viewItem =~ / http$/`, group: '1_account@1' },
     { command: COMMANDS.forgetServerInputs, when: onServer('\\w+'), group: '1_account@2' },
+    // Also in the context menu, which the keyboard opens.
+    ...['inline', '1_events'].flatMap((group) => [
+      { command: COMMANDS.pauseEvents, when: `${inServers} && viewItem == events`, group: `${group}@1` },
+      { command: COMMANDS.resumeEvents, when: `${inServers} && viewItem == pausedEvents`, group: `${group}@1` },
+      { command: COMMANDS.unsubscribeEvents, when: `${inServers} && viewItem =~ /events$/i`, group: `${group}@2` },
+    ]),
     { command: COMMANDS.approvePlugin, when: `${inPlugins} && viewItem =~ /not_approved/`, group: 'inline@1' },
     { command: COMMANDS.runPlugin, when: `${inPlugins} && viewItem =~ /stopped|failed/`, group: 'inline@2' },
     { command: COMMANDS.restartPlugin, when: `${inPlugins} && viewItem =~ /running/`, group: 'inline@3' },
@@ -183,6 +202,11 @@ export const menus: Readonly<Record<string, readonly MenuItem[]>> = {
   ],
   'editor/title': [
     { command: COMMANDS.applyCode, when: `resourceScheme == ${PROPOSAL_SCHEME}`, group: 'navigation@1' },
+    { command: COMMANDS.previousRequest, when: showsRequest, group: 'navigation@1' },
+    { command: COMMANDS.nextRequest, when: showsRequest, group: 'navigation@2' },
+    { command: COMMANDS.compareRequest, when: showsRequest, group: 'navigation@3' },
+    { command: COMMANDS.compareKnownFile, when: showsRequest, group: 'navigation@4' },
+    { command: COMMANDS.copyBugReport, when: showsRequest, group: 'navigation@5' },
     { command: COMMANDS.keepFile, when: hasChanges, group: 'navigation@1' },
     { command: COMMANDS.undoFile, when: hasChanges, group: 'navigation@2' },
   ],
@@ -221,6 +245,8 @@ export const keybindings: readonly object[] = [
   },
   { command: COMMANDS.keepChange, key: 'ctrl+alt+k', mac: 'cmd+alt+k', when: `editorTextFocus && ${hasChanges}` },
   { command: COMMANDS.undoChange, key: 'ctrl+alt+u', mac: 'cmd+alt+u', when: `editorTextFocus && ${hasChanges}` },
+  { command: COMMANDS.previousRequest, key: 'alt+left', when: showsRequest },
+  { command: COMMANDS.nextRequest, key: 'alt+right', when: showsRequest },
   { command: COMMANDS.sendSelection, key: 'ctrl+alt+a', mac: 'cmd+alt+a', when: 'editorHasSelection' },
 ];
 

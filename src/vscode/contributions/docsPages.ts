@@ -57,7 +57,15 @@ const AUDIENCES: Readonly<Record<KindDescription['audience'], string>> = {
   owner: 'the conversation that started the command',
   server: 'conversations that use the server',
   itself: 'the conversation itself',
+  asked: 'the conversation that asked for it',
   messages: 'agents that are addressed or subscribed',
+  author: 'the conversation that made or pushed the commit',
+};
+
+const WAKES: Readonly<Record<NonNullable<KindDescription['wakes']>, string>> = {
+  always: 'yes',
+  asked: 'if it was asked for',
+  own: 'for its own commit',
 };
 
 const BEGIN = '<!-- kinds -->';
@@ -67,8 +75,8 @@ const END = '<!-- /kinds -->';
 export function withKinds(page: string): string {
   const [before, rest] = [page.slice(0, page.indexOf(BEGIN)), page.slice(page.indexOf(END))];
   const rows = Object.entries<KindDescription>(KINDS).map(
-    ([kind, { level, audience, description }]) =>
-      `| \`${kind}\` | ${level} | ${oneLine(description)} | ${AUDIENCES[audience]} |`,
+    ([kind, { level, audience, description, wakes }]) =>
+      `| \`${kind}\` | ${level} | ${oneLine(description)} | ${AUDIENCES[audience]} | ${wakes === undefined ? 'no' : WAKES[wakes]} |`,
   );
-  return `${before}${BEGIN}\n| kind | level | what happened | who is notified |\n|---|---|---|---|\n${rows.join('\n')}\n${rest}`;
+  return `${before}${BEGIN}\n| kind | level | what happened | who is notified | wakes |\n|---|---|---|---|---|\n${rows.join('\n')}\n${rest}`;
 }

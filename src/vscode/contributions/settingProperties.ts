@@ -29,6 +29,17 @@ const PRODUCERS: Readonly<Record<(typeof PRODUCER_NAMES)[number], string>> = {
   budget: 'Usage of the context window, and rate limits of the endpoint.',
   config: 'Model, tools, mode and instruction files.',
   messages: 'Messages of other agents on the hub.',
+  wakes: 'Timers and conditions of the model.',
+  lines: 'Lines that the model waits for, of its background commands and of files that grow.',
+  scripts: 'Lines that scripts send with earshot-notify.',
+  focus: 'The active editor and its selection.',
+  forge: 'CI, reviews and pull requests of commits that a conversation pushed.',
+  debug: 'Exceptions, stops and ends of debugged programs.',
+  ports: 'Ports on which background commands listen.',
+  tests: 'Test reports that `earshot.tests.reports` names.',
+  notebooks: 'Cells of notebooks that fail.',
+  dependencies: 'Packages of lock files.',
+  devservers: 'Dev servers (Vite, webpack, Next.js) of background commands.',
 };
 
 /** One entry of `earshot.plugins.programs`. */
@@ -117,7 +128,9 @@ export function kindProperties(): object {
         properties: {
           enable: toggle(`Off: no ${source} notifications are delivered.`),
           ...Object.fromEntries(
-            kinds.filter((kind) => kind.source === source).map(({ name, description }) => [name, toggle(description)]),
+            kinds
+              .filter((kind) => kind.source === source && kind.name !== '*')
+              .map(({ name, description }) => [name, toggle(description)]),
           ),
         },
         additionalProperties: { type: 'boolean' },
@@ -168,6 +181,14 @@ function describeToolKind(name: string): string {
 function toggle(description: string): object {
   return { type: 'boolean', default: true, description };
 }
+
+/** What each way to ask a forge means. */
+export const FORGE_WAYS = [
+  'Ask when a conversation has pushed a commit for the first time.',
+  'Off. Nothing is asked.',
+  'With the GitHub CLI (`gh`) or the GitLab CLI (`glab`) that you are signed in to.',
+  'With the GitHub account of VS Code, for github.com. GitLab needs `glab`.',
+];
 
 /** JSON Schema as VS Code understands it. */
 export function schemaOf(name: SettingName): object {

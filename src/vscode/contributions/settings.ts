@@ -10,6 +10,7 @@ import {
   producerProperties,
   schemaOf,
   toolProperties,
+  FORGE_WAYS,
 } from './settingProperties.ts';
 import { SECTIONS, sectionOf } from './settingSections.ts';
 
@@ -24,6 +25,11 @@ interface SettingContribution {
   readonly schema?: object;
 }
 
+/** It goes with the user to a remote machine, whose settings may replace it. Values of a workspace are ignored. */
+const FOLLOWS_USER = { scope: 'window', restricted: true } as const;
+/** It stays on the machine: in a remote window the remote machine's settings count. */
+const OWN_MACHINE = { scope: 'machine', restricted: true } as const;
+
 /** In the order of the Settings editor, within each section. A setting without an entry does not compile. */
 const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
   model: {
@@ -32,15 +38,13 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
       'Model of new conversations: `<id>/<model>` for a provider of `#earshot.providers#`, a name that the endpoint in `#earshot.baseUrl#` knows, or `vscode:vendor/id` for a model of VS Code. Empty: the built-in **Guide**, which works offline and uses no AI. *Earshot: Choose Model* chooses for the conversation that is shown, and for new ones. A workspace can choose only a model of `#earshot.models#` in your user settings.',
   },
   providers: {
-    scope: 'machine',
-    restricted: true,
+    ...FOLLOWS_USER,
     markdownDescription:
       'Providers of models, by an id of your choice: `{"work": {"name": "Work", "api": "responses", "baseUrl": "https://models.example/v1", "headers": {"x-team": "tea"}, "models": ["gpt-6-sol"]}}`. `api` is `chat`, `responses` or `messages`; without it Earshot chooses by the host. `headers` are sent only to this provider. `models` are offered if it does not list its own. *Earshot: Choose Model* adds well-known providers, *Earshot: Set API Key* stores their keys; a key is also read from the environment variable `EARSHOT_API_KEY_<ID>`. Only read from user settings.',
     schema: { type: 'object', additionalProperties: PROVIDER },
   },
   baseUrl: {
-    scope: 'machine',
-    restricted: true,
+    ...FOLLOWS_USER,
     markdownDescription:
       'Address of an endpoint without an entry in `#earshot.providers#`, for example `http://127.0.0.1:11434/v1`. Set the API key with *Earshot: Set API Key* or in the environment variable `EARSHOT_API_KEY` (for OpenAI also `OPENAI_API_KEY`); it is never read from the settings.',
     schema: { type: 'string' },
@@ -89,8 +93,7 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
       'Seconds without any data from the endpoint after which a request is aborted. A local model may need a long time for its first token.',
   },
   'approvals.mode': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Which tool calls run without approval, in conversations in which you have not chosen it below the composer. Files outside the workspace and protected files (`.git`, `.vscode`, `.env`, keys, files listed in `.earshotignore`) need approval in every mode, and so does a command line whose effects Earshot cannot determine. Earshot cannot see aliases, shell functions or what programs do internally. Except in the first and the last mode, your *Always* rules allow more: [manage them](command:earshot.showRules).',
     enumDescriptions: [
@@ -101,10 +104,18 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     ],
   },
   'approvals.commands': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Commands that run without approval, compared word by word: `git status` allows exactly that, `npm test *` also allows more arguments. Command lines are parsed for the shell that runs them (sh, bash, zsh, fish, PowerShell, cmd). A line with several commands, substitutions or redirections always needs approval, and so does every line for any other shell. The list does not count while every tool call needs approval (`#earshot.approvals.mode#`).',
+  },
+  'approvals.outsideText': {
+    ...OWN_MACHINE,
+    markdownDescription:
+      'Whether you are asked for calls with text from outside. Approvals mark text that stands word for word in a page, a result of an MCP server, a message, a notification or a file outside the workspace, and that neither you nor a file of the workspace has.',
+    enumDescriptions: [
+      'If such a text is a command, an address or a path outside the workspace, the call needs approval in every mode.',
+      'Such text is only marked where approval is needed anyway.',
+    ],
   },
   'agents.depth': {
     scope: 'window',
@@ -206,10 +217,14 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
       'Values that servers in `#earshot.mcp.servers#` use as `${input:id}`. You are asked for them once; they are kept in the secret storage: `[{"type": "promptString", "id": "token", "description": "Access token", "password": true}]`.',
   },
   'mcp.trustedReadOnly': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Names of MCP servers whose read-only hints you trust: tools that such a server marks as read-only are treated like reading a file, in `#earshot.approvals.mode#` and in Plan mode. Tools of other servers are treated like commands, whatever the servers say.',
+  },
+  'mcp.events': {
+    ...OWN_MACHINE,
+    markdownDescription:
+      'Events of MCP servers to which conversations are subscribed: `[{"server": "github", "event": "issue.updated", "arguments": {"repository": "me/app"}, "wake": true, "conversations": "new"}]`. With `"wake": true` an event may start a turn without you, in each conversation at most 50 times within 7 days. `"conversations"` is `"all"` (default: every open one) or `"new"`. The model itself subscribes with the tool `subscribe_events`, after your approval.',
   },
   'mcp.timeout': {
     scope: 'window',
@@ -236,10 +251,46 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     enumDescriptions: ['The tool call is rejected.', 'The tool call is approved.'],
   },
   'webChat.allowedHosts': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Hosts by which the web chat may be reached besides `localhost`, such as the name of a tunnel or a proxy: `name` or `name:port`. The host by which VS Code forwards its port is always allowed.',
+  },
+  'scripts.wake': {
+    ...OWN_MACHINE,
+    markdownDescription:
+      'Let every script wake the model with `earshot-notify --wake`. Off: only background commands of the conversation itself can, since you approved them.',
+  },
+  'scripts.post': {
+    ...OWN_MACHINE,
+    markdownDescription:
+      'Accept lines by HTTP: `POST /notify` on the address of the web chat, with the token in `~/.earshot/notify-token`, which allows nothing else.',
+  },
+  forge: {
+    scope: 'window',
+    restricted: true,
+    markdownDescription:
+      'How Earshot asks GitHub or GitLab for CI results, reviews and the state of pull requests of commits that a conversation has pushed, so that the conversation gets them. Nothing is asked before you have chosen. A workspace can only switch it off.',
+    enumDescriptions: FORGE_WAYS,
+  },
+  'debug.locals': {
+    ...OWN_MACHINE,
+    markdownDescription:
+      'Shows the model the local variables of the innermost frame in the workspace when a debugged program stops: at most 12, each cut after 120 characters, without values that look like secrets. Nothing is evaluated.',
+  },
+  'tests.reports': {
+    scope: 'resource',
+    markdownDescription:
+      'Reports that test runners of the project write, as glob patterns relative to the workspace: `["reports/junit.xml", "**/test-results.json"]`. JUnit XML and the JSON of Vitest and Jest are read, up to 16 MB. The model is notified of what changed since the run before.',
+  },
+  editorContext: {
+    scope: 'window',
+    markdownDescription:
+      'What a new conversation is told about the active editor with each of your messages, once for each state. The chip above the composer shows it and changes it for the conversation.',
+    enumDescriptions: [
+      'Nothing.',
+      'The name of the file and the numbers of the selected lines.',
+      'The selected text too, if it has at most 60 lines.',
+    ],
   },
   'handles.afterTurn': {
     scope: 'window',
@@ -270,21 +321,18 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
     schema: { type: 'string' },
   },
   'hub.port': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'First port that the hub tries for WebSocket clients, on 127.0.0.1 only; if it is taken, the next free one. The address and its access token are in `hub.json` in the folder of the hub.',
   },
   'hub.identity': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Agent that represents programs which connect to the hub without registering: `name`, `name:role` or `name:role:module`. Empty: such programs are refused.',
     schema: { type: 'string' },
   },
   'hub.allowedOrigins': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Origins of web pages that may connect to the hub, for example `http://localhost:3000`. They need the access token too. Programs that send no origin are not affected.',
   },
@@ -294,26 +342,22 @@ const CONTRIBUTIONS: Readonly<Record<SettingName, SettingContribution>> = {
       'Seconds for which background commands keep running when their window is gone. After a reload or a crash the window reattaches to them; otherwise they are stopped with all their child processes.',
   },
   'hub.server': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Address of a NATS server with JetStream that joins the agents of several machines, for example `nats://nats.example.com:4222`, or `tls://…` for an encrypted connection. Needs `#earshot.hub.name#`. Empty: the agents of this machine only.',
   },
   'hub.name': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Name shared by all joined machines: the same on each of them, 1 to 32 characters of `a-z`, `0-9`, `_` and `-`. Without it `#earshot.hub.server#` is not used.',
   },
   'hub.machine': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Name of this machine among those joined by `#earshot.hub.server#`, 1 to 32 characters of `a-z`, `0-9`, `_` and `-`. Empty: its host name.',
   },
   'hub.credentials': {
-    scope: 'machine',
-    restricted: true,
+    ...OWN_MACHINE,
     markdownDescription:
       'Path of the file with the credentials of this machine’s NATS user: a creds file or an NKEY seed, readable only by you (mode 0600).',
   },

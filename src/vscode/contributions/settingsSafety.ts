@@ -21,9 +21,11 @@ const EFFECTS: Readonly<Record<SettingName, string>> = {
   idleTimeout: 'Aborts requests early, which are then repeated at your cost.',
   'approvals.mode': 'Runs calls without asking.',
   'approvals.commands': 'Runs commands without asking.',
+  'approvals.outsideText': 'Runs calls with text from outside without asking.',
   'mcp.servers': 'Starts programs and opens connections.',
   'mcp.inputs': 'Runs commands of the editor for values of MCP servers.',
   'mcp.trustedReadOnly': 'Runs tools of an MCP server without asking.',
+  'mcp.events': 'Shows events of MCP servers to the model, and lets them start turns.',
   'mcp.timeout': 'Lets calls of MCP tools fail early or wait up to an hour.',
   'handles.afterTurn': 'Keeps background commands running.',
   'handles.ownerTimeout': 'Keeps commands of a closed window running.',
@@ -52,6 +54,12 @@ const EFFECTS: Readonly<Record<SettingName, string>> = {
   'plugins.respondTimeout': 'Lets the fallback answer before you can.',
   'plugins.respondFallback': 'Answers approvals for you.',
   'webChat.allowedHosts': 'Lets other hosts open the web chat.',
+  'scripts.wake': 'Lets every script of this account wake the model, which uses tokens.',
+  'scripts.post': 'Lets programs that have its token send lines to the model.',
+  forge: 'Asks GitHub or GitLab in your name for the results of pushed commits; logs and comments go to the model.',
+  'debug.locals': 'Sends values of variables of debugged programs to the endpoint.',
+  'tests.reports': 'Notifies of failed tests by what files of the workspace say.',
+  editorContext: 'Sends the name of the active file and, if you choose that, the selected text to the model.',
 };
 
 /** What becomes of a value in the workspace’s settings, by the rule of the setting. */

@@ -1,4 +1,5 @@
 // Reads agents and threads of the hub for the Agents view, and adds the state of this window's conversations.
+import { defined } from '../../base/json/defined.ts';
 import { type Notification } from '../../protocol/notification.ts';
 import { type HubMessage, type HubThread, type ListedHubAgent } from '../../protocol/hubMethods.ts';
 import {
@@ -70,10 +71,7 @@ export async function readAgents(agent: UserAgent, wanted: string | null, live: 
       thread === undefined
         ? null
         : { id: thread.thread_id, messages: messages.map((one) => viewMessage(one, me, live)) },
-    machines:
-      server === undefined
-        ? null
-        : { state: server.state, ...(server.error !== undefined && { error: server.error }), notSent, full },
+    machines: server === undefined ? null : { state: server.state, ...defined({ error: server.error }), notSent, full },
   };
 }
 
@@ -93,12 +91,12 @@ function viewAgents(agents: readonly ListedHubAgent[], me: string, live: LiveAge
       role,
       display: own?.title ?? display,
       kind: kindOf(row, me, own !== undefined),
-      ...(machine !== undefined && { machine }),
+      ...defined({ machine }),
       live: row.live,
       lastSeen,
-      ...(waiting !== undefined && { unread: waiting }),
+      ...defined({ unread: waiting }),
       ...(own && { conversation: own.conversation }),
-      ...(own?.activity !== undefined && { activity: own.activity }),
+      ...defined({ activity: own?.activity }),
       ...(own?.parent !== undefined && { subagent: { of: names.get(own.parent) ?? '' } }),
     };
   });
@@ -160,7 +158,7 @@ function viewMessage(message: HubMessage, me: string, live: LiveAgents): AgentMe
   return {
     id,
     author: author.name,
-    ...(author.machine !== undefined && { machine: author.machine }),
+    ...defined({ machine: author.machine }),
     own: author.agent_id === me && author.machine === undefined,
     format: body.format,
     text: content.length > LONGEST_TEXT ? `${content.slice(0, LONGEST_TEXT)}…` : content,

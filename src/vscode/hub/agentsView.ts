@@ -1,5 +1,4 @@
 // The Agents view: serves its page, reads the hub as the user while it is visible, and sends what the user writes.
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { Sequence } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
@@ -8,14 +7,13 @@ import { describeError } from '../../base/errors.ts';
 import { type Event } from '../../base/emitter.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type UserAgent } from '../../hub/agents/userAgent.ts';
-import { describeIssue } from '../../protocol/describeIssue.ts';
 import {
   type AgentsState,
   type FromAgentsPage,
   fromAgentsPageSchema,
   type ToAgentsPage,
 } from '../../protocol/page/agentsView.ts';
-import { pageHtml } from '../chat/pageHtml.ts';
+import { postTo, servePage } from '../pageView.ts';
 import { type LiveAgents, readAgents } from './agentRows.ts';
 
 /** The hub has no event for agents that connect or disconnect, so it is polled. */
@@ -57,20 +55,12 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   resolveWebviewView(view: vscode.WebviewView): void {
     const { extension, logger, hub, onDidChangeLive } = this.#deps;
     this.#held?.dispose();
-    const held = new DisposableStore();
+    const held = servePage(view, {
+      ...{ page: 'agents', extension, logger, schema: fromAgentsPageSchema },
+      handle: (message) => this.#handle(message),
+    });
     this.#held = held;
     this.#view = view;
-    view.webview.options = {
-      enableScripts: true,
-      localResourceRoots: [vscode.Uri.joinPath(extension, 'dist', 'webview'), vscode.Uri.joinPath(extension, 'media')],
-    };
-    held.add(
-      view.webview.onDidReceiveMessage((message: unknown) => {
-        const parsed = fromAgentsPageSchema.safeParse(message);
-        if (!parsed.success) logger.warn(`the Agents view sent an invalid message: ${describeIssue(parsed.error)}`);
-        else void this.#handle(parsed.data).catch((error: unknown) => logger.error('the Agents view failed', error));
-      }),
-    );
     held.add(hub.onDidChange(() => this.#refreshSoon()));
     held.add(onDidChangeLive(() => this.#refreshSoon()));
     held.add(view.onDidChangeVisibility(() => this.#refreshSoon()));
@@ -82,14 +72,6 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
         held.dispose();
       }),
     );
-    view.webview.html = pageHtml({
-      page: 'agents',
-      source: view.webview.cspSource,
-      nonce: randomBytes(18).toString('base64'),
-      language: vscode.env.language,
-      bundle: vscode.l10n.bundle ?? {},
-      uri: (...path) => view.webview.asWebviewUri(vscode.Uri.joinPath(extension, ...path)).toString(),
-    });
   }
 
   dispose(): void {
@@ -190,9 +172,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   }
 
   #post(message: ToAgentsPage): void {
-    void Promise.resolve(this.#view?.webview.postMessage(message)).catch((error: unknown) =>
-      this.#deps.logger.error('the Agents view cannot be reached', error),
-    );
+    postTo(this.#view, message, this.#deps.logger);
   }
 }
 

@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Clock, type Logger, type Producer, type Tool } from '../../core/ports/ports.ts';
-import { type ReportedProblems } from '../../core/ports/problems.ts';
+import { type Problems, type ReportedProblems } from '../../core/ports/problems.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../../producers/diagnostics/diagnostics.ts';
 import { createFetchUrlTool } from '../../tools/fetchUrl.ts';
@@ -20,6 +20,8 @@ export interface LanguageTools extends Disposable {
   readonly tools: readonly Tool[];
   readonly producer: Producer;
   readonly problems: ReportedProblems;
+  /** The diagnostics as the editor has them. */
+  readonly source: Problems;
 }
 
 export function createLanguageTools(deps: {
@@ -41,6 +43,7 @@ export function createLanguageTools(deps: {
     ],
     producer: diagnostics,
     problems: diagnostics,
+    source: problems,
     dispose: () => {
       fixes.dispose();
       problems.dispose();

@@ -1,11 +1,14 @@
 // The commands that install and remove notifications for other agents: choose the agent, show the change, write it.
 import { homedir } from 'node:os';
-import { basename, delimiter, join } from 'node:path';
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { ignore } from '../../base/async.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Failure, succeeded } from '../../base/errors.ts';
-import { realFileSystem } from '../../node/files/fileSystem.ts';
-import { AGENT_NAMES, type HookChange, HookInstaller, type HookTarget } from '../../plugins/hook/hookInstaller.ts';
+import { nodeCommand } from '../../node/scripts/nodeCommand.ts';
+import { type EarsProgram, offerEarsProgram, readEarsProgram } from '../../plugins/client/ears.ts';
+import { type HookChange, HookInstaller } from '../../plugins/hook/hookInstaller.ts';
+import { AGENT_NAMES, type HookTarget } from '../../plugins/hook/hookTargets.ts';
 import { workspaceFolder } from '../plugins/windowListening.ts';
 import { previewName } from './previewName.ts';
 import { failureMessage } from '../failureMessage.ts';
@@ -37,6 +40,7 @@ export class InstallCommands implements Disposable {
     const change = target && (await this.#change(installer, target, 'install'));
     if (target === undefined || change === undefined) return;
     await this.#deps.approveListen(target.agent);
+    await offerEarsProgram(this.#ears);
     const name = AGENT_NAMES[target.agent];
     const done = changesNothing(change)
       ? vscode.l10n.t('Notifications for {0} are installed already.', name)
@@ -62,10 +66,16 @@ export class InstallCommands implements Disposable {
   /** Replaces the installed program after an update of the extension. */
   async refresh(): Promise<void> {
     await (await this.#installer()).refreshProgram();
+    if ((await readEarsProgram()) !== undefined) await offerEarsProgram(this.#ears);
   }
 
   dispose(): void {
     this.#provider.dispose();
+  }
+
+  /** What hooks start when no window is open. */
+  get #ears(): EarsProgram {
+    return { node: process.execPath, program: this.#deps.context.asAbsolutePath('dist/ears.js') };
   }
 
   async #installer(): Promise<HookInstaller> {
@@ -140,7 +150,7 @@ function showFailure(failure: Failure, file: string): void {
     if (chosen === open) await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(file));
   };
   // The editor itself reports a file that cannot be opened.
-  void show().catch(() => undefined);
+  void show().catch(ignore);
 }
 
 /** What a user must do before the agent runs the hook. */
@@ -182,13 +192,4 @@ async function choose(
   });
   const placeHolder = vscode.l10n.t('Choose the agent and where it gets notifications');
   return (await vscode.window.showQuickPick(items, { title, placeHolder, matchOnDetail: true }))?.target;
-}
-
-/** How a shell's command line calls Node: `node` if it is on the PATH or on Windows, otherwise the editor's own. */
-async function nodeCommand(): Promise<string> {
-  const windows = process.platform === 'win32';
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter((one) => one !== '')) {
-    if ((await realFileSystem.stat(join(folder, windows ? 'node.exe' : 'node'))) !== undefined) return 'node';
-  }
-  return windows ? 'node' : `ELECTRON_RUN_AS_NODE=1 ${JSON.stringify(process.execPath)}`;
 }

@@ -1,5 +1,6 @@
 // Finds the configuration of MCP servers: settings, the profile's mcp.json, and the files of the workspace.
 import * as vscode from 'vscode';
+import { ignore } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type FileSystem } from '../../node/files/fileSystem.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
@@ -64,7 +65,7 @@ function ofSettings(scope: 'user' | 'workspace', values: { servers: unknown; inp
 }
 
 async function readProfile({ files, profileFile }: ConfigurationFilesDeps): Promise<ReadConfiguration> {
-  const bytes = await files.read(profileFile).catch(() => undefined);
+  const bytes = await files.read(profileFile).catch(ignore);
   if (bytes === undefined || bytes.length > MOST_CONFIG_BYTES) return { servers: [], problems: [] };
   const source = { label: 'the profile’s mcp.json', workspace: false, folder: firstFolder() };
   return readConfigText(Buffer.from(bytes).toString('utf8'), source);

@@ -10,19 +10,25 @@ import { LIMITS } from '../../mcp/session/sessionPort.ts';
 import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
+import { McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
 import { type KeySet } from '../../storage/keySet.ts';
 import { type Earshot } from '../../core/earshot.ts';
+import { type Snapshots } from '../../core/ports/storage.ts';
 import { userSetting } from '../configuration.ts';
 import { type Output } from '../output.ts';
 import { workspaceRoots } from '../plugins/windowListening.ts';
 import { type SettingsReader } from '../settings.ts';
 import { showPassing } from '../passingMessage.ts';
-import { type WaitingApprovals } from '../waitingApprovals.ts';
-import { serverQuestion, serverSubject } from './approveServer.ts';
-import { forgetInputs, inputValue } from './serverInputs.ts';
+import { type WaitingApprovals, type ApprovalQuestion } from '../waitingApprovals.ts';
 import { type ServerLog } from './serverLog.ts';
 import { ServersView } from './serversView.ts';
 import { createSignIn, serverSecrets, signOut } from './signInWindow.ts';
+import { type ConfiguredServer } from '../../mcp/config/configuration.ts';
+import { type LaunchProof } from '../../mcp/config/launch.ts';
+import { describePins } from '../approvalTexts.ts';
+import { Sequence } from '../../base/async.ts';
+import { defined } from '../../base/json/defined.ts';
+import { type ServerInput } from '../../protocol/outside/mcp.ts';
 
 export interface McpWindowDeps {
   readonly context: vscode.ExtensionContext;
@@ -30,6 +36,7 @@ export interface McpWindowDeps {
   readonly settings: SettingsReader;
   readonly memory: KeySet;
   readonly earshot: Earshot;
+  readonly snapshots: Snapshots;
   /** Disposed of with the window. */
   readonly log: ServerLog;
   readonly waiting: WaitingApprovals;
@@ -38,6 +45,7 @@ export interface McpWindowDeps {
 
 export class McpWindow implements Disposable {
   readonly servers: McpServers;
+  readonly events: McpEvents;
   readonly log: ServerLog;
   readonly #deps: McpWindowDeps;
   readonly #held = new DisposableStore();
@@ -53,8 +61,13 @@ export class McpWindow implements Disposable {
     const { logger, earshot, settings } = deps;
     const report = (error: unknown) => logger.error('an MCP server could not be managed', error);
     this.servers = this.#held.add(new McpServers(this.#host()));
-    this.#held.add(new ServersView(this.servers, report));
-    this.#held.add(earshot.producers.register(createMcpProducer({ source: this.servers, clock: realClock, logger })));
+    const source = this.servers;
+    const events = { source, snapshots: deps.snapshots, clock: realClock, logger, settings: () => settings.current };
+    this.events = this.#held.add(new McpEvents(events));
+    this.#held.add(new ServersView(this.servers, this.events, report));
+    const producer = createMcpProducer({ source, events: this.events, clock: realClock, logger });
+    this.#held.add(earshot.producers.register(producer));
+    this.#held.add(settings.onDidChange(() => this.events.refresh()));
     this.#held.add(this.servers.onDidChangeRows(() => this.#noticeChanges()));
     this.#held.add(settings.onDidChange(() => this.servers.reconsider()));
     this.#held.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.servers.reconsider()));
@@ -191,4 +204,103 @@ function settingText(name: string): string | undefined {
 function versionOf(context: vscode.ExtensionContext): string {
   const { version } = context.extension.packageJSON as { version?: unknown };
   return typeof version === 'string' ? version : '0';
+}
+
+/** `changed`: an earlier form of the server was approved. */
+function serverQuestion(server: ConfiguredServer, proof: LaunchProof, changed: boolean): ApprovalQuestion {
+  const { name, source } = server;
+  return {
+    subject: serverSubject(name),
+    name: vscode.l10n.t('the MCP server “{0}”', name),
+    waiting: vscode.l10n.t('The MCP server “{0}” is not running: it needs your approval.', name),
+    announcement: announce(server, changed),
+    question: vscode.l10n.t('Start the MCP server “{0}”?', name),
+    detail: [
+      vscode.l10n.t('{0} configures it. It can do whatever you can do on this machine.', source.label),
+      ...(changed ? [vscode.l10n.t('It has changed since you approved it.')] : []),
+      '',
+      proof.command,
+      ...proof.details,
+      ...describePins(proof.files, proof.unpinned).map((paragraph) => `\n${paragraph}`),
+    ].join('\n'),
+    approve: vscode.l10n.t('Start Server'),
+  };
+}
+
+function serverSubject(name: string): string {
+  return `mcp ${name}`;
+}
+
+function announce({ name, source }: ConfiguredServer, changed: boolean): string {
+  if (changed) {
+    return vscode.l10n.t('The MCP server “{0}” in {1} has changed since you approved it.', name, source.label);
+  }
+  return source.workspace
+    ? vscode.l10n.t(
+        'This workspace configures the MCP server “{0}” in {1}. It starts only after your approval.',
+        name,
+        source.label,
+      )
+    : vscode.l10n.t(
+        'The MCP server “{0}” in {1} would run code of this workspace. It starts only after your approval.',
+        name,
+        source.label,
+      );
+}
+
+/** Undefined: the user entered none. `kept` gets each value, so that it can be masked in the log. */
+async function inputValue(
+  secrets: vscode.SecretStorage,
+  server: ConfiguredServer,
+  id: string,
+  kept: (value: string) => void,
+): Promise<string | undefined> {
+  const input = server.inputs.find((one) => one.id === id);
+  if (input === undefined) return undefined;
+  const key = secretName(server, id);
+  const stored = input.type === 'command' ? undefined : await secrets.get(key);
+  const value = stored ?? (await questions.run(() => ask(server, input)));
+  if (value === undefined) return undefined;
+  kept(value);
+  if (stored === undefined && input.type !== 'command') await secrets.store(key, value);
+  return value;
+}
+
+async function forgetInputs(secrets: vscode.SecretStorage, server: ConfiguredServer): Promise<void> {
+  for (const { id } of server.inputs) await secrets.delete(secretName(server, id));
+}
+
+/** Contains the place of the configuration: another workspace with the same id does not get the value. */
+function secretName({ source, name }: ConfiguredServer, id: string): string {
+  return `earshot.mcp.input:${source.folder ?? ''}:${source.label}:${name}:${id}`;
+}
+
+/** VS Code shows one input box at a time; a second one would cancel the first. */
+const questions = new Sequence();
+
+async function ask({ name }: ConfiguredServer, input: ServerInput): Promise<string | undefined> {
+  const title = vscode.l10n.t('MCP server {0}: {1}', name, input.id);
+  switch (input.type) {
+    case 'promptString':
+      return vscode.window.showInputBox({
+        title,
+        prompt: input.description ?? '',
+        password: input.password === true,
+        ignoreFocusOut: true,
+        ...defined({ value: input.default }),
+      });
+    case 'pickString': {
+      const options = input.options.map((one) => (typeof one === 'string' ? { label: one, value: one } : one));
+      const chosen = await vscode.window.showQuickPick(options, {
+        title,
+        placeHolder: input.description ?? '',
+        ignoreFocusOut: true,
+      });
+      return chosen?.value;
+    }
+    case 'command': {
+      const result: unknown = await vscode.commands.executeCommand(input.command, input.args);
+      return typeof result === 'string' ? result : undefined;
+    }
+  }
 }

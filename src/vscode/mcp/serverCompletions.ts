@@ -1,8 +1,8 @@
 // Entries of the chat's pickers that come from MCP servers: resources for `@`, prompts for `/`.
+import { type Failure } from '../../base/errors.ts';
 import { type ReadResource } from '../../mcp/resources/readResource.ts';
 import { type OfServer, type ServerResources } from '../../mcp/resources/serverResources.ts';
 import { bestMatches, type Completion, type CompletionSource } from '../completions/completions.ts';
-import { failureMessage } from '../failureMessage.ts';
 
 const MOST_OF_A_KIND = 15;
 const MOST_DETAIL = 200;
@@ -22,7 +22,7 @@ export interface ServerSourcesDeps {
   attachResource(resource: ReadResource): Promise<void>;
   /** Puts text into the composer: the user reads what a server wrote before it is sent. */
   insert(text: string): Promise<void>;
-  notice(text: string): void;
+  showFailure(failure: Failure): void;
   /** Undefined: the user cancelled. */
   ask(value: AskedValue): Promise<string | undefined>;
 }
@@ -31,7 +31,7 @@ export function serverSources(deps: ServerSourcesDeps): readonly CompletionSourc
   return [resourceSource(deps), promptSource(deps)];
 }
 
-function resourceSource({ resources, attachResource, notice, ask }: ServerSourcesDeps): CompletionSource {
+function resourceSource({ resources, attachResource, showFailure, ask }: ServerSourcesDeps): CompletionSource {
   return {
     name: 'mcp resources',
     trigger: '@',
@@ -50,12 +50,12 @@ function resourceSource({ resources, attachResource, notice, ask }: ServerSource
       if (names !== undefined && values === undefined) return;
       const read = await resources()?.read(server, uri, values);
       if (read?.ok === true) await attachResource(read.value);
-      else if (read !== undefined) notice(failureMessage(read.failure));
+      else if (read !== undefined) showFailure(read.failure);
     },
   };
 }
 
-function promptSource({ resources, insert, notice, ask }: ServerSourcesDeps): CompletionSource {
+function promptSource({ resources, insert, showFailure, ask }: ServerSourcesDeps): CompletionSource {
   const list = async () => (await resources()?.listPrompts()) ?? [];
   return {
     name: 'mcp prompts',
@@ -79,7 +79,7 @@ function promptSource({ resources, insert, notice, ask }: ServerSourcesDeps): Co
       if (values === undefined) return;
       const got = await resources()?.prompt(server, name, values);
       if (got?.ok === true) await insert(got.value);
-      else if (got !== undefined) notice(failureMessage(got.failure));
+      else if (got !== undefined) showFailure(got.failure);
     },
   };
 }

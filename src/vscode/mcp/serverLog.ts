@@ -1,4 +1,5 @@
 // The log of MCP servers, in an output channel of its own. Secrets are masked.
+import { isObject, parseJson } from '../../base/json/outsideJson.ts';
 import * as vscode from 'vscode';
 import { type Disposable } from '../../base/disposable.ts';
 import { maskSecrets } from '../../base/secrets/maskSecrets.ts';
@@ -48,17 +49,10 @@ export class ServerLog implements Disposable {
   /** Tokens are stored as JSON: strings in it whose name suggests a secret are masked, too. */
   #hideAll(stored: string): void {
     this.hide(stored);
-    try {
-      const value: unknown = JSON.parse(stored);
-      const names = /token|secret|verifier|code/i;
-      if (typeof value === 'string') this.hide(value);
-      else if (typeof value === 'object' && value !== null) {
-        for (const [name, text] of Object.entries(value))
-          if (names.test(name) && typeof text === 'string') this.hide(text);
-      }
-    } catch {
-      // Not JSON but a plain value.
-    }
+    const value = parseJson(stored);
+    if (typeof value === 'string') this.hide(value);
+    for (const [name, text] of Object.entries(isObject(value) ? value : {}))
+      if (/token|secret|verifier|code/i.test(name) && typeof text === 'string') this.hide(text);
   }
 
   #mask(line: string): string {

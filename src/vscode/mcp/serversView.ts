@@ -1,18 +1,25 @@
 // The view of MCP servers: a row for each server with its state, and below it its tools with their switches.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
+import { Coalescer } from '../../base/async.ts';
 import { type McpServer } from '../../mcp/server.ts';
 import { type McpServers } from '../../mcp/servers.ts';
 import { type McpTool } from '../../mcp/session/sessionPort.ts';
 import { type ServerState } from '../../protocol/outside/mcp.ts';
+import { realClock } from '../../node/realClock.ts';
+import { type McpEvents, type SubscriptionRow } from '../../producers/mcpEvents/mcpEvents.ts';
 import { COMMANDS, MCP_VIEW } from '../ids.ts';
+import { subscriptionItem } from './eventRows.ts';
+
+/** Events may come fast. */
+const SHOWN_EVERY = 500;
 
 export interface ToolRow {
   readonly server: McpServer;
   readonly tool: McpTool;
 }
 
-type Row = McpServer | ToolRow;
+type Row = McpServer | ToolRow | SubscriptionRow;
 
 const STATES: Readonly<Record<ServerState, { readonly text: string; readonly icon: string; readonly color?: string }>> =
   {
@@ -27,15 +34,19 @@ const STATES: Readonly<Record<ServerState, { readonly text: string; readonly ico
 
 export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
   readonly #servers: McpServers;
+  readonly #events: McpEvents;
   readonly #held = new DisposableStore();
   readonly #changed = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   #starting: (() => void) | undefined;
 
-  constructor(servers: McpServers, report: (error: unknown) => void) {
+  constructor(servers: McpServers, events: McpEvents, report: (error: unknown) => void) {
     this.#servers = servers;
+    this.#events = events;
     this.#held.add(this.#changed);
     this.#held.add(servers.onDidChangeRows(() => this.#refresh()));
+    const shown = this.#held.add(new Coalescer(realClock, SHOWN_EVERY, () => this.#refresh()));
+    this.#held.add(events.onDidChange(() => shown.changed('rows')));
     const view = this.#held.add(
       vscode.window.createTreeView<Row>(MCP_VIEW, { treeDataProvider: this, manageCheckboxStateManually: true }),
     );
@@ -48,10 +59,12 @@ export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
 
   getChildren(row?: Row): Row[] {
     if (row === undefined) return [...this.#servers.all];
-    return 'tool' in row ? [] : row.tools.map((tool) => ({ server: row, tool }));
+    if ('tool' in row || 'subscription' in row) return [];
+    return [...this.#events.rows(row.name), ...row.tools.map((tool) => ({ server: row, tool }))];
   }
 
   getTreeItem(row: Row): vscode.TreeItem {
+    if ('subscription' in row) return subscriptionItem(row);
     return 'tool' in row ? this.#toolItem(row) : this.#serverItem(row);
   }
 
@@ -83,13 +96,17 @@ export class ServersView implements vscode.TreeDataProvider<Row>, Disposable {
     const { name, state, problem, tools, session, configured } = server;
     const { icon, color } = STATES[state];
     const text = vscode.l10n.t(STATES[state].text);
-    const open = tools.length === 0 ? vscode.TreeItemCollapsibleState.None : vscode.TreeItemCollapsibleState.Collapsed;
+    const subscriptions = this.#events.rows(name).length;
+    const isEmpty = tools.length + subscriptions === 0;
+    const open = isEmpty ? vscode.TreeItemCollapsibleState.None : vscode.TreeItemCollapsibleState.Collapsed;
     const item = new vscode.TreeItem(name, open);
     const isHttp = 'url' in configured.config;
     item.id = configured.identity;
     const { searched } = this.#servers;
     const found = searched === undefined || tools.length === 0 ? '' : ` · ${vscode.l10n.t('found by search')}`;
-    item.description = state === 'ready' ? `${session?.version ?? ''} · ${countTools(tools.length)}${found}` : text;
+    const subscribed = subscriptions === 0 ? '' : ` · ${countSubscriptions(subscriptions)}`;
+    const connected = `${session?.version ?? ''} · ${countTools(tools.length)}${found}`;
+    item.description = `${state === 'ready' ? connected : text}${subscribed}`;
     item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
     item.contextValue = `server ${state} ${isHttp ? 'http' : 'stdio'}`;
     item.tooltip = [
@@ -154,6 +171,10 @@ function clickOf(server: McpServer): vscode.Command | undefined {
 
 function countTools(count: number): string {
   return count === 1 ? vscode.l10n.t('1 tool') : vscode.l10n.t('{0} tools', count);
+}
+
+function countSubscriptions(count: number): string {
+  return count === 1 ? vscode.l10n.t('1 subscription') : vscode.l10n.t('{0} subscriptions', count);
 }
 
 function describeHints({ annotations }: McpTool): string {

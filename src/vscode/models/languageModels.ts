@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type Prices } from '../../core/ports/modelMessages.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../core/ports/ports.ts';
 
@@ -57,7 +58,7 @@ export class LanguageModels implements Disposable {
       get contextWindow() {
         return options.contextWindow ?? known()?.maxInputTokens ?? CONTEXT_WINDOW;
       },
-      ...(options.prices !== undefined && { prices: options.prices }),
+      ...defined({ prices: options.prices }),
       // VS Code asks for consent in a dialog, which only an action of the user may open.
       mayRunUnasked: () => {
         const chat = known();

@@ -1,7 +1,13 @@
-// What the user chose last, for new conversations: model and effort in all windows, mode and approvals in this workspace.
+// What the user chose last, for new conversations: model and effort in all windows, mode, approvals and editor in this workspace.
 import type { Memento } from 'vscode';
 import { withChosen } from '../../core/conversation/choices.ts';
-import { APPROVAL_MODES, type ConversationChoice, EFFORT_CHOICES, MODES } from '../../protocol/page/controlsView.ts';
+import {
+  APPROVAL_MODES,
+  type ConversationChoice,
+  EDITOR_CONTEXTS,
+  EFFORT_CHOICES,
+  MODES,
+} from '../../protocol/page/controlsView.ts';
 import { type Settings } from '../../protocol/settings.ts';
 
 const KEY = 'earshot.lastChoice';
@@ -25,7 +31,7 @@ export class LastChoice {
 
   get current(): ConversationChoice {
     const { model, effort } = this.#read(this.#everywhere);
-    const { mode, approvals } = this.#read(this.#here);
+    const { mode, approvals, editor } = this.#read(this.#here);
     return withChosen(
       {},
       {
@@ -33,13 +39,14 @@ export class LastChoice {
         effort: EFFORT_CHOICES.find((one) => one === effort),
         mode: MODES.find((one) => one === mode),
         approvals: APPROVAL_MODES.find((one) => one === approvals),
+        editor: EDITOR_CONTEXTS.find((one) => one === editor),
       },
     );
   }
 
-  async set({ model, effort, mode, approvals }: ConversationChoice): Promise<void> {
+  async set({ model, effort, mode, approvals, editor }: ConversationChoice): Promise<void> {
     await this.#write(this.#everywhere, { model, effort });
-    await this.#write(this.#here, { mode, approvals });
+    await this.#write(this.#here, { mode, approvals, editor });
   }
 
   #read(memento: Memento): ConversationChoice {
@@ -56,7 +63,7 @@ export class LastChoice {
   }
 
   #inSettings(): ConversationChoice {
-    const { model, mode, 'approvals.mode': approvals } = this.#settings();
-    return { model, mode, approvals };
+    const { model, mode, 'approvals.mode': approvals, editorContext: editor } = this.#settings();
+    return { model, mode, approvals, editor };
   }
 }

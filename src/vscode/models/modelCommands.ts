@@ -182,14 +182,15 @@ export async function setApiKey(deps: ModelCommandDeps): Promise<void> {
   );
   const first = current === undefined ? [] : [current];
   const all = [...first, ...configured.filter(({ id }) => id !== current?.id), ...others];
-  const chosen = await vscode.window.showQuickPick(
-    all.map((provider) => ({ label: provider.label, description: provider.baseUrl, provider })),
-    {
-      title: vscode.l10n.t('Set API Key'),
-      placeHolder: vscode.l10n.t('Select an endpoint'),
-      matchOnDescription: true,
-    },
-  );
+  const entries = all.map(async (provider) => {
+    const known = (await deps.keys.get(provider)) === undefined ? [] : [vscode.l10n.t('key is set')];
+    return { label: provider.label, description: [...known, provider.baseUrl].join(' · '), provider };
+  });
+  const chosen = await vscode.window.showQuickPick(Promise.all(entries), {
+    title: vscode.l10n.t('Set API Key'),
+    placeHolder: vscode.l10n.t('Select a provider'),
+    matchOnDescription: true,
+  });
   if (chosen === undefined) return;
   const { provider } = chosen;
   await (provider.id === current?.id ? askForKey(deps, provider) : setKeyAndChoose(deps, provider));

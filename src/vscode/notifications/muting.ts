@@ -1,6 +1,7 @@
 // Mutes kinds, sources and files of notifications in the settings, and offers to undo it.
 import * as vscode from 'vscode';
 import { type MuteChange, muteIn, unmuteIn } from './mutedSettings.ts';
+import { type RecentMutes } from './recentMutes.ts';
 import { describeKind, describeSource } from './notificationTexts.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { type Mute } from '../../protocol/page/pendingView.ts';
@@ -12,14 +13,28 @@ import { updateSetting } from '../settings.ts';
 const UNDO_MILLISECONDS = 10_000;
 
 export interface MutingDeps {
+  readonly recent: RecentMutes;
   settings(): Settings;
   report(error: unknown): void;
 }
 
-export async function mute({ settings, report }: MutingDeps, what: Mute): Promise<void> {
+export async function mute({ settings, recent, report }: MutingDeps, what: Mute): Promise<void> {
   const before = settings();
+  if (what.by === 'kind') await recent.remember(what, before);
   await update(muteIn(before, what));
-  void offerUndo(what, () => update(unmuteIn(settings(), what, before))).catch(report);
+  const undo = async () => {
+    await update(unmuteIn(settings(), what, before));
+    if (what.by === 'kind') await recent.forget(what);
+  };
+  void offerUndo(what, undo).catch(report);
+}
+
+/** Undoes what was muted less than a week ago. */
+export async function unmute({ settings, recent }: MutingDeps, what: Mute): Promise<void> {
+  const before = what.by === 'kind' ? recent.before(what) : undefined;
+  if (what.by !== 'kind' || before === undefined) return;
+  await update(unmuteIn(settings(), what, before));
+  await recent.forget(what);
 }
 
 async function update(change: MuteChange): Promise<void> {
@@ -44,14 +59,17 @@ function describeMute(what: Mute): string {
 export async function chooseKindToMute(settings: Settings): Promise<Mute | undefined> {
   const items = SHIPPED_KINDS.flatMap((kind) => {
     const [source = '', name = ''] = kind.split('.');
-    if (settings['notifications.kinds'][source]?.[name] === false) return [];
+    if (settings['notifications.kinds'][source]?.[name === '*' ? 'enable' : name] === false) return [];
     const one = { source, name };
-    return [{ label: describeKind(one), description: vscode.l10n.t(KINDS[kind].description), muted: one }];
+    const by = name === '*' ? ('source' as const) : ('kind' as const);
+    return [
+      { label: describeKind(one), description: vscode.l10n.t(KINDS[kind].description), muted: { by, kind: one } },
+    ];
   });
   const chosen = await vscode.window.showQuickPick(items, {
     title: vscode.l10n.t('Mute Kind'),
     placeHolder: vscode.l10n.t('Select the kind of notification to mute'),
     matchOnDescription: true,
   });
-  return chosen && { by: 'kind', kind: chosen.muted };
+  return chosen?.muted;
 }

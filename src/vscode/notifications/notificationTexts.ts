@@ -1,29 +1,15 @@
 // UI texts about notifications, in the user's language.
 import * as vscode from 'vscode';
 import { type ListedNotification, type ListedState } from '../../core/frontend/notificationList.ts';
-import { kindLabel } from '../../protocol/kindLabels.ts';
+import { kindLabel, SOURCE_LABELS } from '../../protocol/kindLabels.ts';
 import { type Kind, type Level } from '../../protocol/notification.ts';
 
 export function describeKind(kind: Kind): string {
   return vscode.l10n.t(kindLabel(kind));
 }
 
-const SOURCES: Readonly<Record<string, string>> = {
-  file: 'Files',
-  git: 'Git',
-  diagnostics: 'Problems',
-  task: 'Tasks',
-  terminal: 'Terminals',
-  tool: 'Background commands',
-  mcp: 'MCP servers',
-  config: 'Configuration',
-  budget: 'Budget',
-  message: 'Messages',
-  security: 'Security',
-};
-
 export function describeSource(source: string): string {
-  const known = SOURCES[source];
+  const known = SOURCE_LABELS[source];
   return known === undefined ? source : vscode.l10n.t(known);
 }
 

@@ -1,4 +1,4 @@
-// The Notifications view: notifications of the shown conversation by state, with search, filters and tokens by kind.
+// The Notifications view: notifications of the shown conversation by state, with search and filters.
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
@@ -19,8 +19,6 @@ import { ShownNotifications } from './shownNotifications.ts';
 
 export type NotificationNode =
   | { readonly type: 'group'; readonly state: ListedState }
-  | { readonly type: 'usage' }
-  | { readonly type: 'kind'; readonly label: string; readonly detail: string }
   | { readonly type: 'notification'; readonly notification: ListedNotification };
 
 const MOST_IN_GROUP = 500;
@@ -128,21 +126,11 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
     if (list === undefined) return [];
     if (node === undefined) {
       const groups = LISTED_STATES.filter((state) => (list.groups.get(state)?.length ?? 0) > 0);
-      return [
-        ...groups.map((state) => ({ type: 'group', state }) as const),
-        ...(list.usage.length > 0 ? [{ type: 'usage' } as const] : []),
-      ];
+      return groups.map((state) => ({ type: 'group', state }));
     }
-    if (node.type === 'group') {
-      const all = list.groups.get(node.state) ?? [];
-      return all.slice(0, MOST_IN_GROUP).map((notification) => ({ type: 'notification', notification }));
-    }
-    if (node.type !== 'usage') return [];
-    return list.usage.map(({ label, tokens, count }) => ({
-      type: 'kind',
-      label: vscode.l10n.t(label),
-      detail: vscode.l10n.t('≈ {0} tokens, {1} delivered', tokens, count),
-    }));
+    if (node.type !== 'group') return [];
+    const all = list.groups.get(node.state) ?? [];
+    return all.slice(0, MOST_IN_GROUP).map((notification) => ({ type: 'notification', notification }));
   }
 
   getTreeItem(node: NotificationNode): vscode.TreeItem {
@@ -153,18 +141,6 @@ export class NotificationsView implements TreeContent<NotificationNode>, Disposa
         const item = new vscode.TreeItem(describeState(node.state), open ? Expanded : Collapsed);
         item.id = `group:${node.state}`;
         item.description = String(this.#notifications.list?.groups.get(node.state)?.length ?? 0);
-        return item;
-      }
-      case 'usage': {
-        const total = this.#notifications.list?.usage.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
-        const item = new vscode.TreeItem(vscode.l10n.t('Tokens by kind'), vscode.TreeItemCollapsibleState.Collapsed);
-        item.id = 'usage';
-        item.description = vscode.l10n.t('≈ {0} tokens', total);
-        return item;
-      }
-      case 'kind': {
-        const item = new vscode.TreeItem(node.label);
-        item.description = node.detail;
         return item;
       }
       case 'notification':

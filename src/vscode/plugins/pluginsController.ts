@@ -4,17 +4,19 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Result } from '../../base/errors.ts';
+import { type LocalClients } from '../../core/client/local/localClient.ts';
 import { Listeners, type ListenersDeps } from '../../core/listeners.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
-import { createApprovedPrograms } from '../../plugins/host/approvedPrograms.ts';
+import { outsideFolder, socketHome } from '../../node/hubFolder.ts';
+import { createApprovedPrograms, createEarsApprovals } from '../../plugins/host/approvedPrograms.ts';
 import { AttachedPrograms } from '../../plugins/host/attachedPrograms.ts';
-import { ProgramConsent } from '../../plugins/host/consent.ts';
+import { listenKey, ProgramConsent } from '../../plugins/host/consent.ts';
 import { PluginHost } from '../../plugins/host/pluginHost.ts';
 import { type WindowListener } from '../../plugins/host/windowListener.ts';
 import { createInit } from '../../plugins/initMessage.ts';
-import { type PluginPorts } from '../../plugins/pluginPorts.ts';
 import { SharedParts } from '../../plugins/sharedParts.ts';
 import { WEB_CHAT } from '../../protocol/webChat.ts';
+import { type Storage } from '../../storage/storage.ts';
 import { readNotificationsOf } from '../../tools/readNotifications.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import { InstallCommands } from '../listening/installCommands.ts';
@@ -29,23 +31,25 @@ import {
 } from './pluginDialogs.ts';
 import { listenRow, pluginRow } from './pluginRows.ts';
 import { readPrograms } from './pluginSettings.ts';
-import { PluginChannels } from './pluginChannels.ts';
 import { type PluginRows } from './pluginsTree.ts';
 import { WebChatController, type WebChatDeps } from './webChatController.ts';
 import { workspaceFolder, workspaceRoots } from './windowListening.ts';
 import { failureMessage } from '../failureMessage.ts';
+import { type OutputSink } from '../../plugins/output.ts';
 
 export interface PluginsControllerDeps {
   readonly context: vscode.ExtensionContext;
-  readonly ports: PluginPorts;
+  readonly clients: LocalClients;
   readonly waiting: WaitingApprovals;
   readonly model: WebChatDeps['model'];
   readonly folderFacts: WebChatDeps['folderFacts'];
   readonly shown: WebChatDeps['shown'];
+  /** The spool has a line from a script. Resolves to the number of conversations that got it. */
+  spooled(id: string): Promise<number>;
   /** The window's socket; undefined without a folder, or if it cannot be opened. */
   readonly listener: Promise<WindowListener | undefined>;
   /** Further ports for outside agents. */
-  readonly listening: Pick<ListenersDeps, 'store' | 'lock' | 'snapshots' | 'workspace'>;
+  readonly listening: Pick<ListenersDeps, 'snapshots' | 'workspace'> & Pick<Storage, 'listenersIn'>;
 }
 
 /** The argument of a command: from a row of the view, or passed by another caller. */
@@ -63,16 +67,18 @@ export class PluginsController implements PluginRows, Disposable {
   readonly #channels: PluginChannels;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #consent: ProgramConsent;
-  readonly #listeners: Listeners;
+  /** Undefined without a folder. */
+  #listeners: Listeners | undefined;
   readonly #installing: InstallCommands;
   #attached: AttachedPrograms | undefined;
 
   constructor(deps: PluginsControllerDeps) {
     this.#deps = deps;
-    const { context, ports } = deps;
+    const { context, clients } = deps;
+    const { ports } = clients;
     this.#held.add(this.#changed);
     this.#channels = this.#held.add(new PluginChannels());
-    this.#shared = this.#held.add(new SharedParts(ports));
+    this.#shared = this.#held.add(new SharedParts(clients));
     const programs = () => readPrograms().programs;
     const isTrusted = () => vscode.workspace.isTrusted;
     this.#consent = new ProgramConsent({
@@ -90,8 +96,10 @@ export class PluginsController implements PluginRows, Disposable {
       confirmListen,
       listenersChanged: () => this.#changed.fire(),
     });
-    this.#listeners = new Listeners({ ...ports, ...deps.listening });
-    const approveListen = (agent: string) => this.#consent.answerListen(agent, true);
+    const approveListen = async (agent: string) => {
+      await this.#consent.answerListen(agent, true);
+      await createEarsApprovals(socketHome(), ports.logger).add(listenKey(agent));
+    };
     this.#installing = this.#held.add(new InstallCommands({ context, approveListen }));
     this.#host = this.#held.add(
       new PluginHost({ ...this.#common(), consent: this.#consent, programs, isTrusted, shared: this.#shared }),
@@ -132,10 +140,8 @@ export class PluginsController implements PluginRows, Disposable {
   /** Resolves once programs can attach; plugins that start with the window may still wait for the user's approval. */
   async start(): Promise<void> {
     const listener = await this.#deps.listener;
-    if (listener !== undefined) {
-      await this.#listeners.start();
-      this.#serve(listener);
-    }
+    const folder = workspaceFolder();
+    if (listener !== undefined && folder !== undefined) this.#serve(listener, await this.#startListeners(folder));
     void this.#installing.refresh().catch(this.#report('the hook of other agents could not be updated'));
     await this.#host.refresh();
     void this.#host.startAll().catch(this.#report('program plugins could not be started'));
@@ -185,7 +191,7 @@ export class PluginsController implements PluginRows, Disposable {
   /** Shuts all plugins down. */
   async close(): Promise<void> {
     await Promise.all([this.#host.close(), this.#webChat.host.close(), this.#attached?.close()]);
-    await this.#listeners.close();
+    await this.#listeners?.close();
   }
 
   dispose(): void {
@@ -193,15 +199,25 @@ export class PluginsController implements PluginRows, Disposable {
     this.#held.dispose();
   }
 
-  #serve(listener: WindowListener): void {
+  async #startListeners(folder: string): Promise<Listeners> {
+    const { listenersIn, ...listening } = this.#deps.listening;
+    const stored = listenersIn(await outsideFolder(folder), () => listeners.live.length > 0);
+    const listeners: Listeners = new Listeners({ ...this.#deps.clients.ports, ...listening, ...stored });
+    this.#listeners = listeners;
+    await listeners.start();
+    return listeners;
+  }
+
+  #serve(listener: WindowListener, listeners: Listeners): void {
     const attached = new AttachedPrograms({
       ...this.#common(),
       shared: this.#shared,
       consent: this.#consent,
       programs: () => readPrograms().programs,
       token: listener.token,
-      listeners: this.#listeners,
+      listeners,
       readNotifications: readNotificationsOf,
+      spooled: (id) => this.#deps.spooled(id),
       changed: () => this.#changed.fire(),
     });
     this.#attached = attached;
@@ -209,7 +225,7 @@ export class PluginsController implements PluginRows, Disposable {
   }
 
   #common() {
-    const { context, ports } = this.#deps;
+    const { context, clients } = this.#deps;
     const storage = (context.storageUri ?? context.globalStorageUri).fsPath;
     const root = workspaceFolder() ?? null;
     const workspace = {
@@ -226,7 +242,7 @@ export class PluginsController implements PluginRows, Disposable {
           {
             workspace,
             paths: { home: homedir(), extension: context.extensionPath },
-            settings: ports.settings(),
+            settings: clients.ports.settings(),
             logLevel: logLevel(),
           },
           options,
@@ -265,7 +281,7 @@ export class PluginsController implements PluginRows, Disposable {
   }
 
   #report(what: string): (error: unknown) => void {
-    return (error) => this.#deps.ports.logger.error(what, error);
+    return (error) => this.#deps.clients.ports.logger.error(what, error);
   }
 }
 
@@ -286,4 +302,32 @@ function logLevel(): number {
     [vscode.LogLevel.Warning]: 1,
   };
   return levels[vscode.env.logLevel] ?? 0;
+}
+
+/** One output channel for each program plugin, created with its first output. */
+class PluginChannels implements Disposable {
+  readonly #channels = new Map<string, vscode.OutputChannel>();
+
+  open(name: string): OutputSink {
+    return {
+      append: (text) => this.#channel(name).appendLine(text),
+      log: (level, message) =>
+        this.#channel(name).appendLine(`${new Date().toLocaleTimeString()} [${level}] ${message}`),
+    };
+  }
+
+  show(name: string): void {
+    this.#channel(name).show(true);
+  }
+
+  dispose(): void {
+    for (const channel of this.#channels.values()) channel.dispose();
+    this.#channels.clear();
+  }
+
+  #channel(name: string): vscode.OutputChannel {
+    const channel = this.#channels.get(name) ?? vscode.window.createOutputChannel(`Earshot Plugin: ${name}`);
+    this.#channels.set(name, channel);
+    return channel;
+  }
 }

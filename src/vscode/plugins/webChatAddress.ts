@@ -1,8 +1,9 @@
 // Finds out whether an address leads to the web chat of this window.
 import { randomBytes } from 'node:crypto';
+import { pause } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
-import { keyedHash } from '../../plugins/keyedHash.ts';
+import { keyedHash } from '../../node/scripts/keyedHash.ts';
 import { WEB_CHAT_PROBE } from '../../protocol/webChat.ts';
 
 /** Milliseconds to wait for an answer. */
@@ -50,7 +51,7 @@ export async function untilServed(
   while (clock.now() < end) {
     if (await isServed()) return 'served';
     if (hasFailed()) return 'failed';
-    await new Promise<void>((resolve) => clock.after(POLL_EVERY, resolve));
+    await pause(clock, POLL_EVERY);
   }
   return 'late';
 }

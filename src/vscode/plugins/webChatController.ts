@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import * as vscode from 'vscode';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { realClock } from '../../node/realClock.ts';
 import { type ConfiguredProgram, ProgramConsent } from '../../plugins/host/consent.ts';
@@ -140,8 +141,7 @@ export class WebChatController {
       version: String((context.extension.packageJSON as { version?: unknown }).version),
       hostVersion: vscode.version,
       model: { label, detail, contextWindow },
-      ...(vscode.workspace.name !== undefined && { folder: vscode.workspace.name }),
-      ...(folderFacts !== undefined && { folderFacts }),
+      ...defined({ folder: vscode.workspace.name, folderFacts }),
     };
     const program = vscode.Uri.joinPath(context.extensionUri, 'dist', 'webChat.js').fsPath;
     const command = [process.execPath, program];

@@ -5,7 +5,8 @@ import { decodeText } from '../../base/text.ts';
 import { type ChangeList } from '../../core/conversation/projections/changes.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 
-const SCHEME = 'earshot-before';
+/** Of files as they were before the agent changed them. */
+export const REVIEW_SCHEME = 'earshot-before';
 
 export interface ReviewContentDeps {
   readonly workspace: Workspace;
@@ -22,7 +23,7 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
 
   constructor(deps: ReviewContentDeps) {
     this.#deps = deps;
-    this.#registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
+    this.#registration = vscode.workspace.registerTextDocumentContentProvider(REVIEW_SCHEME, this);
   }
 
   readonly onDidChange = this.#onDidChange.event;
@@ -52,7 +53,7 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
 
   /** Reads the shown documents again after a change was kept, undone or made. */
   refresh(): void {
-    const shown = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === SCHEME);
+    const shown = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === REVIEW_SCHEME);
     for (const { uri } of shown) this.#onDidChange.fire(uri);
   }
 
@@ -80,7 +81,7 @@ export function nowUri(file: vscode.Uri, path: string, list: ChangeList): vscode
 
 /** The query is JSON, since file names may be invalid Unicode. */
 function uriOf(file: vscode.Uri, asked: Asked): vscode.Uri {
-  return file.with({ scheme: SCHEME, authority: '', query: JSON.stringify(asked) });
+  return file.with({ scheme: REVIEW_SCHEME, authority: '', query: JSON.stringify(asked) });
 }
 
 function readQuery(query: string): Asked | undefined {
@@ -90,5 +91,5 @@ function readQuery(query: string): Asked | undefined {
 
 /** An empty document in place of a deleted file. */
 export function goneUri(file: vscode.Uri): vscode.Uri {
-  return file.with({ scheme: SCHEME, authority: '', query: 'gone' });
+  return file.with({ scheme: REVIEW_SCHEME, authority: '', query: 'gone' });
 }

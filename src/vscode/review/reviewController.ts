@@ -104,29 +104,23 @@ export class ReviewController implements Disposable {
   readonly handlers: ReviewHandlers = {
     review_changes: ({ path, line, meanwhile }) =>
       path === undefined ? this.#showAll() : this.#showOne(path, line, listOf(meanwhile)),
-    keep_changes: async ({ path, hunk, meanwhile }) => {
+    keep: async ({ path, hunk, meanwhile }) => {
       const review = await this.#review(listOf(meanwhile));
       if (path === undefined) return this.#reportOutcome(await review.keep());
       await this.#reportOutcome(await (hunk ? review.keepHunk(path, hunk.version, hunk.index) : review.keep([path])));
     },
-    undo_changes: async ({ path, hunk }) => {
+    undo: async ({ path, hunk, meanwhile }) => {
       if (path === undefined) return this.#undoAll();
+      if (meanwhile === true) return this.#undoMeanwhile(path);
       const review = await this.#review();
       if (hunk) return this.#reportOutcome(await review.undoHunk(path, hunk.version, hunk.index));
       const file = await review.file(path);
       await this.#undo(review, file === undefined ? [] : [file]);
     },
-    undo_meanwhile: async ({ path }) => {
-      const review = await this.#review('meanwhile');
-      const file = await review.file(path);
-      if (file === undefined) return this.#showNoChanges();
-      const { confirmUndoMeanwhile } = await import('./reviewQuestions.ts');
-      if (await confirmUndoMeanwhile(file)) await this.#reportOutcome(await review.undo([path]));
-    },
     restore: ({ request, conversation }) => this.#restoreTo(request, conversation),
-    bring_back: async ({ decision }) => {
-      const { bringBack } = await import('../../core/checkpoints/restore.ts');
-      await this.#reportOutcome(await bringBack(await this.#restoreDeps(), decision));
+    revert: async ({ decision }) => {
+      const { revertDecision } = await import('../../core/checkpoints/restore.ts');
+      await this.#reportOutcome(await revertDecision(await this.#restoreDeps(), decision));
     },
   };
 
@@ -185,7 +179,7 @@ export class ReviewController implements Disposable {
     const live = () => (conversation === undefined ? this.#live() : this.#deps.earshot.get(conversation));
     const captures = () => {
       const log = live()?.log;
-      return log && new Captures({ ...this.#deps, log, output: this.#deps.logger });
+      return log && new Captures({ ...this.#deps, log });
     };
     return { ...this.#deps, live, captures };
   }
@@ -215,8 +209,8 @@ export class ReviewController implements Disposable {
     this.#deps.frontend.setHead({ changes: viewChanges(files, meanwhile) });
     const uris = await Promise.all(files.map(({ path }) => this.#uriOf(path)));
     const others = await Promise.all(meanwhile.map(({ path }) => this.#uriOf(path)));
-    // Everything was kept or undone, so there is nothing left to review.
-    if (files.length === 0 && isSame && this.#listed.size > 0) await closeReviews();
+    // Everything was kept or undone, or they show changes of another conversation.
+    if (this.#listed.size > 0 && (files.length === 0 || !isSame)) await closeReviews({ files: !isSame });
     this.#listed = new Set([...uris, ...others].flatMap((uri) => uri?.toString() ?? []));
     this.#content.refresh();
     const parts = partsOf(files, uris);
@@ -274,6 +268,14 @@ export class ReviewController implements Disposable {
     if (files.length === 0) return this.#showNoChanges();
     const { confirmUndo } = await import('./reviewQuestions.ts');
     if (await confirmUndo(files)) await this.#reportOutcome(await review.undo(files.map(({ path }) => path)));
+  }
+
+  async #undoMeanwhile(path: string): Promise<void> {
+    const review = await this.#review('meanwhile');
+    const file = await review.file(path);
+    if (file === undefined) return this.#showNoChanges();
+    const { confirmUndoMeanwhile } = await import('./reviewQuestions.ts');
+    if (await confirmUndoMeanwhile(file)) await this.#reportOutcome(await review.undo([path]));
   }
 
   async #onActive(

@@ -89,7 +89,10 @@ function describeMark({ kind, first, before, left }: Mark, document: vscode.Text
   const text = new vscode.MarkdownString(titles[kind]);
   text.isTrusted = { enabledCommands: [COMMANDS.keepChange, COMMANDS.undoChange] };
   if (kind !== 'added') text.appendCodeblock(before, document.languageId);
-  if (left > 0) text.appendMarkdown(`\n\n${vscode.l10n.t('… and {0} more lines', left)}`);
+  if (left > 0)
+    text.appendMarkdown(
+      `\n\n${left === 1 ? vscode.l10n.t('… and 1 more line') : vscode.l10n.t('… and {0} more lines', left)}`,
+    );
   const links = [link(vscode.l10n.t('Keep'), COMMANDS.keepChange), link(vscode.l10n.t('Undo'), COMMANDS.undoChange)];
   return text.appendMarkdown(`\n\n${links.join(' · ')}`);
 }

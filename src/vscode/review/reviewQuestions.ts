@@ -32,7 +32,7 @@ export async function confirmUndoMeanwhile({ path, kind }: ReviewedFile): Promis
       ? vscode.l10n.t('Delete {0}?', path)
       : vscode.l10n.t('Restore {0} to its content from before the command?', path);
   const detail = vscode.l10n.t(
-    'Another program changed it while a command of Earshot was running; it is not a change by Earshot. You can undo this.',
+    'It changed while a command of Earshot was running, and is not known to be changed by it. You can undo this.',
   );
   return (await vscode.window.showWarningMessage(question, { modal: true, detail }, restore)) === restore;
 }

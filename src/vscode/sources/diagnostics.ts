@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import {
   type FileProblems,
@@ -148,7 +149,7 @@ export class DiagnosticsSource implements Problems, Disposable {
   #fire(type: ProblemsChange['type'], uris: readonly vscode.Uri[], agoMilliseconds?: number): void {
     const files = uris.flatMap((uri) => toFilePath(uri) ?? []);
     if (files.length === 0) return;
-    this.#onDidChange.fire({ type, files, ...(agoMilliseconds !== undefined && { agoMilliseconds }) });
+    this.#onDidChange.fire({ type, files, ...defined({ agoMilliseconds }) });
   }
 
   /** Missing, binary and huge files stay closed and are not checked. */

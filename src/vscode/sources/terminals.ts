@@ -1,7 +1,8 @@
 // Commands in the editor's terminals as plain data, from shell integration: start, output and end.
-import { setTimeout as pause } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { ignore, Sequences, within } from '../../base/async.ts';
 import { type EndedCommand, type Terminals } from '../../core/ports/sources.ts';
+import { realClock } from '../../node/realClock.ts';
 import { absoluteOf } from '../workspace/fileUris.ts';
 import { printedByLastCommand } from './lastCommand.ts';
 
@@ -20,7 +21,7 @@ export const editorTerminals = (report: (error: unknown) => void): Terminals => 
     const outputs = new WeakMap<vscode.TerminalShellExecution, Output>();
     const newest = new WeakMap<vscode.Terminal, vscode.TerminalShellExecution>();
     /** Keeps the order for each terminal: a failure must not be reported after the success that followed it. */
-    const reporting = new WeakMap<vscode.Terminal, Promise<void>>();
+    const reporting = new Sequences<vscode.Terminal>();
     const tasks = new TaskTerminals();
     const isLast = (execution: vscode.TerminalShellExecution, terminal: vscode.Terminal) =>
       newest.get(terminal) === execution && vscode.window.activeTerminal === terminal;
@@ -49,8 +50,7 @@ export const editorTerminals = (report: (error: unknown) => void): Terminals => 
         };
         listener(ended);
       };
-      const before = reporting.get(terminal) ?? Promise.resolve();
-      reporting.set(terminal, before.then(reportEnd).catch(report));
+      void reporting.run(terminal, reportEnd).catch(report);
     });
     return vscode.Disposable.from(started, ended, tasks);
   },
@@ -65,7 +65,7 @@ class Output {
 
   constructor(execution: vscode.TerminalShellExecution) {
     // Closing a terminal ends its stream with an error.
-    this.ended = this.#read(execution.read()).catch(() => undefined);
+    this.ended = this.#read(execution.read()).catch(ignore);
   }
 
   get text(): string {
@@ -120,6 +120,5 @@ async function printedOnScreen(commandLine: string, exitCode: number): Promise<s
 
 /** Undefined if the promise is rejected or not resolved in time. */
 function inTime<T>(promised: Promise<T> | undefined): Promise<T | undefined> {
-  const late = pause(LONGEST_WAIT_MILLISECONDS, undefined, { ref: false });
-  return Promise.race([promised, late]).catch(() => undefined);
+  return within(realClock, LONGEST_WAIT_MILLISECONDS, Promise.resolve(promised)).catch(ignore);
 }

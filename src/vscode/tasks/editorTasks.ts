@@ -4,6 +4,7 @@ import { type Clock } from '../../base/clock.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import {
   type InspectedTask,
   type RunningTask,
@@ -15,8 +16,9 @@ import {
 import { TaskRun } from '../../producers/tasks/taskRun.ts';
 import { inspectTask } from './taskDefinition.ts';
 import { matchersOf } from './problemMatchers.ts';
-import { TaskOutputs } from './taskOutputs.ts';
-import { TerminalApproval } from './terminalApproval.ts';
+import { printWholePath } from '../../base/printPath.ts';
+import { workspaceTerminal } from './shell.ts';
+import { TaskOutput } from '../../producers/tasks/taskOutput.ts';
 
 export class EditorTasks implements Tasks, Disposable {
   readonly #clock: Clock;
@@ -153,7 +155,7 @@ function describeTask({ name, source, scope, detail, isBackground }: vscode.Task
   return {
     name: source === 'Workspace' || source === 'User' ? name : `${source}: ${name}`,
     background: isBackground,
-    ...(detail !== undefined && { detail }),
+    ...defined({ detail }),
     ...(several && typeof scope === 'object' && { folder: scope.name }),
   };
 }
@@ -173,4 +175,131 @@ function problemsOf(address: string): TaskProblem[] {
     if (severity === undefined) return [];
     return [{ path, line: range.start.line + 1, column: range.start.character + 1, severity, message }];
   });
+}
+
+/** A dialog cannot show more; what is not shown cannot be approved. */
+const MOST_SHOWN = 3000;
+
+/**
+ * Asks the user before tasks run with a program or an environment that the workspace's settings choose. The editor
+ * applies these settings to every task. The files that they name cannot be pinned, so each window asks for itself.
+ */
+class TerminalApproval {
+  readonly #report: (error: unknown) => void;
+  /** The printed settings that the user has approved. */
+  #approved = '';
+  #offering = false;
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report;
+  }
+
+  /** The names of the settings that need approval first; empty: tasks may run. */
+  get missing(): readonly string[] {
+    return printTerminal() === this.#approved ? [] : Object.keys(workspaceTerminal());
+  }
+
+  /** Asks without waiting for the answer. */
+  offer(): void {
+    if (this.#offering) return;
+    this.#offering = true;
+    void this.#ask()
+      .finally(() => (this.#offering = false))
+      .catch(this.#report);
+  }
+
+  async #ask(): Promise<void> {
+    const review = vscode.l10n.t('Review…');
+    const message = vscode.l10n.t(
+      'The workspace settings choose the program or the environment in which tasks run. Earshot runs tasks only after your approval.',
+    );
+    if ((await vscode.window.showInformationMessage(message, review)) !== review) return;
+    const shown = printTerminal();
+    if (shown.length > MOST_SHOWN) {
+      const tooLong = vscode.l10n.t('These workspace settings are too long to be approved.');
+      await vscode.window.showWarningMessage(tooLong);
+      return;
+    }
+    const detail = [
+      shown,
+      vscode.l10n.t('Files that these settings name run with your rights, whatever their content is later.'),
+      vscode.l10n.t('You are asked again in each window, and when these settings change.'),
+    ].join('\n\n');
+    const approve = vscode.l10n.t('Approve');
+    const question = vscode.l10n.t('Run tasks with these settings of the workspace?');
+    const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, approve);
+    if (answer === approve) this.#approved = shown;
+  }
+}
+
+/** One line for each setting; empty if there is none. */
+function printTerminal(): string {
+  return Object.entries(workspaceTerminal())
+    .map(([name, value]) => `${name}: ${printWholePath(JSON.stringify(value))}`)
+    .join('\n');
+}
+
+/** Output that no task has claimed after this time is dropped; most commands in terminals are not tasks. */
+const CLAIM_MILLISECONDS = 30_000;
+
+/** Reads every execution in a terminal from its start, since output that was not read then is lost. */
+class TaskOutputs implements Disposable {
+  readonly #clock: Clock;
+  readonly #report: (error: unknown) => void;
+  readonly #held = new DisposableStore();
+  readonly #unclaimed = new Map<vscode.Terminal, { output: TaskOutput; timer: Disposable }>();
+
+  constructor(clock: Clock, report: (error: unknown) => void) {
+    this.#clock = clock;
+    this.#report = report;
+    this.#held.add(
+      vscode.window.onDidStartTerminalShellExecution(({ terminal, execution }) => this.#begin(terminal, execution)),
+    );
+    this.#held.add(vscode.window.onDidCloseTerminal((terminal) => this.#forget(terminal)));
+  }
+
+  /** The output of the terminal in which this process runs, if it can be read at all. */
+  async claim(processId: number): Promise<TaskOutput | undefined> {
+    for (const [terminal, { output }] of this.#unclaimed) {
+      if ((await terminal.processId) !== processId) continue;
+      this.#unclaimed.get(terminal)?.timer.dispose();
+      this.#unclaimed.delete(terminal);
+      return output;
+    }
+    return undefined;
+  }
+
+  dispose(): void {
+    for (const terminal of [...this.#unclaimed.keys()]) this.#forget(terminal);
+    this.#held.dispose();
+  }
+
+  #begin(terminal: vscode.Terminal, execution: vscode.TerminalShellExecution): void {
+    this.#forget(terminal);
+    const output = new TaskOutput();
+    const timer = this.#clock.after(CLAIM_MILLISECONDS, () => this.#forget(terminal));
+    this.#unclaimed.set(terminal, { output, timer });
+    // A command that has ended can be claimed until the next one starts in its terminal.
+    void this.#read(execution, output)
+      .finally(() => timer.dispose())
+      .catch(this.#report);
+  }
+
+  async #read(execution: vscode.TerminalShellExecution, output: TaskOutput): Promise<void> {
+    try {
+      for await (const data of execution.read()) {
+        if (output.isDropped) break;
+        output.add(data);
+      }
+    } finally {
+      output.end();
+    }
+  }
+
+  #forget(terminal: vscode.Terminal): void {
+    const unclaimed = this.#unclaimed.get(terminal);
+    unclaimed?.timer.dispose();
+    unclaimed?.output.drop();
+    this.#unclaimed.delete(terminal);
+  }
 }

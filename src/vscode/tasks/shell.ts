@@ -1,6 +1,7 @@
 // Reads the shell and the environment of the user's terminals, in which commands run too. What the workspace's settings
 // say of them is not used: it would choose a program unasked.
 import type * as vscode from 'vscode';
+import { platform } from '../../node/platform/platform.ts';
 import { shellProgram, userEnvironment } from '../../node/shellProgram.ts';
 import { type UserShell } from '../../node/supervision/supervision.ts';
 import { terminalShell } from '../../node/terminalProfile.ts';
@@ -8,7 +9,7 @@ import { userSetting, workspaceSetting } from '../configuration.ts';
 
 export const TERMINAL_SECTION = 'terminal.integrated';
 /** The part of a terminal setting's name that says for which system it is. */
-const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'osx' : 'linux';
+const PLATFORM = platform.programs.settings;
 
 const AUTOMATION = `terminal.integrated.automationProfile.${PLATFORM}`;
 const DEFAULT = `terminal.integrated.defaultProfile.${PLATFORM}`;

@@ -2,6 +2,7 @@
 // that decides it.
 import { createHash } from 'node:crypto';
 import * as vscode from 'vscode';
+import { defined } from '../../base/json/defined.ts';
 import { printWords } from '../../base/printPath.ts';
 import { type InspectedTask } from '../../core/ports/tasks.ts';
 import { type TaskFact, type TaskView } from '../../protocol/page/taskView.ts';
@@ -42,7 +43,7 @@ function inspectWith(task: vscode.Task, all: readonly vscode.Task[], above: read
   const view: TaskView = {
     name: source === 'Workspace' || source === 'User' ? name : `${source}: ${name}`,
     ...(typeof scope === 'object' && { folder: scope.name }),
-    ...(command !== undefined && { command }),
+    ...defined({ command }),
     ...(unknown && { unknown }),
     facts,
     before: before.map((one) => one.view),

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { Sequence } from '../../base/async.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
+import { defined } from '../../base/json/defined.ts';
 import { guardWorkspace } from '../../core/consent/door.ts';
 import {
   type FileContent,
@@ -38,18 +39,19 @@ function createDisk(workspaceFolders: () => readonly vscode.WorkspaceFolder[]): 
       return vscode.workspace.isTrusted;
     },
     resolve: (path, options) => resolveIn(workspaceFolders(), path, options),
-    readJudged: async (file, judge, { atMost = LONGEST } = {}) => {
+    readJudged: async (file, judge, { atMost = LONGEST, part } = {}) => {
       const buffer = async (content: vscode.Uri) => {
         const open = documentOf(content, toUri(file));
         return open?.isDirty === true ? { bytes: await bytesOf(open), unsaved: true } : undefined;
       };
       if (toUri(file).scheme === 'file') {
         const instead = (place: Pick<FilePlace, 'real'>) =>
-          buffer(contentUri({ ...file, ...(place.real !== undefined && { real: place.real }) }));
-        return readJudged(onDiskOf(workspaceFolders()), file, { judge, atMost, instead });
+          buffer(contentUri({ ...file, ...defined({ real: place.real }) }));
+        return readJudged(onDiskOf(workspaceFolders()), file, { judge, atMost, part, instead });
       }
       const refused = await judge(placeOfVirtual(file, workspaceFolders()));
       if (refused !== undefined) return { ok: false, failure: refused };
+      if (part !== undefined) return failed('not_regular', `${file.path} is not a regular file, so it is not read.`);
       const unsaved = await buffer(toUri(file));
       return unsaved === undefined ? readVirtual(file, atMost) : succeeded(unsaved);
     },

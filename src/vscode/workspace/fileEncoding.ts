@@ -1,6 +1,7 @@
 // Finds the encoding of a file from its open document, the settings or its bytes. It must reproduce the bytes exactly.
 import * as vscode from 'vscode';
 import { decodeAs, decodeBytes, type Encoding, encodeText, hasNul } from '../../base/encodings.ts';
+import { platform } from '../../node/platform/platform.ts';
 import { anySetting } from '../configuration.ts';
 
 const OURS: ReadonlySet<string> = new Set<Encoding>(['utf8', 'utf8bom', 'utf16le', 'utf16be', 'windows1252']);
@@ -45,7 +46,7 @@ export function documentOf(...uris: readonly vscode.Uri[]): vscode.TextDocument 
 
 /** On a case-insensitive disk VS Code treats both spellings as one document, and keeps the first. */
 function documentKey(uri: vscode.Uri): string {
-  const ignoresCase = uri.scheme === 'file' && (process.platform === 'darwin' || process.platform === 'win32');
+  const ignoresCase = uri.scheme === 'file' && platform.disk.ignoresCase;
   return ignoresCase ? uri.toString().toLowerCase() : uri.toString();
 }
 

@@ -27,9 +27,16 @@ function explainFileError(file: FilePath, does: 'read' | 'written', error: unkno
     case 'FileNotADirectory':
       return failed('is_file', `${name} is not a folder.`);
     case 'NoPermissions':
-      return failed('no_rights', `${name} cannot be ${does}: permission denied.`);
+      return failed(
+        'no_rights',
+        does === 'read'
+          ? `${name} cannot be read: permission denied.`
+          : `${name} cannot be written: permission denied.`,
+      );
     default:
-      return failed(does === 'read' ? 'unreadable' : 'unwritable', `${name} cannot be ${does}: ${sentence(error)}`);
+      return does === 'read'
+        ? failed('unreadable', `${name} cannot be read: ${sentence(error)}`)
+        : failed('unwritable', `${name} cannot be written: ${sentence(error)}`);
   }
 }
 

@@ -171,7 +171,9 @@ async function makeEmpty(guard: PlaceGuard, file: FilePath, uri: vscode.Uri): Pr
   if (place !== undefined) return writePinned(place, undefined, new Uint8Array());
   const edit = new vscode.WorkspaceEdit();
   edit.createFile(uri, { overwrite: false, ignoreIfExists: false });
-  return (await vscode.workspace.applyEdit(edit)) ? succeeded(undefined) : refused(file, 'could not be made');
+  return (await vscode.workspace.applyEdit(edit))
+    ? succeeded(undefined)
+    : failed('refused', `The editor did not create ${file.path}.`);
 }
 
 export function moveStep(edit: Move, uri: vscode.Uri, target: vscode.Uri, guard: PlaceGuard): FileStep {
@@ -191,7 +193,7 @@ export function moveStep(edit: Move, uri: vscode.Uri, target: vscode.Uri, guard:
       const mode = await modeBefore(guard.places[0]);
       const moved = await rename(uri, target);
       if (!moved.ok) return moved;
-      if (!moved.value) return refused(edit.file, 'could not be moved');
+      if (!moved.value) return failed('refused', `The editor did not move ${edit.file.path}.`);
       const open = documentOf(target);
       const [, goal] = guard.places;
       const unsaved = open?.isDirty === true;
@@ -216,7 +218,7 @@ export function deleteStep({ file, from }: Delete, uri: vscode.Uri, guard: Place
       const mode = await modeBefore(place);
       const deleted = await guard.around(() => vscode.workspace.applyEdit(edit), isGone);
       if (!deleted.ok) return deleted;
-      if (!deleted.value) return refused(file, 'could not be deleted');
+      if (!deleted.value) return failed('refused', `The editor did not delete ${file.path}.`);
       return succeeded([{ file, before: from, ...mode, unsaved: false }]);
     },
   };
@@ -277,8 +279,4 @@ async function removeFile(uri: vscode.Uri): Promise<boolean> {
   const edit = new vscode.WorkspaceEdit();
   edit.deleteFile(uri, { ignoreIfNotExists: true });
   return vscode.workspace.applyEdit(edit);
-}
-
-function refused(file: FilePath, what: string) {
-  return failed('refused', `${file.path} ${what}: the editor did not do it.`);
 }

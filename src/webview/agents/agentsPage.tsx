@@ -1,19 +1,21 @@
 // The page of the Agents view: agents, threads, and one thread to read and write in.
-import { useState } from 'preact/hooks';
+import { useState, useEffect, useMemo, useRef } from 'preact/hooks';
 import type {
   AgentsState,
   AgentView,
   FromAgentsPage,
   MachinesView,
   ThreadView,
+  AgentMessageView,
 } from '../../protocol/page/agentsView.ts';
 import { formatAge } from '../strings/panelStrings.ts';
 import { ActionsProvider } from '../render/actions.ts';
-import { Icon, type IconName } from '../render/icons.tsx';
+import { Icon, type IconName, IconButton } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
 import { agentsStrings as strings } from './agentsStrings.ts';
 import { MessageForm } from './messageForm.tsx';
-import { ThreadMessages } from './threadMessages.tsx';
+import { Markdown } from '../render/markdown/markdown.tsx';
+import { createMarkdownStream } from '../render/markdown/markdownStream.ts';
 
 export interface AgentsPageProperties {
   readonly state: AgentsState;
@@ -25,9 +27,11 @@ export interface AgentsPageProperties {
 /** Actions for the Markdown of other agents: its links and buttons open nothing. */
 const READING = {
   post: () => undefined,
+  conversation: undefined,
   offers: () => false,
   followed: false,
   copy: (text: string) => navigator.clipboard.writeText(text),
+  showItem: () => undefined,
   focusComposer: () => undefined,
   readDiff: async () => [],
   readMedia: async () => undefined,
@@ -68,9 +72,7 @@ function AgentsBody({ state, returned, post }: AgentsPageProperties) {
     return (
       <main class="agents">
         <header class="agents-head">
-          <button type="button" class="icon-button" title={strings.back} aria-label={strings.back} onClick={close}>
-            <Icon name="chevron-right" />
-          </button>
+          <IconButton icon="chevron-right" label={strings.back} run={close} />
           <h1>{writingTo === undefined ? visibleText(shown?.title ?? '') : strings.newThreadWith(writingTo)}</h1>
         </header>
         <Machines machines={machines} />
@@ -188,27 +190,14 @@ function AgentRow({ agent, write, post }: AgentProperties) {
       </span>
       {unread > 0 && <span class="agent-unread">{strings.unread(unread)}</span>}
       {conversation !== undefined && (
-        <button
-          type="button"
-          class="icon-button"
+        <IconButton
+          icon="file"
+          label={`${strings.openConversation}: ${visibleText(display === '' ? name : display)}`}
           title={strings.openConversation}
-          aria-label={`${strings.openConversation}: ${visibleText(display === '' ? name : display)}`}
-          onClick={() => post({ type: 'open_conversation', id: conversation })}
-        >
-          <Icon name="file" />
-        </button>
+          run={() => post({ type: 'open_conversation', id: conversation })}
+        />
       )}
-      {kind !== 'me' && (
-        <button
-          type="button"
-          class="icon-button"
-          title={strings.writeTo(name)}
-          aria-label={strings.writeTo(name)}
-          onClick={() => write(name)}
-        >
-          <Icon name="edit" />
-        </button>
-      )}
+      {kind !== 'me' && <IconButton icon="edit" label={strings.writeTo(name)} run={() => write(name)} />}
     </li>
   );
 }
@@ -262,4 +251,69 @@ function Machines({ machines }: { readonly machines: MachinesView | null }) {
 /** Errors begin in lower case, since they are parts of sentences elsewhere. */
 function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** The messages of a thread, with their authors, scopes and mentions, and what has not reached a model yet. */
+function ThreadMessages({ messages }: { readonly messages: readonly AgentMessageView[] }) {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => list.current?.lastElementChild?.scrollIntoView({ block: 'nearest' }), [messages.length]);
+  return (
+    <ul class="thread-messages" ref={list} tabIndex={0} aria-label={strings.threads} aria-live="polite">
+      {messages.map((message) => (
+        <Message key={message.id} message={message} />
+      ))}
+    </ul>
+  );
+}
+
+function MessageText({ text }: { readonly text: string }) {
+  const view = useMemo(() => {
+    const stream = createMarkdownStream();
+    stream.append(text);
+    stream.finish();
+    return stream.view();
+  }, [text]);
+  return <Markdown view={view} />;
+}
+
+function Message({ message }: { readonly message: AgentMessageView }) {
+  const { author, machine, own, text, format, deleted, edited, at, mentions, scopes, pendingIn } = message;
+  const from = own ? strings.kinds.me : visibleText(author);
+  return (
+    <li class={`message${own ? ' is-own' : ''}`}>
+      <p class="message-head">
+        <span class="agent-name">{from}</span>
+        {machine !== undefined && <span class="quiet"> {strings.on(machine)}</span>}
+        <span class="quiet">
+          {' '}
+          · {formatAge(Date.now() - Date.parse(at))}
+          {edited && ` · ${strings.edited}`}
+        </span>
+      </p>
+      {mentions.length > 0 && (
+        <p class="message-to quiet">{strings.sentTo(mentions.map((name) => `@${visibleText(name)}`).join(', '))}</p>
+      )}
+      {deleted ? (
+        <p class="quiet">{strings.deleted}</p>
+      ) : format === 'markdown' ? (
+        <MessageText text={text} />
+      ) : (
+        <pre class="message-plain">{visibleText(text)}</pre>
+      )}
+      {scopes.length > 0 && (
+        <ul class="message-scopes">
+          {scopes.map((scope) => (
+            <li key={scope}>
+              <Icon name="file" /> {visibleText(scope)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {pendingIn.length > 0 && (
+        <p class="message-pending" role="status">
+          <Icon name="clock" /> {strings.pendingIn(pendingIn.map(visibleText).join(', '))}
+        </p>
+      )}
+    </li>
+  );
 }

@@ -4,7 +4,6 @@ import type { AgentsState, AgentView, FromAgentsPage } from '../../protocol/page
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
 import { agentsStrings as strings } from './agentsStrings.ts';
-import { mentionAt, mentionsIn } from './mentions.ts';
 
 const MOST_OFFERED = 8;
 const OPTIONS = 'mention-options';
@@ -158,4 +157,23 @@ function offer(agents: readonly AgentView[], query: string): readonly AgentView[
   const found = agents.filter(({ name, display }) => `${name} ${display}`.toLowerCase().includes(query));
   const begins = ({ name }: AgentView) => Number(name.startsWith(query));
   return found.toSorted((one, other) => begins(other) - begins(one)).slice(0, MOST_OFFERED);
+}
+
+const LONGEST = 80;
+
+/** The beginning of a name at the caret, and where its `@` is; undefined if none is being typed. */
+function mentionAt(text: string, caret: number): { readonly start: number; readonly query: string } | undefined {
+  const before = text.slice(Math.max(0, caret - LONGEST), caret);
+  const typed = /(?:^|[\s(,])@([a-z0-9_-]*)$/i.exec(before)?.[1];
+  return typed === undefined ? undefined : { start: caret - typed.length - 1, query: typed.toLowerCase() };
+}
+
+/** Names and roles that the text mentions and that exist, each once. */
+function mentionsIn(text: string, known: ReadonlySet<string>): string[] {
+  const found = new Set<string>();
+  for (const [, name = ''] of text.matchAll(/(?:^|[\s(,])@([a-z0-9_-]{1,80})/gi)) {
+    const wanted = name.toLowerCase();
+    if (known.has(wanted)) found.add(wanted);
+  }
+  return [...found];
 }

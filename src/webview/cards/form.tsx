@@ -1,4 +1,5 @@
 // The form of an MCP server on the card of the call: all its fields at once, accepted, declined or cancelled.
+import { parseObject } from '../../base/json/outsideJson.ts';
 import { useId, useState } from 'preact/hooks';
 import type { FormField, FormValue } from '../../protocol/page/form.ts';
 import { formStrings as strings } from './formStrings.ts';
@@ -219,7 +220,7 @@ function Options({ field, value, sent, set }: FieldProperties) {
 
 /** The values of a form that was answered. */
 export function FilledForm({ fields, answer }: { readonly fields: readonly FormField[]; readonly answer: string }) {
-  const given = parseAnswer(answer);
+  const given = parseObject(answer);
   if (given === undefined) return <p class="quiet">{answer === 'cancel' ? strings.cancelled : strings.declined}</p>;
   return (
     <dl class="form-answers">
@@ -243,15 +244,6 @@ function describeValue({ options = [] }: FormField, value: unknown): string {
         (typeof one === 'string' || typeof one === 'number' ? String(one) : ''),
     );
   return labels.length === 0 || labels.join('') === '' ? '–' : visibleText(labels.join(', '));
-}
-
-function parseAnswer(answer: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(answer);
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isShort({ options = [] }: FormField): boolean {

@@ -4,8 +4,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CompletionsMessage } from '../../protocol/page/completionsView.ts';
 import type { Controls } from '../../protocol/page/controlsView.ts';
 import type { AttachmentView, ChatHead } from '../../protocol/webview.ts';
-import { AttachmentChips, QueuedChips } from './composerChips.tsx';
+import { QueuedChips } from './composerChips.tsx';
 import { imagesIn, readImage, urisIn } from './composerImages.ts';
+import { useLoaded } from '../loaded.ts';
 import { DropHint, useDropping } from './dropping.tsx';
 import { browse, NOT_BROWSING } from './history.ts';
 import { optionId, PICKER_ID, PickerList, usePicker } from './picker.tsx';
@@ -25,6 +26,7 @@ interface Properties {
   readonly canSend: boolean;
   readonly queued: ChatHead['queued'];
   readonly attachments: readonly AttachmentView[];
+  readonly editor: ChatHead['editor'];
   /** The draft contains a queued message that was not delivered. */
   readonly returned: boolean;
   /** Calls that wait for an approval. */
@@ -49,6 +51,7 @@ export function Composer(properties: Properties) {
     canSend,
     queued,
     attachments,
+    editor,
     returned,
     approvals,
     onSent,
@@ -57,6 +60,7 @@ export function Composer(properties: Properties) {
     field,
     sendKey,
   } = properties;
+  const chips = useLoaded(attachments.length > 0 || Boolean(editor), () => import('./attachmentChips.tsx'));
   const browsing = useRef(NOT_BROWSING);
   const awaiting = useRef(false);
   const [caret, setCaret] = useState(0);
@@ -102,15 +106,17 @@ export function Composer(properties: Properties) {
     awaitsApproval,
     returned: returned && !empty,
   });
-  const submit = (type: 'send' | 'interrupt') => {
+  const submit = (type: 'queue' | 'interrupt') => {
     if (empty || !canSend || tooLong) return;
-    actions.post({ type, text: draft });
+    actions.post({ type, content: draft });
     setDraft('');
     onSent();
   };
   const reject = () => {
     const reason = draft.trim();
-    for (const call of approvals) actions.post({ type: 'answer_approval', call, action: 'reject', reason });
+    const { conversation, post } = actions;
+    for (const tool_call_id of approvals)
+      post({ type: 'approve', conversation, tool_call_id, action: 'reject', reason });
     setDraft('');
   };
   /** Shows the next or previous message of the history; returns whether there is one. */
@@ -135,7 +141,7 @@ export function Composer(properties: Properties) {
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey && (sendKey === 'enter' || modified)) {
       event.preventDefault();
       const interrupts = sendKey === 'enter' && running && !awaitsApproval && modified;
-      submit(interrupts ? 'interrupt' : 'send');
+      submit(interrupts ? 'interrupt' : 'queue');
     } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
       if (modified || event.altKey || event.shiftKey) return;
       const isMoved = move(event.key);
@@ -158,7 +164,7 @@ export function Composer(properties: Properties) {
   };
   const drop = (data: DataTransfer) => {
     const uris = actions.offers('attach_uris') ? urisIn(data) : [];
-    const images = actions.offers('attach_image') ? imagesIn(data) : [];
+    const images = actions.offers('attach') ? imagesIn(data) : [];
     const [other] = data.files;
     if (uris.length > 0) actions.post({ type: 'attach_uris', uris });
     else if (images.length > 0) attach(images);
@@ -168,7 +174,7 @@ export function Composer(properties: Properties) {
   const dropping = useDropping(drop);
   const onPaste = (event: ClipboardEvent) => {
     const images = imagesIn(event.clipboardData);
-    if (images.length === 0 || !actions.offers('attach_image')) return;
+    if (images.length === 0 || !actions.offers('attach')) return;
     event.preventDefault();
     attach(images);
   };
@@ -176,13 +182,13 @@ export function Composer(properties: Properties) {
   return (
     <div class="composer">
       <QueuedChips queued={queued} actions={actions} />
-      <AttachmentChips attachments={attachments} detach={(id) => actions.post({ type: 'detach', id })} />
+      {chips && <chips.AttachmentChips attachments={attachments} editor={editor} post={actions.post} />}
       {awaitsApproval && draft.trim() !== '' && draft.length <= REASON_LIMIT && (
         <div class="composer-choice" role="group" aria-label={strings.approvalChoice}>
           <button type="button" class="secondary" onClick={reject}>
             {strings.rejectWithThis(approvals.length)}
           </button>
-          <button type="button" class="secondary" disabled={!canSend || tooLong} onClick={() => submit('send')}>
+          <button type="button" class="secondary" disabled={!canSend || tooLong} onClick={() => submit('queue')}>
             {strings.queueInstead}
           </button>
         </div>
@@ -195,7 +201,7 @@ export function Composer(properties: Properties) {
       <PickerList picker={picker} />
       {dropping && <DropHint />}
       <div class={canSend ? 'field' : 'field closed'}>
-        {actions.offers('attach_image') && !actions.offers('attach_uris') && <ImageButton attach={attach} />}
+        {actions.offers('attach') && !actions.offers('attach_uris') && <ImageButton attach={attach} />}
         {actions.offers('complete') && (
           <button
             type="button"
@@ -245,7 +251,7 @@ export function Composer(properties: Properties) {
               icon="send"
               class={buttonClass}
               disabled={!canSend || tooLong}
-              onClick={() => submit('send')}
+              onClick={() => submit('queue')}
             />
           )
         ) : (
@@ -254,7 +260,7 @@ export function Composer(properties: Properties) {
             icon="send"
             class={buttonClass}
             disabled={empty || !canSend}
-            onClick={() => submit('send')}
+            onClick={() => submit('queue')}
           />
         )}
       </div>

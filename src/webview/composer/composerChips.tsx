@@ -1,7 +1,7 @@
-// Chips above the composer for queued messages and attachments; each can be removed.
-import type { AttachmentView, ChatHead } from '../../protocol/webview.ts';
+// Chips above the composer for queued messages; each can be removed.
+import type { ChatHead } from '../../protocol/webview.ts';
 import type { Actions } from '../render/actions.ts';
-import { Icon } from '../render/icons.tsx';
+import { Icon, IconButton } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
 import { strings } from '../strings/strings.ts';
 import { transcriptStrings as ofTranscript } from '../strings/transcriptStrings.ts';
@@ -25,69 +25,32 @@ export function QueuedChips({ queued, actions: { post, offers } }: QueuedPropert
             <span class="queued-state">{strings.queued}</span>
             <span class="queued-text">{shown}</span>
             {index > 0 && offers('raise_queued') && (
-              <button
-                type="button"
-                class="icon-button"
+              <IconButton
+                icon="arrow-up"
+                label={ofTranscript.raiseQueuedLabel(shown)}
                 title={ofTranscript.raiseQueued}
-                aria-label={ofTranscript.raiseQueuedLabel(shown)}
-                onClick={() => post({ type: 'raise_queued', id })}
-              >
-                <Icon name="arrow-up" />
-              </button>
+                run={() => post({ type: 'raise_queued', queued_id: id })}
+              />
             )}
             {offers('send_queued') && (
-              <button
-                type="button"
-                class="icon-button"
+              <IconButton
+                icon="zap"
+                label={ofTranscript.sendQueuedLabel(shown)}
                 title={ofTranscript.sendQueued}
-                aria-label={ofTranscript.sendQueuedLabel(shown)}
-                onClick={() => post({ type: 'send_queued', id })}
-              >
-                <Icon name="zap" />
-              </button>
+                run={() => post({ type: 'send_queued', queued_id: id })}
+              />
             )}
-            {offers('take_back') && (
-              <button
-                type="button"
-                class="icon-button"
+            {offers('withdraw_queued') && (
+              <IconButton
+                icon="edit"
+                label={strings.removeQueuedLabel(shown)}
                 title={strings.removeQueued}
-                aria-label={strings.removeQueuedLabel(shown)}
-                onClick={() => post({ type: 'take_back', id })}
-              >
-                <Icon name="edit" />
-              </button>
+                run={() => post({ type: 'withdraw_queued', queued_id: id })}
+              />
             )}
           </li>
         );
       })}
-    </ul>
-  );
-}
-
-interface AttachmentProperties {
-  readonly attachments: readonly AttachmentView[];
-  readonly detach: (id: string) => void;
-}
-
-export function AttachmentChips({ attachments, detach }: AttachmentProperties) {
-  if (attachments.length === 0) return null;
-  return (
-    <ul class="attachments" aria-label={strings.attachmentList}>
-      {attachments.map(({ id, name, preview }) => (
-        <li key={id} class="attachment-chip" title={name}>
-          {preview === undefined ? <Icon name="file" /> : <img class="attachment-preview" src={preview} alt="" />}
-          <span class="attachment-name">{visibleText(name)}</span>
-          <button
-            type="button"
-            class="icon-button"
-            title={strings.detach}
-            aria-label={strings.detachLabel(name)}
-            onClick={() => detach(id)}
-          >
-            <Icon name="close" />
-          </button>
-        </li>
-      ))}
     </ul>
   );
 }

@@ -1,4 +1,5 @@
 // Reads pasted or dropped images, checks their type and size, and makes a preview.
+import { ignore } from '../../base/async.ts';
 import type { FromPage } from '../../protocol/webview.ts';
 import { strings } from '../strings/strings.ts';
 
@@ -9,7 +10,7 @@ const PREVIEW_SIZE = 96;
 const SHRUNK_ABOVE = 4_000_000;
 const LONGEST_SIDE = 2400;
 
-type AttachImage = Extract<FromPage, { type: 'attach_image' }>;
+type AttachImage = Extract<FromPage, { type: 'attach' }>;
 
 export function imagesIn(data: DataTransfer | null): File[] {
   return [...(data?.files ?? [])].filter((file) => file.type.startsWith('image/'));
@@ -38,7 +39,7 @@ export async function readImage(chosen: File): Promise<AttachImage | string> {
   if (file.size > LARGEST) return strings.imageTooLarge(file.name);
   const [data, preview] = await Promise.all([toBase64(file), drawPreview(file)]);
   return {
-    type: 'attach_image',
+    type: 'attach',
     name: file.name.slice(-300),
     media_type: file.type,
     data,
@@ -79,7 +80,7 @@ export async function drawThumbnail(data: string, type: string, longestSide: num
 }
 
 async function draw(file: Blob, longestSide: number): Promise<HTMLCanvasElement | undefined> {
-  const bitmap = await createImageBitmap(file).catch(() => undefined);
+  const bitmap = await createImageBitmap(file).catch(ignore);
   if (bitmap === undefined) return undefined;
   const scale = Math.min(1, longestSide / Math.max(bitmap.width, bitmap.height));
   const canvas = document.createElement('canvas');

@@ -1,9 +1,8 @@
 // The panel that the context meter opens: what fills the context window, and what the conversation has used.
-import { useEffect, useRef } from 'preact/hooks';
 import type { ContextView } from '../../protocol/page/controlsView.ts';
 import { formatCost, panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';
-import { Icon } from '../render/icons.tsx';
+import { Popover } from './popover.tsx';
 
 interface Properties {
   readonly context: ContextView | null | undefined;
@@ -13,35 +12,8 @@ interface Properties {
 
 export function ContextPanel({ context, currency, close }: Properties) {
   const { post, offers } = useActions();
-  const panel = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    panel.current?.focus();
-    return () => {
-      if (document.activeElement === document.body && before instanceof HTMLElement) before.focus();
-    };
-  }, []);
-  useEffect(() => {
-    const outside = (event: Event) => {
-      const target = event.target as Element;
-      if (panel.current?.contains(target) !== true && target.closest('.meter') === null) close();
-    };
-    window.addEventListener('pointerdown', outside, true);
-    return () => window.removeEventListener('pointerdown', outside, true);
-  }, []);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape') return;
-    event.stopPropagation();
-    close();
-  };
   return (
-    <div class="popover" role="dialog" aria-label={strings.context} tabIndex={-1} ref={panel} onKeyDown={onKeyDown}>
-      <div class="popover-head">
-        <h2>{strings.context}</h2>
-        <button type="button" class="icon-button" title={strings.close} aria-label={strings.close} onClick={close}>
-          <Icon name="close" />
-        </button>
-      </div>
+    <Popover label={strings.context} opener=".meter" close={close}>
       {context === null || context === undefined ? (
         <p class="quiet">{strings.contextNone}</p>
       ) : (
@@ -52,7 +24,7 @@ export function ContextPanel({ context, currency, close }: Properties) {
           {strings.openNotifications}
         </button>
       )}
-    </div>
+    </Popover>
   );
 }
 

@@ -8,7 +8,7 @@ import type {
 import type { ChatHead } from '../../protocol/webview.ts';
 import { formatAge, panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';
-import { Icon, type IconName } from '../render/icons.tsx';
+import { Icon, type IconName, IconButton } from '../render/icons.tsx';
 import { MenuButton } from './menu.tsx';
 import { describeLeft } from './parentBar.tsx';
 import { visibleText } from '../render/visibleText.ts';
@@ -65,21 +65,15 @@ export function Conversations({ head, listed, close }: Properties) {
           aria-label={strings.searchConversations}
           onInput={(event) => setQuery(event.currentTarget.value)}
         />
-        <button
-          type="button"
-          class="icon-button"
-          title={strings.newChat}
-          aria-label={strings.newChat}
-          onClick={() => {
+        <IconButton
+          icon="add"
+          label={strings.newChat}
+          run={() => {
             post({ type: 'new_chat' });
             close();
           }}
-        >
-          <Icon name="add" />
-        </button>
-        <button type="button" class="icon-button" title={strings.close} aria-label={strings.close} onClick={close}>
-          <Icon name="close" />
-        </button>
+        />
+        <IconButton icon="close" label={strings.close} run={close} />
       </div>
       <ul class="conversation-rows">
         {items.map((item) => (
@@ -134,7 +128,7 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
     close();
   };
   const fork = () => {
-    post({ type: 'fork_conversation', id });
+    post({ type: 'fork', conversation: id });
     close();
   };
   if (renaming) return <Renaming item={item} done={() => setRenaming(false)} />;
@@ -167,7 +161,7 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
           <span class="conversation-excerpt">{visibleText(problem ?? excerpt ?? '')}</span>
         )}
       </button>
-      {offers('rename_conversation') && (
+      {offers('rename') && (
         <MenuButton
           class="icon-button conversation-more"
           label={strings.actionsFor(title)}
@@ -179,13 +173,13 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
               icon: 'fork',
               run: fork,
             },
-            ...(offers('export_conversation')
+            ...(offers('export')
               ? [
                   {
                     id: 'export',
                     label: strings.export,
                     icon: 'export' as const,
-                    run: () => post({ type: 'export_conversation', id }),
+                    run: () => post({ type: 'export', conversation: id }),
                   },
                 ]
               : []),
@@ -193,7 +187,7 @@ function Row({ item, shown, renaming, setRenaming, close }: RowProperties) {
               id: 'delete',
               label: strings.delete,
               icon: 'trash',
-              run: () => post({ type: 'delete_conversation', id }),
+              run: () => post({ type: 'delete', conversation: id }),
             },
           ]}
         >
@@ -213,7 +207,7 @@ function Renaming({ item, done }: { readonly item: ConversationView; readonly do
   }, []);
   const save = () => {
     const title = field.current?.value.trim() ?? '';
-    if (title !== '' && title !== item.title) post({ type: 'rename_conversation', id: item.id, title });
+    if (title !== '' && title !== item.title) post({ type: 'rename', conversation: item.id, title });
     done();
   };
   const onKeyDown = (event: KeyboardEvent) => {

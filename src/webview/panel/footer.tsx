@@ -1,48 +1,57 @@
 // The footer: mode, model, approvals and context as buttons. Its height never changes, so that the composer stays in place.
 import { useState } from 'preact/hooks';
 import type { Controls, ContextView } from '../../protocol/page/controlsView.ts';
+import type { FileFreshness } from '../../protocol/page/freshnessView.ts';
+import type { Level } from '../../protocol/notification.ts';
 import type { ChatHead } from '../../protocol/webview.ts';
-import { ContextPanel } from './contextPanel.tsx';
+import { useLoaded } from '../loaded.ts';
 import { formatCost, panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
+import { t } from '../strings/l10n.ts';
 import { MenuButton } from './menu.tsx';
+import { Ring } from './ring.tsx';
 
 interface Properties {
   readonly head: ChatHead;
   readonly context: ContextView | null | undefined;
+  readonly freshness: readonly FileFreshness[] | undefined;
 }
 
-export function Footer({ head, context }: Properties) {
+export function Footer({ head, context, freshness }: Properties) {
   const { post, offers } = useActions();
   const [open, setOpen] = useState(false);
+  const panel = useLoaded(open, () => import('./contextPanel.tsx'));
+  const ring = useLoaded(head.freshness != null, () => import('./freshness.tsx'));
   const { model, meter, controls } = head;
   const modes = (['agent', 'plan'] as const).map((mode) => ({
     id: mode,
     ...strings.modes[mode],
     checked: controls.mode === mode,
-    run: () => post({ type: 'set_mode', mode }),
+    run: () => post({ type: 'choose', mode }),
   }));
-  const approvals = (['ask', 'reads', 'edits', 'all'] as const).map((mode) => ({
-    id: mode,
-    ...strings.approvalModes[mode],
-    checked: controls.approvals === mode,
-    run: () => post({ type: 'set_approvals', mode }),
+  const approvals = (['ask', 'reads', 'edits', 'all'] as const).map((approvals) => ({
+    id: approvals,
+    ...strings.approvalModes[approvals],
+    checked: controls.approvals === approvals,
+    run: () => post({ type: 'choose', approvals }),
   }));
   const rules = controls.rules ?? 0;
   const manage = { id: 'rules', label: strings.rules(rules), detail: strings.rulesDetail };
   const { label: mode } = strings.modes[controls.mode];
   const { label: approval } = strings.approvalModes[controls.approvals];
-  const approvalTitle = rules === 0 ? approval : strings.widenedBy(approval, rules);
+  const approvalTitle = rules === 0 ? approval : strings.widenedBy(approval, strings.rulesBrief(rules));
   const toggle = () => {
     if (!open) post({ type: 'read_context' });
     setOpen(!open);
   };
-  if (!offers('choose_model') && !offers('pick_model')) {
+  if (!offers('choose')) {
     return (
       <footer class="footer">
-        <span class="footer-text">{[mode, model.label, model.detail].filter((part) => part !== '').join(' · ')}</span>
+        <span class="footer-text">
+          {[mode, model.label, t(model.detail)].filter((part) => part !== '').join(' · ')}
+        </span>
         <span class={controls.approvals === 'all' ? 'footer-text footer-risky' : 'footer-text'}>{approval}</span>
       </footer>
     );
@@ -65,8 +74,9 @@ export function Footer({ head, context }: Properties) {
       >
         <Icon name={controls.approvals === 'all' ? 'warning' : 'shield'} />
         <span class="footer-approvals">{approval}</span>
-        {rules > 0 && <span>{strings.rulesBrief(rules)}</span>}
+        {rules > 0 && <span class="footer-rules">{strings.rulesBrief(rules)}</span>}
       </MenuButton>
+      {head.freshness != null && ring && <ring.FreshnessButton counts={head.freshness} files={freshness} />}
       {meter !== null && (
         <button
           type="button"
@@ -75,25 +85,33 @@ export function Footer({ head, context }: Properties) {
           aria-expanded={open}
           onClick={toggle}
         >
-          <Ring share={meter.context} />
+          <Ring share={meter.context} level={fullness(meter.context)} />
           <span class="hidden">{strings.contextUsed} </span>
-          {strings.percent(meter.context)}
+          <span class="meter-share">{strings.percent(meter.context)}</span>
           {meter.cost !== null && <span class="meter-cost"> {formatCost(meter.cost, controls.currency)}</span>}
         </button>
       )}
-      {open && <ContextPanel context={context} currency={controls.currency} close={() => setOpen(false)} />}
+      {open && panel && (
+        <panel.ContextPanel context={context} currency={controls.currency} close={() => setOpen(false)} />
+      )}
     </footer>
   );
+}
+
+function fullness(share: number): Level {
+  return share >= 0.9 ? 'error' : share >= 0.7 ? 'warning' : 'info';
 }
 
 /** Opens a menu on the page, or the host's own list of models. */
 function ModelButton({ head: { model, models } }: { readonly head: ChatHead }) {
   const { post } = useActions();
-  const title = strings.modelTitle(model.label, model.detail);
+  // What the Guide is arrives in English; other details are names.
+  const detail = t(model.detail);
+  const title = strings.modelTitle(model.label, detail);
   const shown = (
     <>
       <span class="model">
-        {model.label} · {model.detail}
+        {model.label} · {detail}
       </span>
       <Icon name="chevron-down" />
     </>
@@ -116,7 +134,7 @@ function ModelButton({ head: { model, models } }: { readonly head: ChatHead }) {
     label: visibleText(label),
     detail: visibleText(detail),
     checked: current,
-    run: () => post({ type: 'pick_model', model: id }),
+    run: () => post({ type: 'choose', model: id }),
   }));
   const looking = [{ id: '', label: strings.lookingForModels, run: () => undefined }];
   return (
@@ -125,7 +143,7 @@ function ModelButton({ head: { model, models } }: { readonly head: ChatHead }) {
       label={strings.models}
       title={title}
       choices={models === null ? looking : choices}
-      onOpen={() => post({ type: 'list_models' })}
+      onOpen={() => post({ type: 'list_models', all: true })}
     >
       {shown}
     </MenuButton>
@@ -139,7 +157,7 @@ function EffortButton({ effort: { levels, current } }: { readonly effort: NonNul
     id: effort,
     label: strings.efforts[effort],
     checked: effort === current,
-    run: () => post({ type: 'set_effort', effort }),
+    run: () => post({ type: 'choose', effort }),
   }));
   return (
     <MenuButton
@@ -151,26 +169,5 @@ function EffortButton({ effort: { levels, current } }: { readonly effort: NonNul
       <Icon name="levels" />
       <span class="footer-level">{strings.efforts[current]}</span>
     </MenuButton>
-  );
-}
-
-const RADIUS = 5.5;
-const AROUND = 2 * Math.PI * RADIUS;
-
-/** How full the context window is. */
-function Ring({ share }: { readonly share: number }) {
-  const level = share >= 0.9 ? 'error' : share >= 0.7 ? 'warning' : 'info';
-  return (
-    <svg class={`ring level-${level}`} viewBox="0 0 14 14" aria-hidden="true">
-      <circle class="ring-back" cx="7" cy="7" r={RADIUS} />
-      <circle
-        class="ring-used"
-        cx="7"
-        cy="7"
-        r={RADIUS}
-        stroke-dasharray={`${Math.min(1, share) * AROUND} ${AROUND}`}
-        transform="rotate(-90 7 7)"
-      />
-    </svg>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ForkOrigin } from '../../protocol/page/conversationsView.ts';
 import type { ChatHead } from '../../protocol/webview.ts';
 import { useActions } from '../render/actions.ts';
-import { Icon } from '../render/icons.tsx';
+import { Icon, IconButton } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
 import { panelStrings } from '../strings/panelStrings.ts';
 import { strings } from '../strings/strings.ts';
@@ -58,15 +58,7 @@ export function OriginBar({ origin }: { readonly origin: ForkOrigin }) {
           </button>
         )}
       </span>
-      <button
-        type="button"
-        class="icon-button"
-        title={panelStrings.close}
-        aria-label={panelStrings.close}
-        onClick={() => setClosed(true)}
-      >
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label={panelStrings.close} run={() => setClosed(true)} />
     </section>
   );
 }

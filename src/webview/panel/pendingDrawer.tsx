@@ -1,12 +1,12 @@
 // The list above the composer of what the model will be notified of next, with actions on each entry.
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { Mute, NotificationLabel, PendingEntry } from '../../protocol/page/pendingView.ts';
+import type { Mute, PendingEntry } from '../../protocol/page/pendingView.ts';
 import type { ChatHead } from '../../protocol/webview.ts';
 import { t } from '../strings/l10n.ts';
 import { formatAge } from '../strings/panelStrings.ts';
-import { notificationStrings as strings } from '../strings/notificationStrings.ts';
+import { describeLabel, notificationStrings as strings } from '../strings/notificationStrings.ts';
 import { useActions } from '../render/actions.ts';
-import { Icon, type IconName } from '../render/icons.tsx';
+import { Icon, type IconName, IconButton } from '../render/icons.tsx';
 import { MenuButton } from './menu.tsx';
 import { shortCount, StripList } from './strip.tsx';
 import { visibleText } from '../render/visibleText.ts';
@@ -48,13 +48,19 @@ export function PendingDrawer({ pending, heldBack }: Pick<ChatHead, 'pending' | 
               type="button"
               class="secondary"
               title={strings.deliverNowTitle}
-              onClick={() => post({ type: 'deliver_now' })}
+              onClick={() => post({ type: 'deliver' })}
             >
               {strings.deliverNow}
             </button>
             {offers('show_notifications') && (
-              <button type="button" class="link" onClick={() => post({ type: 'show_notifications' })}>
-                {strings.showAll}
+              <button
+                type="button"
+                class="link"
+                title={strings.showAll}
+                aria-label={strings.showAll}
+                onClick={() => post({ type: 'show_notifications' })}
+              >
+                {strings.showAllBrief}
               </button>
             )}
           </div>
@@ -101,15 +107,12 @@ function Entry({ entry }: { readonly entry: PendingEntry }) {
             ].map((part, index) => [index > 0 && ' · ', <span key={part}>{part}</span>])}
           </span>
         </button>
-        <button
-          type="button"
-          class="icon-button"
+        <IconButton
+          icon="close"
+          label={strings.dismissOne(label)}
           title={strings.dismiss}
-          aria-label={strings.dismissOne(label)}
-          onClick={() => post({ type: 'dismiss_notifications', ids: ids.slice(0, 10_000) })}
-        >
-          <Icon name="close" />
-        </button>
+          run={() => post({ type: 'dismiss', notification_ids: ids.slice(0, 10_000) })}
+        />
         {offers('mute') && (
           <MenuButton
             class="icon-button"
@@ -143,14 +146,6 @@ function Entry({ entry }: { readonly entry: PendingEntry }) {
       </div>
     </li>
   );
-}
-
-/** `File changed · src/menu.ts` */
-export function describeLabel(label: NotificationLabel & { readonly more?: number }): string {
-  const { subject, more = 0 } = label;
-  const words = visibleText(t(label.label));
-  const about = subject === '' ? words : `${words} · ${visibleText(subject)}`;
-  return more > 0 ? `${about} ${strings.andMore(more)}` : about;
 }
 
 function useTick(active: boolean): void {

@@ -49,17 +49,26 @@ export function PinnedBar({ items, head, area, approveRequests }: Properties) {
   useEffect(() => {
     firstSince.current = performance.now();
   }, [wanted?.id, hidden]);
+  // The request for which the key or a button was pressed too early.
+  const [early, setEarly] = useState<string>();
   useEffect(() => {
-    if (approveRequests === 0 || performance.now() - firstSince.current < SEEN_MILLISECONDS) return;
+    if (approveRequests === 0 || wanted === undefined) return;
+    if (performance.now() - firstSince.current < SEEN_MILLISECONDS) setEarly(wanted.id);
     // What is not visible is shown first.
-    if (hidden) jump();
+    else if (hidden) jump();
     else firstRequest()?.querySelector<HTMLElement>('.approve')?.click();
   }, [approveRequests]);
+  const isEarly = early !== undefined && early === wanted?.id;
 
   const several = approvals.length > 1;
-  if (wanted !== undefined && (pinned || several)) {
+  if (wanted !== undefined && (pinned || several || isEarly)) {
     return (
       <div class="pinned" role="status">
+        {isEarly && (
+          <p class="pinned-early" role="alert">
+            {approvalStrings.tooEarly}
+          </p>
+        )}
         <button type="button" class="pinned-button" ref={button} title={strings.goThere} onClick={jump}>
           <Icon name={wanted.type === 'notice' ? 'error' : 'warning'} />
           <span class="pinned-text">
@@ -67,7 +76,7 @@ export function PinnedBar({ items, head, area, approveRequests }: Properties) {
           </span>
           {hidden && <Icon name="arrow-down" />}
         </button>
-        {several && <AllButtons approvals={approvals} />}
+        {several && <AllButtons approvals={approvals} tooEarly={() => setEarly(wanted.id)} />}
       </div>
     );
   }
@@ -94,8 +103,14 @@ export function PinnedBar({ items, head, area, approveRequests }: Properties) {
 }
 
 /** Answers all open approvals. The buttons are off until the user has had time to see the newest one. */
-function AllButtons({ approvals }: { readonly approvals: readonly ToolItem[] }) {
-  const { post } = useActions();
+function AllButtons({
+  approvals,
+  tooEarly,
+}: {
+  readonly approvals: readonly ToolItem[];
+  readonly tooEarly: () => void;
+}) {
+  const { post, conversation } = useActions();
   const ids = approvals.map(({ id }) => id);
   const [seen, setSeen] = useState<readonly string[]>([]);
   useEffect(() => {
@@ -103,8 +118,8 @@ function AllButtons({ approvals }: { readonly approvals: readonly ToolItem[] }) 
     return () => clearTimeout(timer);
   }, [ids.join(' ')]);
   const ready = ids.every((id) => seen.includes(id));
-  // A call with a warning, such as for a protected file, is approved only on its own card.
-  const plain = approvals.filter(({ approval }) => approval?.reason === undefined);
+  // A call with a warning, such as for a protected file or for text from outside, is approved only on its own card.
+  const plain = approvals.filter(({ approval }) => approval?.reason === undefined && approval?.origins === undefined);
   const allButton = (label: string, title: string, calls: readonly ToolItem[], action: 'approve' | 'reject') => (
     // Not `disabled`: that would take the focus away.
     <button
@@ -113,9 +128,12 @@ function AllButtons({ approvals }: { readonly approvals: readonly ToolItem[] }) 
       aria-disabled={!ready}
       title={ready ? title : approvalStrings.justAppeared}
       onClick={() => {
-        if (!ready) return;
+        if (!ready) {
+          tooEarly();
+          return;
+        }
         for (const { id, approval } of calls)
-          post({ type: 'answer_approval', call: id, action, revision: approval?.revision });
+          post({ type: 'approve', conversation, tool_call_id: id, action, revision: approval?.revision });
       }}
     >
       {label}

@@ -28,10 +28,10 @@ export function PlanBar({ head, answered, send }: Properties) {
     setStarting(false);
     send(strings.carryOutPlan);
   }, [starting, mode]);
-  if (mode !== 'plan' || !planned || !answered || head.running || !head.canSend || !offers('set_mode')) return null;
+  if (mode !== 'plan' || !planned || !answered || head.running || !head.canSend || !offers('choose')) return null;
   const start = () => {
     setStarting(true);
-    post({ type: 'set_mode', mode: 'agent' });
+    post({ type: 'choose', mode: 'agent' });
   };
   return (
     <div class="plan-bar">

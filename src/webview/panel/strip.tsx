@@ -1,5 +1,6 @@
-// The strip of small buttons above the composer: background commands, to-do, changes and pending notifications. One list
-// at a time opens above the strip; it takes its space from the transcript, so that the transcript's end stays visible.
+// The strip of small buttons above the composer: background commands, timers, to-do, changes and pending notifications.
+// One list at a time opens above the strip; it takes its space from the transcript, so that the transcript's end stays
+// visible.
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Level } from '../../protocol/notification.ts';
@@ -25,7 +26,7 @@ export function Strip({ children }: { readonly children: ComponentChildren }) {
 
 interface Properties {
   /** Class of the section. */
-  readonly name: 'handles' | 'todo' | 'changes' | 'drawer';
+  readonly name: 'handles' | 'due' | 'todo' | 'changes' | 'drawer';
   /** Colours the icon. */
   readonly level?: Level | undefined;
   /** Names the section and the button. */

@@ -2,7 +2,7 @@
 import type { ChatHead } from '../../protocol/webview.ts';
 import { panelStrings as strings } from '../strings/panelStrings.ts';
 import { useActions } from '../render/actions.ts';
-import { Icon } from '../render/icons.tsx';
+import { Icon, IconButton } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
 
 interface Properties {
@@ -33,15 +33,7 @@ export function TitleBar({ head, listing, list }: Properties) {
           </span>
         )}
       </span>
-      <button
-        type="button"
-        class="icon-button"
-        title={strings.newChat}
-        aria-label={strings.newChat}
-        onClick={() => post({ type: 'new_chat' })}
-      >
-        <Icon name="add" />
-      </button>
+      <IconButton icon="add" label={strings.newChat} run={() => post({ type: 'new_chat' })} />
     </header>
   );
 }

@@ -6,11 +6,15 @@ import type { FromPage } from '../../protocol/webview.ts';
 
 export interface Actions {
   post(message: FromPage): void;
+  /** The conversation that is rendered: an answer is for it, even if another one has arrived since. */
+  readonly conversation: string | undefined;
   /** Whether the host handles the message. Buttons for other messages are hidden. */
   offers(type: FromPage['type']): boolean;
   /** Another window owns the conversation. */
   readonly followed: boolean;
   copy(text: string): Promise<void>;
+  /** Scrolls to an item of the transcript, opens it and marks the text. */
+  showItem(item: string, text: string): void;
   /** Moves the focus to the composer. */
   focusComposer(): void;
   /** The file changes of a call. */
@@ -21,9 +25,11 @@ export interface Actions {
 
 const ActionsContext = createContext<Actions>({
   post: () => {},
+  conversation: undefined,
   offers: () => true,
   followed: false,
   copy: async () => {},
+  showItem: () => {},
   focusComposer: () => {},
   readDiff: async () => [],
   readMedia: async () => undefined,

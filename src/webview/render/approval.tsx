@@ -1,6 +1,7 @@
 // The approval card of a tool call: shows it in full, works from the keyboard, and prevents accidental answers.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { TaskCommand } from '../cards/taskCommand.tsx';
+import { useLoaded } from '../loaded.ts';
 import { MenuButton } from '../panel/menu.tsx';
 import type { FromPage } from '../../protocol/webview.ts';
 import type { ToolItem } from '../state.ts';
@@ -8,16 +9,16 @@ import { approvalStrings } from '../strings/approvalStrings.ts';
 import { t } from '../strings/l10n.ts';
 import { useWords } from '../strings/words.ts';
 import { strings } from '../strings/strings.ts';
-import { isKnownTool, toolLabel, toolTitle } from '../toolTitle.ts';
+import { isKnownTool, toolLabel, toolTitle, commandOf } from '../toolTitle.ts';
 import { useActions } from './actions.ts';
 import { Icon } from './icons.tsx';
-import { Modify } from './modify.tsx';
 import { useRequestButton } from '../cards/primary.ts';
-import { focusFirstRequest, takeFocusWhenIdle } from './takeFocus.ts';
+import { focusAfterAnswer, takeFocusWhenIdle } from './takeFocus.ts';
 import { Changes, ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
+import { parseObject } from '../../base/json/outsideJson.ts';
 
-type Answer = Omit<Extract<FromPage, { type: 'answer_approval' }>, 'type' | 'call'>;
+type Answer = Omit<Extract<FromPage, { type: 'approve' }>, 'type' | 'tool_call_id'>;
 
 export function Approval({ item }: { readonly item: ToolItem }) {
   const actions = useActions();
@@ -26,14 +27,14 @@ export function Approval({ item }: { readonly item: ToolItem }) {
   const [modifying, setModifying] = useState(false);
   const [sent, setSent] = useState(false);
   const answered = useRef(false);
-  const { reason, note, always, alwaysServer, problem } = item.approval ?? {};
+  const { reason, note, always, alwaysServer, problem, origins } = item.approval ?? {};
+  const loaded = useLoaded(origins !== undefined, () => import('../cards/origins.tsx'));
   useEffect(() => {
     // Focuses the group, not a button: a key pressed at this moment must not answer.
     const release = group.current === null ? undefined : takeFocusWhenIdle(group.current, actions.focusComposer);
     return () => {
       release?.();
-      // After an answer from the keyboard the focused button is gone.
-      if (answered.current && document.activeElement === document.body && !focusFirstRequest()) actions.focusComposer();
+      if (answered.current) focusAfterAnswer(actions.focusComposer);
     };
   }, []);
   // Asked again with a problem: the card can be answered once more.
@@ -43,7 +44,9 @@ export function Approval({ item }: { readonly item: ToolItem }) {
     if (sent) return;
     setSent(true);
     answered.current = true;
-    actions.post({ type: 'answer_approval', call: item.id, revision: item.approval?.revision, ...given });
+    const { conversation, post } = actions;
+    const revision = item.approval?.revision;
+    post({ type: 'approve', conversation, tool_call_id: item.id, revision, ...given });
   };
   return (
     <div
@@ -55,7 +58,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
     >
       <p class="approval-question">{strings.approvalQuestion[item.name] ?? questionFor(item.name)}</p>
       {reason !== undefined && <p class="approval-reason">{strings.approvalBecause(visibleText(inWords(reason)))}</p>}
-      {note !== undefined && <p class="quiet">{visibleText(inWords(note))}</p>}
+      {note !== undefined && item.name !== 'wake_when' && <p class="quiet">{visibleText(inWords(note))}</p>}
       {problem !== undefined && (
         <p class="approval-problem" role="alert">
           {strings.approvalProblem(inWords(problem))}
@@ -71,6 +74,7 @@ export function Approval({ item }: { readonly item: ToolItem }) {
       ) : (
         <>
           <Preview item={item} />
+          {origins !== undefined && loaded !== undefined && <loaded.Origins origins={origins} card={group} />}
           <Buttons
             item={item.id}
             always={always === item.name ? approvalStrings.everyCall(toolLabel(always)) : always}
@@ -193,6 +197,64 @@ function Buttons({ item, always, alwaysServer, sent, answer, modify }: ButtonsPr
           onInput={(event) => setReason(event.currentTarget.value)}
           onKeyDown={onReasonKey}
         />
+      </div>
+    </div>
+  );
+}
+
+interface Properties {
+  readonly item: ToolItem;
+  readonly sent: boolean;
+  readonly run: (values: Record<string, unknown>) => void;
+  readonly back: () => void;
+}
+
+/** Edits a call before it runs: a command as its command line, other calls as JSON. */
+function Modify({ item, sent, run, back }: Properties) {
+  const command = commandOf(item.name, item.arguments);
+  const [text, setText] = useState(command ?? JSON.stringify(item.arguments, null, 2));
+  const field = useRef<HTMLTextAreaElement>(null);
+  const main = useRequestButton(item.id);
+  useEffect(() => field.current?.focus(), []);
+  const values = command === undefined ? parseObject(text) : { ...item.arguments, command: text };
+  const submit = () => {
+    if (values !== undefined) run({ ...values });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing) return;
+    // In JSON, Enter inserts a line break.
+    const submits = event.key === 'Enter' && (command === undefined ? event.ctrlKey || event.metaKey : !event.shiftKey);
+    if (submits) submit();
+    else if (event.key === 'Escape') back();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="modify">
+      <textarea
+        ref={field}
+        class="modify-text"
+        rows={Math.min(12, text.split('\n').length + 1)}
+        value={text}
+        readOnly={sent}
+        spellcheck={false}
+        aria-label={command === undefined ? strings.modifyArguments : strings.modifyCommand}
+        aria-invalid={values === undefined}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      {values === undefined && (
+        <p class="approval-problem" role="status">
+          {strings.modifyNotObject}
+        </p>
+      )}
+      <div class="approval-buttons">
+        <button type="button" class={main} aria-disabled={sent || values === undefined} onClick={submit}>
+          {strings.modifyRun}
+        </button>
+        <button type="button" class="secondary" aria-disabled={sent} onClick={back}>
+          {strings.modifyCancel}
+        </button>
       </div>
     </div>
   );

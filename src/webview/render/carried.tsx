@@ -1,15 +1,16 @@
 // The chip on a carrier's card: the delivered notifications, opening to the exact text sent to the model.
 import { useId, useState } from 'preact/hooks';
 import type { CarriedView } from '../../protocol/transcript.ts';
-import { notificationStrings as strings } from '../strings/notificationStrings.ts';
-import { describeLabel } from '../panel/pendingDrawer.tsx';
+import { describeLabel, notificationStrings as strings } from '../strings/notificationStrings.ts';
+import { useReveal } from '../cards/reveal.ts';
 import { Icon } from './icons.tsx';
 
 /** Labels shown on the closed chip. */
 const LABELS = 3;
 
-export function Carried({ carried }: { readonly carried: CarriedView }) {
+export function Carried({ carried, item }: { readonly carried: CarriedView; readonly item: string }) {
   const [open, setOpen] = useState(false);
+  useReveal([item], () => setOpen(true));
   const id = useId();
   const receipt = strings.receipts[carried.receipt];
   const rest = carried.labels.length - LABELS;

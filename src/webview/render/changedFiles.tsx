@@ -70,12 +70,7 @@ function Files({ changes, running }: Properties) {
               <Counts added={changes.added} removed={changes.removed} />
             </button>
             <span class="changes-actions">
-              <button
-                type="button"
-                class={main}
-                title={strings.keepAllTitle}
-                onClick={() => post({ type: 'keep_changes' })}
-              >
+              <button type="button" class={main} title={strings.keepAllTitle} onClick={() => post({ type: 'keep' })}>
                 {strings.keep}
               </button>
               <button
@@ -83,7 +78,7 @@ function Files({ changes, running }: Properties) {
                 class="secondary"
                 title={running ? strings.undoDisabledTitle : strings.undoAllTitle}
                 aria-disabled={running}
-                onClick={() => !running && post({ type: 'undo_changes' })}
+                onClick={() => !running && post({ type: 'undo' })}
               >
                 {strings.undo}
               </button>
@@ -134,7 +129,7 @@ function Meanwhile({ changes, running, post }: RowProperties & { readonly change
             type="button"
             class="secondary"
             title={strings.dismissMeanwhileTitle}
-            onClick={() => post({ type: 'keep_changes', meanwhile: true })}
+            onClick={() => post({ type: 'keep', meanwhile: true })}
           >
             {strings.dismiss}
           </button>
@@ -201,8 +196,8 @@ function File({ file, running, post, meanwhile }: FileProperties) {
           clash={file.clash === true}
           what={name}
           meanwhile={meanwhile === true}
-          keep={() => post({ type: 'keep_changes', path, ...list })}
-          undo={() => post({ type: meanwhile === true ? 'undo_meanwhile' : 'undo_changes', path })}
+          keep={() => post({ type: 'keep', path, ...list })}
+          undo={() => post({ type: 'undo', path, ...list })}
         />
       </div>
       {file.clash === true && <p class="changes-clash">{strings.changesClash}</p>}
@@ -217,8 +212,8 @@ function File({ file, running, post, meanwhile }: FileProperties) {
                 name={name}
                 running={running}
                 show={() => post({ type: 'review_changes', path, line: hunk.line })}
-                keep={() => post({ type: 'keep_changes', path, hunk: { version: file.version, index } })}
-                undo={() => post({ type: 'undo_changes', path, hunk: { version: file.version, index } })}
+                keep={() => post({ type: 'keep', path, hunk: { version: file.version, index } })}
+                undo={() => post({ type: 'undo', path, hunk: { version: file.version, index } })}
               />
             ))}
         </ul>

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { strings } from '../strings/strings.ts';
 import { useActions } from './actions.ts';
-import { Icon } from './icons.tsx';
+import { IconButton } from './icons.tsx';
 
 export function CopyButton({ label, read }: { readonly label: string; readonly read: () => string }) {
   const actions = useActions();
@@ -18,15 +18,5 @@ export function CopyButton({ label, read }: { readonly label: string; readonly r
       () => setCopied(false),
     );
   };
-  return (
-    <button
-      type="button"
-      class="icon-button"
-      title={copied ? strings.copied : label}
-      aria-label={copied ? strings.copied : label}
-      onClick={copy}
-    >
-      <Icon name={copied ? 'check' : 'copy'} />
-    </button>
-  );
+  return <IconButton icon={copied ? 'check' : 'copy'} label={copied ? strings.copied : label} run={copy} />;
 }

@@ -1,13 +1,16 @@
 // The list of background commands and subagents above the composer: state, last output and actions of each.
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { HandleView } from '../../protocol/page/handlesView.ts';
 import type { FromPage } from '../../protocol/webview.ts';
 import { memo } from '../memo.ts';
 import { shortCount, StripList } from '../panel/strip.tsx';
 import { strings } from '../strings/strings.ts';
+import { transcriptStrings as ofTranscript } from '../strings/transcriptStrings.ts';
+import { useWords } from '../strings/words.ts';
 import { useActions } from './actions.ts';
+import { askAboutHandle } from '../cards/askAboutHandle.ts';
 import { agentOutput } from '../cards/agentOutput.ts';
-import { Icon, type IconName } from './icons.tsx';
+import { Icon, type IconName, IconButton } from './icons.tsx';
 import { visibleText } from './visibleText.ts';
 
 export const HANDLE_ICONS: Record<HandleView['state'], IconName> = {
@@ -18,6 +21,7 @@ export const HANDLE_ICONS: Record<HandleView['state'], IconName> = {
 };
 
 export const HandleList = memo(function HandleList({ handles }: { readonly handles: readonly HandleView[] }) {
+  const inWords = useWords();
   if (handles.length === 0) return null;
   const agents = handles.filter(({ agent }) => agent !== undefined);
   const summary = strings.handlesSummary({
@@ -37,7 +41,7 @@ export const HandleList = memo(function HandleList({ handles }: { readonly handl
       icon="terminal"
       count={shortCount(count(handles, 'running') + count(handles, 'waiting') || handles.length)}
       summary={summary}
-      note={newest && visibleText(`${newest.name}: ${newest.detail}`)}
+      note={newest && visibleText(`${newest.name}: ${inWords(newest.detail)}`)}
       status={summary}
     >
       {() => (
@@ -91,16 +95,24 @@ function Row({ handle }: { readonly handle: HandleView }) {
             {command}
           </span>
         </button>
-        <Action icon="bell" label={strings.notifyOfHandle(name)} message={{ type: 'tell_of_handle', call }} />
+        <HandleAction
+          icon="bell"
+          label={strings.notifyOfHandle(name)}
+          message={{ type: 'queue', content: askAboutHandle(handle), attachments: [] }}
+        />
         {agent === undefined ? (
-          <Action icon="terminal" label={strings.showTerminal(name)} message={{ type: 'show_terminal', call }} />
+          <HandleAction icon="terminal" label={strings.showTerminal(name)} message={{ type: 'show_terminal', call }} />
         ) : (
           offers('open_conversation') && <OpenAgent name={name} conversation={agent.conversation} />
         )}
         {ended ? (
-          <Action icon="trash" label={strings.removeHandle(name)} message={{ type: 'hide_handle', call }} />
+          <HandleAction icon="trash" label={strings.removeHandle(name)} message={{ type: 'hide_handle', call }} />
         ) : (
-          <Action icon="debug-stop" label={strings.stopHandle(name)} message={{ type: 'stop_handle', call }} />
+          <HandleAction
+            icon="debug-stop"
+            label={strings.stopHandle(name)}
+            message={{ type: 'stop_command', tool_call_id: call }}
+          />
         )}
       </div>
       <p class="handle-detail">
@@ -113,11 +125,29 @@ function Row({ handle }: { readonly handle: HandleView }) {
   );
 }
 
+/** The milliseconds since then, updated every second; the rest of the view changes only with its command. */
+function useElapsed(since: string | undefined): number | undefined {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (since === undefined) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [since]);
+  return since === undefined ? undefined : Math.max(0, now - Date.parse(since));
+}
+
 /** A waiting subagent gets another text than `detail`, which is also written for models and says `the user`. */
-export function HandleDetail({ handle: { detail, state, agent } }: { readonly handle: HandleView }) {
+export function HandleDetail({ handle: { detail, state, since, agent } }: { readonly handle: HandleView }) {
+  const inWords = useWords();
+  const time = useElapsed(since);
   return (
     <span>
-      {agent !== undefined && state === 'waiting' ? strings.agentWaits : visibleText(detail)}
+      {agent !== undefined && state === 'waiting'
+        ? strings.agentWaits
+        : time === undefined
+          ? visibleText(inWords(detail))
+          : strings.runningFor(ofTranscript.duration(time))}
       {typeof agent?.tokens === 'number' && <> · {strings.agentTokens(agent.tokens)}</>}
     </span>
   );
@@ -139,7 +169,8 @@ export function OpenAgent({ name, conversation }: { readonly name: string; reado
   );
 }
 
-function Action({
+/** A button of a row, unless the host does not handle its message. */
+export function HandleAction({
   icon,
   label,
   message,
@@ -150,11 +181,7 @@ function Action({
 }) {
   const actions = useActions();
   if (!actions.offers(message.type)) return null;
-  return (
-    <button type="button" class="icon-button" title={label} aria-label={label} onClick={() => actions.post(message)}>
-      <Icon name={icon} />
-    </button>
-  );
+  return <IconButton icon={icon} label={label} run={() => actions.post(message)} />;
 }
 
 /** Scrolled to the end, where the newest output is. */

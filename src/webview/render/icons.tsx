@@ -7,6 +7,7 @@ const PATHS = {
   'arrow-up': 'M2.1 7.9L7.5 2.5L8 2L8.5 2.5L13.9 7.9L13.2 8.6L8.5 3.9V14H7.5V3.9L2.8 8.6Z',
   'bell-slash':
     'M2 2.7L2.7 2L14 13.3L13.3 14L11.3 12H2.2L4 9.3V6C4 5.5 4.1 5 4.25 4.55L2 2.3ZM5 5.4L5 9.6L4 11H10.3ZM5.5 2.9A4 4 0 0 1 12 6V9.3L13 10.9L11 8.9V6A3 3 0 0 0 6.2 3.6ZM6.5 13H9.5A1.5 1.5 0 0 1 6.5 13Z',
+  circle: 'M8 4.5A3.5 3.5 0 1 1 8 11.5A3.5 3.5 0 0 1 8 4.5ZM8 5.5A2.5 2.5 0 1 0 8 10.5A2.5 2.5 0 0 0 8 5.5Z',
   'circle-filled': 'M8 4.5A3.5 3.5 0 1 1 8 11.5A3.5 3.5 0 0 1 8 4.5Z',
   diff: 'M7.5 2H8.5V4.5H11V5.5H8.5V8H7.5V5.5H5V4.5H7.5ZM5 11H11V12H5Z',
   ellipsis: 'M4 8A1 1 0 1 1 2 8A1 1 0 0 1 4 8ZM9 8A1 1 0 1 1 7 8A1 1 0 0 1 9 8ZM14 8A1 1 0 1 1 12 8A1 1 0 0 1 14 8Z',
@@ -78,5 +79,21 @@ export function Icon({ name }: { readonly name: IconName }) {
     <svg class={`icon icon-${name}`} viewBox={box} fill="currentColor" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
+  );
+}
+
+interface IconButtonProperties {
+  readonly icon: IconName;
+  readonly label: string;
+  /** Default: the label. */
+  readonly title?: string;
+  readonly run: () => void;
+}
+
+export function IconButton({ icon, label, title = label, run }: IconButtonProperties) {
+  return (
+    <button type="button" class="icon-button" title={title} aria-label={label} onClick={run}>
+      <Icon name={icon} />
+    </button>
   );
 }

@@ -2,13 +2,14 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { QuestionView } from '../../protocol/transcript.ts';
 import { strings } from '../strings/strings.ts';
+import { useWords } from '../strings/words.ts';
 import { useActions } from './actions.ts';
 import { FilledForm, FormFields } from '../cards/form.tsx';
 import { Icon } from './icons.tsx';
 import { Markdown } from './markdown/markdown.tsx';
 import { createMarkdownStream } from './markdown/markdownStream.ts';
 import { useRequestButton } from '../cards/primary.ts';
-import { focusFirstRequest, takeFocusWhenIdle } from './takeFocus.ts';
+import { focusAfterAnswer, takeFocusWhenIdle } from './takeFocus.ts';
 import { visibleText } from './visibleText.ts';
 
 const LIMIT = 100_000;
@@ -21,6 +22,7 @@ interface Properties {
 
 export function Question({ question, item }: Properties) {
   const actions = useActions();
+  const inWords = useWords();
   const main = useRequestButton(item);
   const group = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState<readonly string[]>([]);
@@ -33,7 +35,7 @@ export function Question({ question, item }: Properties) {
     const release = group.current === null ? undefined : takeFocusWhenIdle(group.current, actions.focusComposer);
     return () => {
       release?.();
-      if (answered.current && document.activeElement === document.body && !focusFirstRequest()) actions.focusComposer();
+      if (answered.current) focusAfterAnswer(actions.focusComposer);
     };
   }, []);
   useEffect(() => setSent(false), [question]);
@@ -44,7 +46,7 @@ export function Question({ question, item }: Properties) {
     if (sent) return;
     setSent(true);
     answered.current = true;
-    actions.post({ type: 'answer_question', question: question.id, answer });
+    actions.post({ type: 'answer', inquiry_id: question.id, answer });
   };
   const submit = () => {
     if (all.length > 0) post(several ? [...all] : (all[0] ?? ''));
@@ -81,7 +83,7 @@ export function Question({ question, item }: Properties) {
       <QuestionText text={question.text} />
       {problem !== undefined && (
         <p class="approval-problem" role="alert">
-          {strings.questionProblem(problem)}
+          {strings.questionProblem(inWords(problem))}
         </p>
       )}
       {fields !== undefined ? (

@@ -1,7 +1,7 @@
 // Renders a request: the user's with its actions (edit, send again, copy, restore), or an automatic one with its reason.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { notificationStrings as ofNotifications } from '../strings/notificationStrings.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { describeAutomatic, notificationStrings as ofNotifications } from '../strings/notificationStrings.ts';
 import type { RequestItem } from '../state.ts';
 import { strings } from '../strings/strings.ts';
 import { transcriptStrings } from '../strings/transcriptStrings.ts';
@@ -9,7 +9,7 @@ import { useActions } from './actions.ts';
 import { SentImages } from '../cards/media.tsx';
 import { Carried } from './carried.tsx';
 import { CopyButton } from './copyButton.tsx';
-import { Icon, type IconName } from './icons.tsx';
+import { Icon, IconButton } from './icons.tsx';
 import { useButtonAfterRequests } from '../cards/primary.ts';
 import { visibleText } from './visibleText.ts';
 
@@ -17,14 +17,15 @@ export function Request({ item }: { readonly item: RequestItem }) {
   const [editing, setEditing] = useState(false);
   const automated = item.source === 'system';
   const meanwhile = item.meanwhile === true;
-  const automatic = ofNotifications.automatic(item.forced === true, visibleText(item.carried?.reason ?? ''));
   const byAgent = item.byAgent === true;
+  const isForced = item.forced === true;
+  const automatic = describeAutomatic(isForced, item.carried?.labels);
   const label = automated ? automatic : byAgent ? strings.taskOfAgent : meanwhile ? strings.meanwhile : strings.you;
   return (
     <article class={`request request-${item.source}${meanwhile ? ' request-meanwhile' : ''}`} aria-label={label}>
       {automated && (
         <p class="request-source">
-          <Icon name="bell" /> {automatic}
+          <Icon name="bell" /> {ofNotifications.automatic(isForced)}
         </p>
       )}
       {byAgent && (
@@ -32,7 +33,7 @@ export function Request({ item }: { readonly item: RequestItem }) {
           <Icon name="fork" /> {strings.taskOfAgent}
         </p>
       )}
-      {!meanwhile && <RequestActions item={item} edit={() => setEditing(true)} />}
+      {!meanwhile && !editing && <RequestActions item={item} edit={() => setEditing(true)} />}
       {editing ? (
         <EditField item={item} close={() => setEditing(false)} />
       ) : automated ? (
@@ -55,7 +56,7 @@ export function Request({ item }: { readonly item: RequestItem }) {
           ))}
         </ul>
       )}
-      {item.carried !== undefined && <Carried carried={item.carried} />}
+      {item.carried !== undefined && <Carried carried={item.carried} item={item.id} />}
     </article>
   );
 }
@@ -69,11 +70,11 @@ function RequestActions({ item, edit }: { readonly item: RequestItem; readonly e
         <>
           {offers('resend') && (
             <>
-              <Action icon="edit" label={transcriptStrings.edit} run={edit} />
-              <Action
+              <IconButton icon="edit" label={transcriptStrings.edit} run={edit} />
+              <IconButton
                 icon="retry"
                 label={transcriptStrings.retry}
-                run={() => post({ type: 'resend', request: item.id })}
+                run={() => post({ type: 'resend', instead_of: item.id })}
               />
             </>
           )}
@@ -81,17 +82,13 @@ function RequestActions({ item, edit }: { readonly item: RequestItem; readonly e
         </>
       )}
       {offers('restore') && (
-        <Action icon="restore" label={strings.restoreTitle} run={() => post({ type: 'restore', request: item.id })} />
+        <IconButton
+          icon="restore"
+          label={strings.restoreTitle}
+          run={() => post({ type: 'restore', request: item.id })}
+        />
       )}
     </div>
-  );
-}
-
-function Action({ icon, label, run }: { readonly icon: IconName; readonly label: string; readonly run: () => void }) {
-  return (
-    <button type="button" class="icon-button" title={label} aria-label={label} onClick={run}>
-      <Icon name={icon} />
-    </button>
   );
 }
 
@@ -100,10 +97,11 @@ function EditField({ item, close }: { readonly item: RequestItem; readonly close
   const field = useRef<HTMLTextAreaElement>(null);
   const main = useButtonAfterRequests();
   const [text, setText] = useState(item.text);
-  useEffect(() => field.current?.focus(), []);
+  // At once: keys that follow the click belong to the field.
+  useLayoutEffect(() => field.current?.focus(), []);
   const send = () => {
     if (text.trim() === '') return;
-    post({ type: 'resend', request: item.id, text });
+    post({ type: 'resend', instead_of: item.id, content: text });
     close();
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -15,10 +15,19 @@ export function firstRequest(): HTMLElement | null {
 }
 
 /** Focuses the card itself, not a button. Returns false if no request is open. */
-export function focusFirstRequest(): boolean {
+function focusFirstRequest(): boolean {
   const first = firstRequest();
   first?.focus({ preventScroll: true });
   return first !== null;
+}
+
+/**
+ * After an answer the focused button is gone: the next request gets the focus, else the composer. Not if the user has gone
+ * to another part of the window meanwhile, such as an editor: what is typed there must not end up in the chat.
+ */
+export function focusAfterAnswer(focusComposer: () => void): void {
+  if (!document.hasFocus() || document.activeElement !== document.body) return;
+  if (!focusFirstRequest()) focusComposer();
 }
 
 /** `never`: the user has moved the focus elsewhere. */

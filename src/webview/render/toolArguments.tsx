@@ -1,7 +1,9 @@
 // Shows the arguments of a tool call in full as labelled fields, with invisible characters made visible. Of a call that
 // is still being written, the newest part is shown.
+import { TODO_TOOL } from '../../base/toolLabels.ts';
 import type { FileDiff } from '../../protocol/page/diffView.ts';
 import { argumentDiff } from '../argumentDiff.ts';
+import { useLoaded } from '../loaded.ts';
 import { argumentLabel, argumentStrings } from '../strings/argumentStrings.ts';
 import { strings } from '../strings/strings.ts';
 import { commandOf, isKnownTool, toolLabel } from '../toolTitle.ts';
@@ -28,7 +30,7 @@ interface Properties {
 export function ToolArguments({ name, values, writing = false }: Properties) {
   const diff = argumentDiff(name, writing ? newestEdits(values) : values);
   if (diff !== undefined) return writing ? <Diffs files={newestLines(diff)} whole /> : <Changes files={diff} />;
-  const todo = name === 'todo' ? todoItemsIn(values) : undefined;
+  const todo = name === TODO_TOOL ? todoItemsIn(values) : undefined;
   if (todo !== undefined) return <TodoItems items={todo} />;
   const command = commandOf(name, values);
   const rest = Object.entries(values).filter(([key]) => command === undefined || key !== 'command');
@@ -88,7 +90,11 @@ interface NestedProperties extends Omit<FieldsProperties, 'values' | 'label'> {
 }
 
 function Nested({ tool, name, value, depth, writing }: NestedProperties) {
-  if (depth > DEEPEST) return <>{visibleText(JSON.stringify(value, null, 2))}</>;
+  const isCondition = name === 'when' && depth === 1 && isKnownTool(tool);
+  const loaded = useLoaded(isCondition, () => import('../panel/condition.tsx'));
+  if (isCondition && !loaded) return null;
+  if (loaded?.isCondition(value)) return <loaded.ConditionParts part={value} />;
+  if (isCondition || depth > DEEPEST) return <>{visibleText(JSON.stringify(value, null, 2))}</>;
   if (!Array.isArray(value)) return <Fields tool={tool} values={value as Values} depth={depth + 1} writing={writing} />;
   if (value.length === 0) return <>{argumentStrings.nothing}</>;
   const before = writing ? Math.max(0, value.length - NEWEST_ENTRIES) : 0;

@@ -19,9 +19,11 @@ import { Icon, type IconName } from './icons.tsx';
 import { GrowingText } from './markdown/growingText.tsx';
 import { linkPaths } from './pathLinks.tsx';
 import { AgentLine, useHandle } from '../cards/agentLine.tsx';
+import { useReveal } from '../cards/reveal.ts';
 import { MediaList } from '../cards/media.tsx';
 import { AskedQuestion, Question } from './question.tsx';
 import { ForModel } from './request.tsx';
+import { RequestButton } from './requestButton.tsx';
 import { ToolArguments } from './toolArguments.tsx';
 import { visibleText } from './visibleText.ts';
 
@@ -44,6 +46,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
   const item = useMemo(() => asWritten(given), [given]);
   const [chosen, setChosen] = useState<boolean | null>(null);
   const id = useId();
+  useReveal([item.id], () => setChosen(true));
   const asks = item.state === 'question';
   const waits = item.state === 'approval' || asks;
   // A card that needs an answer cannot be folded.
@@ -100,9 +103,10 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         {open && !waits && diffs.length === 0 && <Details item={item} />}
         {open && showsOutput(item) && <Result item={item} />}
         {open && item.media !== undefined && <MediaList media={item.media} />}
+        {open && !waits && item.state !== 'writing' && <RequestButton item={item.id} />}
         {open && runsInForeground(item) && <RunningActions call={item.id} />}
       </div>
-      {item.carried !== undefined && <Carried carried={item.carried} />}
+      {item.carried !== undefined && <Carried carried={item.carried} item={item.id} />}
     </section>
   );
 }
@@ -149,7 +153,7 @@ function RunningActions({ call }: { readonly call: string }) {
         type="button"
         class="secondary"
         title={strings.moveToBackgroundTitle}
-        onClick={() => post({ type: 'move_to_background', call })}
+        onClick={() => post({ type: 'move_to_background', tool_call_id: call })}
       >
         {strings.moveToBackground}
       </button>

@@ -1,6 +1,7 @@
 // UI strings of approvals: what a task would run, *Always* and where it holds, and several approvals at once.
-import type { AlwaysAnswer } from '../../protocol/transcript.ts';
+
 import type { TaskFact } from '../../protocol/page/taskView.ts';
+import type { AlwaysAnswer } from '../../protocol/transcript.ts';
 import { t } from './l10n.ts';
 
 const isMac = typeof navigator !== 'undefined' && navigator.platform.startsWith('Mac');
@@ -28,8 +29,11 @@ export const approvalStrings = {
   approveAllTitle: (count: number, left: number) =>
     left === 0
       ? t('Approve these {0} calls', count)
-      : t('Approve {0} calls. {1} with a warning must be approved on their own cards.', count, left),
+      : count === 1
+        ? t('Approve 1 call. The calls with a warning ({0}) must be approved on their own cards.', left)
+        : t('Approve {0} calls. {1} with a warning must be approved on their own cards.', count, left),
   rejectAll: t('Reject All'),
+  tooEarly: t('Nothing was answered: this request had only just appeared. Look at it, then press again.'),
   justAppeared: t('Another approval has just appeared. Look at it first.'),
   rejectAllTitle: (count: number) => t('Reject these {0} calls', count),
 

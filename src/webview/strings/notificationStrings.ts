@@ -1,6 +1,8 @@
 // UI strings about notifications: drawer, chips, automatic runs, requests to the user.
 import type { Level } from '../../protocol/notification.ts';
+import type { NotificationLabel } from '../../protocol/page/pendingView.ts';
 import type { HeldReason } from '../../protocol/webview.ts';
+import { visibleText } from '../render/visibleText.ts';
 import { t } from './l10n.ts';
 
 export const notificationStrings = {
@@ -11,6 +13,7 @@ export const notificationStrings = {
   deliverNow: t('Deliver now'),
   deliverNowTitle: t('Send them to the model now instead of with the next tool result or request'),
   showAll: t('Show all notifications'),
+  showAllBrief: t('Show all'),
   dismiss: t('Dismiss: the model is not notified'),
   dismissOne: (what: string) => t('Dismiss: {0}', what),
   muteOne: (what: string) => t('Mute: {0}', what),
@@ -26,6 +29,21 @@ export const notificationStrings = {
     task: t('Tasks'),
     terminal: t('Terminals'),
     tool: t('Background commands'),
+    debug: t('Debugger'),
+    port: t('Ports'),
+    devserver: t('Dev servers'),
+    test: t('Tests'),
+    notebook: t('Notebooks'),
+    dependencies: t('Dependencies'),
+    output: t('Output'),
+    time: t('Timers'),
+    wake: t('Conditions'),
+    editor: t('Editor'),
+    script: t('Scripts'),
+    ci: t('CI'),
+    review: t('Reviews'),
+    pr: t('Pull requests'),
+    hook: t('Hooks'),
     mcp: t('MCP servers'),
     config: t('Configuration'),
     budget: t('Budget'),
@@ -48,11 +66,8 @@ export const notificationStrings = {
     model: t('Notifications are pending. This model does not run without your request.'),
   } satisfies Record<HeldReason, string>,
 
-  /** Why a request that the user did not write was sent. */
-  automatic: (isForced: boolean, reason: string) => {
-    if (isForced) return reason === '' ? t('Delivered by you') : t('Delivered by you: {0}', reason);
-    return reason === '' ? t('Automatic run') : t('Automatic run: {0}', reason);
-  },
+  /** A request that the user did not write. The notifications that it delivers are named below it. */
+  automatic: (isForced: boolean) => (isForced ? t('Delivered by you') : t('Automatic run')),
   automaticText: t('Text sent to the model'),
 
   yourMessages: (count: number) => (count === 1 ? t('your message') : t('{0} of your messages', count)),
@@ -71,3 +86,16 @@ export const notificationStrings = {
   subagentNeeds: (name: string) => t('The subagent {0} needs you', name),
   otherNeeds: (title: string) => t('Another conversation needs you: {0}', title),
 };
+
+/** As `automatic`, for screen readers, with the first notification. */
+export function describeAutomatic(isForced: boolean, [first]: readonly NotificationLabel[] = []): string {
+  return [notificationStrings.automatic(isForced), ...(first ? [describeLabel(first)] : [])].join(': ');
+}
+
+/** `File changed · src/menu.ts` */
+export function describeLabel(label: NotificationLabel & { readonly more?: number }): string {
+  const { subject, more = 0 } = label;
+  const words = visibleText(t(label.label));
+  const about = subject === '' ? words : `${words} · ${visibleText(subject)}`;
+  return more > 0 ? `${about} ${notificationStrings.andMore(more)}` : about;
+}

@@ -36,8 +36,8 @@ export const panelStrings = {
     all: { label: t('Approve everything'), detail: t('Only protected files need approval') },
   } satisfies Record<Controls['approvals'], { label: string; detail: string }>,
   approvalsTitle: (mode: string) => t('Approvals: {0}', mode),
-  widenedBy: (mode: string, rules: number) =>
-    rules === 1 ? t('{0}, except for 1 Always rule', mode) : t('{0}, except for {1} Always rules', mode, rules),
+  /** Contains `rulesBrief`, which the button shows: its name must contain what can be read on it. */
+  widenedBy: (mode: string, rules: string) => t('{0} {1} for what needs no approval', mode, rules),
   rules: (count: number) => (count === 0 ? t('Always rules…') : t('Always rules ({0})…', count)),
   rulesBrief: (count: number) => (count === 1 ? t('+ 1 rule') : t('+ {0} rules', count)),
   rulesDetail: t('See and revoke what needs no approval'),

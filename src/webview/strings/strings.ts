@@ -23,6 +23,7 @@ export const strings = {
   truncated: t('The answer was cut off.'),
   copy: t('Copy'),
   copied: t('Copied'),
+  showRequest: t('Show what the model saw'),
   copyAnswer: t('Copy answer'),
   code: t('Code'),
   table: t('Table'),
@@ -86,6 +87,7 @@ export const strings = {
       find: t('Find the symbol'),
     } as Readonly<Record<string, string>>,
     watch: t('Watch'),
+    wakeWhen: t('Wake for'),
     unwatch: t('Stop watching'),
     loadSkill: t('Load skill'),
     sendMessage: t('Send to other agents:'),
@@ -94,6 +96,7 @@ export const strings = {
     readNotifications: t('Read notifications'),
     findTools: t('Find tools for'),
     readResource: t('Read resource'),
+    subscribeEvents: t('Subscribe to events'),
     ask: t('Question:'),
     quickFix: t('Quick fix'),
   },
@@ -124,6 +127,7 @@ export const strings = {
   parentOf: (title: string) => t('Subagent of {0}', title),
   otherConversation: t('another conversation'),
   openParent: t('Open the conversation that started this subagent'),
+  runningFor: (time: string) => t('running for {0}', time),
   agentWaits: t('Waiting for you'),
   agentTokens: (count: number) => t('{0} tokens', count.toLocaleString()),
   openAgent: (name: string) => t('Open the conversation of {0}', name),
@@ -251,12 +255,14 @@ export const strings = {
   partAt: (name: string, line: number) => t('{0}, line {1}', name, line),
   changedMeanwhile: (count: number) =>
     count === 1 ? t('1 file changed meanwhile') : t('{0} files changed meanwhile', count),
-  meanwhileTitle: t('Files changed by other programs while a command of Earshot was running'),
-  meanwhileNote: t('Changed by other programs while a command was running. Undo does not affect these files.'),
+  meanwhileTitle: t('Files that changed while a command of Earshot was running, and are not known to be changed by it'),
+  meanwhileNote: t(
+    'Changed while a command was running, and not known to be changed by it. Undo does not affect these files.',
+  ),
   meanwhileSpoken: (count: number) =>
     count === 1
-      ? t('Other programs changed 1 file while a command was running.')
-      : t('Other programs changed {0} files while a command was running.', count),
+      ? t('1 file changed while a command was running, and is not known to be changed by it.')
+      : t('{0} files changed while a command was running, and are not known to be changed by it.', count),
   moreMeanwhile: (count: number) => t('and {0} more', count),
   dismiss: t('Dismiss'),
   dismissMeanwhileTitle: t('Remove these files from the list without changing them'),

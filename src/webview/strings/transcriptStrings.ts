@@ -1,6 +1,7 @@
 // UI strings of the transcript's actions: requests, code blocks, groups of calls, find.
-import { t } from './l10n.ts';
+
 import { toolLabel } from '../toolTitle.ts';
+import { t } from './l10n.ts';
 
 const GROUPS: Readonly<Record<string, (count: number) => string>> = {
   read_file: (count) => t('Read {0} files', count),

@@ -6,7 +6,7 @@ let sentences: { translateSentence(text: string, translate: typeof t): string } 
 let loading: Promise<void> | undefined;
 
 function load(): Promise<void> {
-  loading ??= import('./sentences.ts').then((loaded) => {
+  loading ??= import('../../base/people/sentences.ts').then((loaded) => {
     sentences = loaded;
   });
   return loading;

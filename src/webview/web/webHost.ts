@@ -1,6 +1,7 @@
 // Transports the page's messages over HTTP: a stream of lines from the web chat's server, and a request for each
 // message to it.
 // Reconnects automatically, and continues after the last message that it has received.
+import { BackOff, ignore, Sequence } from '../../base/async.ts';
 import type { FromPage, Obstacle, ToPage } from '../../protocol/webview.ts';
 import type { PageHost } from '../page.tsx';
 import { webStrings as strings } from './webStrings.ts';
@@ -22,11 +23,11 @@ export function createWebHost(): PageHost {
   let status: Status = token === '' ? 'refused' : 'connecting';
   /** The number of the last message that was received. */
   let last = 0;
-  let retry = FIRST_RETRY;
+  const retry = new BackOff(FIRST_RETRY, LONGEST_RETRY);
   let receive: (message: ToPage) => void = () => undefined;
   let changed: () => void = () => undefined;
   /** Messages are sent one after the other, so that they arrive in their order. */
-  let sending: Promise<void> = Promise.resolve();
+  const sending = new Sequence();
   let wake: (() => void) | undefined;
 
   const setStatus = (next: Status) => {
@@ -52,7 +53,7 @@ export function createWebHost(): PageHost {
       const silent = setTimeout(() => aborter.abort(), SILENCE_MILLISECONDS);
       const { done, value } = await reader.read().finally(() => clearTimeout(silent));
       if (done) return;
-      retry = FIRST_RETRY;
+      retry.reset();
       setStatus('connected');
       const lines = value.split('\n');
       const open = lines.pop() ?? '';
@@ -76,18 +77,17 @@ export function createWebHost(): PageHost {
   const stayConnected = async () => {
     while (!isRefused()) {
       // After a network error or an aborted stream it tries again.
-      await follow().catch(() => undefined);
+      await follow().catch(ignore);
       if (isRefused()) return;
       setStatus('lost');
       await new Promise<void>((resolve) => {
         wake = resolve;
-        setTimeout(resolve, retry);
+        setTimeout(resolve, retry.next());
       });
-      retry = Math.min(LONGEST_RETRY, retry * 2);
     }
   };
   const hurry = () => {
-    retry = FIRST_RETRY;
+    retry.reset();
     wake?.();
   };
   window.addEventListener('online', hurry);
@@ -117,12 +117,12 @@ export function createWebHost(): PageHost {
       if (!offers.has(message.type) || !isConfirmed(message)) return;
       // Opening the stream already requests the state.
       if (message.type === 'ready' && status !== 'connected') return;
-      sending = sending
-        .then(() => send(message))
+      sending
+        .run(() => send(message))
         .catch(() => {
           // Typed text must not be lost; everything else is still on the page and can be done again.
-          if (message.type === 'send' || message.type === 'interrupt')
-            receive({ type: 'restore_draft', text: message.text });
+          if (message.type === 'queue' || message.type === 'interrupt')
+            receive({ type: 'restore_draft', text: message.content });
         });
     },
   };
@@ -136,8 +136,8 @@ function readOffers(): ReadonlySet<FromPage['type']> {
 
 /** One tap must neither delete a conversation nor turn off all approvals. */
 function isConfirmed(message: FromPage): boolean {
-  if (message.type === 'delete_conversation') return confirm(strings.confirmDelete);
-  return message.type !== 'set_approvals' || message.mode !== 'all' || confirm(strings.confirmAll);
+  if (message.type === 'delete') return confirm(strings.confirmDelete);
+  return message.type !== 'choose' || message.approvals !== 'all' || confirm(strings.confirmAll);
 }
 
 /**

@@ -1,5 +1,5 @@
 // Background commands in the browser: moved, listed, typed into, stopped; also after the extension host is killed in
-// each state.
+// each state. Timers and conditions: listed, fired, cancelled.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -117,22 +117,49 @@ test('a command that waits for input is answered in the terminal; the list is sh
     .waitFor();
 });
 
+test('a timer and a condition are listed with their evidence; one is fired and delivered, the other is cancelled', async () => {
+  await workbench.openChat();
+  await workbench.reset();
+  const wake = (id: string, name: string, when: object) => ({ id, name: 'wake_when', arguments: { name, when } });
+  server.script(
+    { calls: [wake('f', 'stand-up', { after: '2h' }), wake('g', 'log', { file: 'never.log', is: 'exists' })] },
+    done,
+  );
+  await workbench.say('Set both.');
+  await workbench.settled();
+  const due = await workbench.openList('Due');
+  await due.getByText(/never\.log exists · there is no such file/).waitFor();
+  await workbench.screenshot('due-list');
+  server.script({ text: ['It is time.'] });
+  await due.getByRole('button', { name: 'Fire stand-up now' }).click();
+  await workbench.transcript().getByText('It is time.').waitFor();
+  expect(server.requests.at(-1)?.body).toMatch(
+    /The timer “stand-up” that you set at [^"]* The user had it fired now\./,
+  );
+  await expect.poll(() => due.locator('.due-one').count()).toBe(1);
+  await due.getByRole('button', { name: 'Cancel log' }).click();
+  await due.waitFor({ state: 'hidden' });
+});
+
 test('after the extension host is killed, a running, an ended and a waiting command are each reported once and usable', async () => {
   await workbench.openChat();
   await workbench.reset();
   const job = 'while [ ! -e go ]; do sleep 0.1; done; echo result; touch over; exit 7';
+  const wait = 'while [ ! -e ask ]; do sleep 0.1; done';
   server.script(
     {
       calls: [
         background('c', 'shell', 'echo ready; while read line; do echo "got $line"; done'),
         background('d', 'job', job),
-        background('e', 'ask', 'printf "Sure? [y/N] "; read answer; echo "was $answer"; sleep 1000'),
+        background('e', 'ask', `${wait}; printf "Sure? [y/N] "; read answer; echo "was $answer"; sleep 1000`),
       ],
     },
     done,
   );
   await workbench.say('Start three.');
   await workbench.settled();
+  // A question during the turn would be delivered with it.
+  await writeFile(join(workbench.folder, 'ask'), '');
   await workbench.openList('Background');
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
   await workbench.killExtensionHost();

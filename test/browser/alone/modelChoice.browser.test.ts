@@ -5,7 +5,9 @@ import { endAll } from '../../support/endings.ts';
 import { startAnthropic } from '../../support/models/native/anthropicEndpoint.ts';
 import { type NativeEndpoint } from '../../support/models/native/nativeEndpoint.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
+import { firstUnlessFull } from '../../support/runs.ts';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
+import { createTabbing } from '../../support/page/tabbing.ts';
 
 const ANTHROPIC_KEY = 'sk-ant-api03-canary';
 
@@ -108,6 +110,11 @@ test('two conversations use different models over different APIs, and the list a
   await enterKey('Claude House', 'k');
   await title('Models of Claude House').waitFor();
   await workbench.page.keyboard.press('Escape');
+  await workbench.startCommand('Earshot: Set API Key');
+  await title('Set API Key').waitFor();
+  await expect.poll(() => row('Claude House').innerText()).toContain('key is set');
+  expect(await row('OpenAI').innerText()).not.toContain('key is set');
+  await workbench.page.keyboard.press('Escape');
 
   await workbench.page.getByRole('button', { name: 'New Chat' }).first().click();
   await workbench.chat().locator('.welcome').waitFor();
@@ -120,8 +127,8 @@ test('two conversations use different models over different APIs, and the list a
   await footer()
     .getByRole('button', { name: /^Effort: / })
     .press('ArrowDown');
-  await workbench.chat().getByRole('menuitemradio', { name: 'High', exact: true }).click();
-  await footer().getByRole('button', { name: 'Effort: High' }).waitFor();
+  await workbench.chat().getByRole('menuitemradio', { name: 'Low', exact: true }).click();
+  await footer().getByRole('button', { name: 'Effort: Low' }).waitFor();
   await workbench.screenshot('model-choice-claude');
 
   // The first one keeps its model while it works, and the other is shown beside it.
@@ -132,7 +139,7 @@ test('two conversations use different models over different APIs, and the list a
   await workbench.screenshot('model-choice-conversations');
   await first.getByRole('button').first().click();
   await footer().getByText('sencha').waitFor();
-  expect(await footer().getByRole('button', { name: 'Effort: High' }).count()).toBe(0);
+  expect(await footer().getByRole('button', { name: 'Effort: Low' }).count()).toBe(0);
   shop.script({ text: ['Working on it.'], hang: true }, { text: ['Still chat completions.'] });
   await workbench.say('Again.');
   await shop.request(1);
@@ -145,7 +152,10 @@ test('two conversations use different models over different APIs, and the list a
   await workbench.screenshot('model-choice-tabs');
   await workbench.say('And you?');
   await workbench.settled();
-  expect(claude.requests.at(-1)?.body).toMatchObject({ model: 'claude-opus-5-5', output_config: { effort: 'high' } });
+  // The effort changed in the middle: a system message says so, and the rest of the request stays as it was.
+  const { model, messages, output_config: config } = claude.requests.at(-1)?.body ?? {};
+  expect([model, config]).toEqual(['claude-opus-5-5', undefined]);
+  expect((messages as object[]).at(-1)).toMatchObject({ role: 'system', output_config: { effort: 'low' } });
   expect(claude.refusals).toEqual([]);
   shop.release();
 });
@@ -175,3 +185,100 @@ test.each([
   await title(button).waitFor();
   await workbench.page.keyboard.press('Escape');
 });
+
+const { press, focused: focusedInChat, tabTo, tabBack } = createTabbing(workbench);
+
+async function newChat(): Promise<void> {
+  await press('Control+Alt+e');
+  await expect.poll(focusedInChat).toBe('Message to Earshot');
+  await press('Control+Alt+x');
+  await workbench.chat().locator('.welcome').waitFor();
+}
+
+async function sayByKeyboard(text: string): Promise<void> {
+  await press('Control+Alt+e');
+  await expect.poll(focusedInChat).toBe('Message to Earshot');
+  await workbench.page.keyboard.type(text);
+  await press('Enter');
+  await workbench.transcript().getByText(text).waitFor();
+  await workbench.settled();
+}
+
+const THEMES = ['Default Dark Modern', 'Default Light Modern', 'Default High Contrast', 'Default High Contrast Light'];
+
+test.each(firstUnlessFull(THEMES))(
+  'in %s: key, model, effort, cost and the step after a refusal by keyboard alone',
+  { timeout: 240_000 },
+  async (theme) => {
+    const picture = (name: string) => workbench.screenshot(`model-choice-${theme}-${name}`);
+    await workbench.setTheme(theme);
+    await newChat();
+    await workbench.startCommand('Earshot: Set API Key');
+    await title('Set API Key').waitFor();
+    await picture('providers');
+    await press('Escape');
+    await enterKey('Claude House', 'k');
+    await title('Models of Claude House').waitFor();
+    await press('Escape');
+    await openPicker();
+    await picture('models');
+    await press('Escape');
+    await pickByKeyboard('claude-opus-5-5');
+
+    const before = await footer()
+      .getByRole('button', { name: /^Effort: / })
+      .getAttribute('aria-label');
+    const reaches = async () => (await tabBack([before ?? ''], 'Tab')) === before;
+    await expect.poll(reaches, { interval: 500 }).toBe(true);
+    await press('ArrowDown');
+    await workbench.chat().getByRole('menuitemradio', { name: 'Low', exact: true }).waitFor();
+    await picture('effort');
+    await press('End');
+    await press('Enter');
+    await footer()
+      .getByRole('button', { name: /^Effort: (?!Low|Auto)/ })
+      .waitFor();
+
+    await sayByKeyboard('Ask Claude by keyboard.');
+    await workbench.transcript().getByText('Answered through Messages.').waitFor();
+    expect(claude.refusals).toEqual([]);
+
+    await newChat();
+    await pickByKeyboard('assam');
+    shop.restart(
+      { text: ['Yes, there is.'], usage: { prompt_tokens: 52_000, completion_tokens: 800 } },
+      { refuse: { status: 401, message: 'Incorrect API key provided.' } },
+    );
+    await sayByKeyboard('Is there tea?');
+    const meter = footer().locator('.meter');
+    const opensContext = async () => {
+      await press('Control+Alt+e');
+      for (let presses = 0; presses < 20; presses++) {
+        await press('Tab');
+        if (await meter.evaluate((one) => one === one.ownerDocument.activeElement)) return true;
+      }
+      return false;
+    };
+    await expect.poll(opensContext, { interval: 500 }).toBe(true);
+    await press('Enter');
+    // 52,000 tokens at 2 dollars a million, and 800 at 10.
+    await workbench
+      .chat()
+      .getByRole('dialog', { name: 'Context' })
+      .getByText(/\$0\.11/)
+      .first()
+      .waitFor();
+    await picture('cost');
+    await press('Escape');
+    await sayByKeyboard('And coffee?');
+    await tabTo('Set API Key');
+    await picture('refused');
+    await press('Enter');
+    await title('Set API Key').waitFor();
+    await press('Escape');
+    await workbench.page.getByRole('button', { name: 'Show Conversations' }).first().press('Enter');
+    await workbench.chat().locator('.conversation-row').filter({ hasText: 'claude-opus-5-5' }).first().waitFor();
+    await picture('conversations');
+    await press('Control+Alt+e');
+  },
+);

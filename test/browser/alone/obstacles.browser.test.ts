@@ -38,6 +38,8 @@ test('storage that cannot be written is reported, and nothing typed is lost', as
   await workbench.say('list the files');
   await workbench.settled();
   await workbench.reset();
+  // Otherwise its window would notice that the lock is gone, and lock it again.
+  await expect.poll(async () => (await workbench.owners()).every(({ released }) => released)).toBe(true);
   const storage = join(await findStorage(), 'conversations');
   await rm(storage, { recursive: true });
   // A file in place of the folder: nobody can write there, not even root.

@@ -172,6 +172,22 @@ test('the editor of all changes is closed when the last one is kept', async () =
   await expect.poll(() => reviews.count()).toBe(0);
 });
 
+test('editors of changes are closed when another conversation is shown, whose changes they would not show', async () => {
+  await workbench.reset();
+  await run('Brew tea.', 'echo two >> package.json; echo one > pot.txt');
+  await workbench.openList('Changed files');
+  const tabs = (name: string) => workbench.page.locator('.tab', { hasText: name });
+  await name('package.json').click();
+  await tabs('(changed by Earshot)').waitFor();
+  // Otherwise the next editor would replace it.
+  await tabs('(changed by Earshot)').dblclick();
+  await button('Review').click();
+  await tabs('Earshot’s changes').waitFor();
+  await workbench.command('Earshot: New Chat');
+  await expect.poll(() => tabs('Earshot’s changes').count()).toBe(0);
+  await expect.poll(() => tabs('(changed by Earshot)').count()).toBe(0);
+});
+
 test('restoring both: files, and the conversation in a fork that names the original', async () => {
   await workbench.reset();
   await run('Brew the first pot.', 'echo one > first.txt');

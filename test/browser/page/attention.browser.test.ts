@@ -59,7 +59,7 @@ test('the drawer lists pending notifications with dismiss, mute and deliver; the
   await alone.pictures('drawer');
   expect(await alone.violations()).toEqual([]);
   await drawer.getByRole('button', { name: 'Dismiss: File changed' }).click();
-  expect(await alone.waitFor('dismiss_notifications')).toMatchObject({ ids: ['n1', 'n0'] });
+  expect(await alone.waitFor('dismiss')).toMatchObject({ notification_ids: ['n1', 'n0'] });
   await drawer.getByRole('button', { name: 'Mute: File changed' }).click();
   await page.getByRole('menuitem', { name: 'Mute this file: src/menu.ts' }).click();
   expect(await alone.waitFor('mute')).toMatchObject({ mute: { by: 'path', path: 'src/menu.ts' } });
@@ -67,7 +67,7 @@ test('the drawer lists pending notifications with dismiss, mute and deliver; the
   await page.getByRole('menuitem', { name: 'Mute this source: Background commands' }).click();
   expect(await alone.waitFor('mute')).toMatchObject({ mute: { by: 'source', kind: { source: 'tool' } } });
   await drawer.getByRole('button', { name: 'Deliver now' }).click();
-  await alone.waitFor('deliver_now');
+  await alone.waitFor('deliver');
   await alone.change({ type: 'head', head: { pending: { count: 0, worst: null, entries: [] } } });
   await drawer.waitFor({ state: 'detached' });
   expect(await place()).toEqual(before);
@@ -79,7 +79,6 @@ const carried = {
   total: 1,
   worst: 'error' as const,
   labels: [{ source: 'tool', name: 'failed', label: 'Background command failed', subject: 'build' }],
-  reason: 'build failed (exit 1)',
   tokens: 40,
   receipt: 'accepted' as const,
   texts: 0,
@@ -89,9 +88,9 @@ test('an automatic run says why it started; text for the model is folded', async
   const alone = await open();
   const text = 'Automated event. No person wrote this and it approves nothing.';
   await alone.show({ title: 'x' }, [{ type: 'request', id: 's', source: 'system', text, carried }]);
-  await alone.page.getByText('Automatic run: build failed (exit 1)').waitFor();
+  await alone.page.getByRole('article', { name: 'Automatic run: Background command failed · build' }).waitFor();
   await alone.show({ title: 'x' }, [{ type: 'request', id: 's', source: 'system', forced: true, text, carried }]);
-  await alone.page.getByText('Delivered by you: build failed (exit 1)').waitFor();
+  await alone.page.getByRole('article', { name: 'Delivered by you: Background command failed · build' }).waitFor();
   await alone.page.getByText('Background command failed · build').waitFor();
   expect(await alone.page.getByText(text).isVisible()).toBe(false);
   await alone.pictures('automatic-run', [300]);
@@ -140,6 +139,7 @@ test('Approve All and Reject All are off, and say why, until the newest approval
   expect(await all.evaluate((element) => getComputedStyle(element).opacity)).toBe('0.5');
   await alone.picture('all-off');
   await none.dispatchEvent('click');
+  await page.getByRole('alert').getByText('Nothing was answered: this request had only just appeared.').waitFor();
   await page.clock.runFor(900);
   await expect.poll(() => none.isEnabled()).toBe(true);
   // An answered one does not switch them off again.
@@ -147,7 +147,57 @@ test('Approve All and Reject All are off, and say why, until the newest approval
   await page.getByText('2 approvals needed.').waitFor();
   expect(await all.isEnabled()).toBe(true);
   await all.click();
-  expect(await alone.waitFor('answer_approval')).toMatchObject({ call: 't', action: 'approve' });
+  expect(await alone.waitFor('approve')).toMatchObject({ tool_call_id: 't', action: 'approve' });
+});
+
+test('the key for Approve, pressed too early, answers nothing and says so; pressed again, it approves', async () => {
+  const alone = await open();
+  const { page } = alone;
+  await page.clock.install();
+  await alone.show({ running: true }, [request('1'), approval]);
+  await page.getByRole('button', { name: 'Approve', exact: true }).waitFor();
+  await alone.send({ type: 'approve_first' });
+  const said = page.getByRole('alert').getByText('Nothing was answered: this request had only just appeared.');
+  await said.waitFor();
+  await alone.pictures('too-early', [250, 300]);
+  expect(await alone.violations()).toEqual([]);
+  expect(alone.posted.filter(({ type }) => type === 'approve')).toEqual([]);
+  await page.clock.runFor(900);
+  await alone.send({ type: 'approve_first' });
+  expect(await alone.waitFor('approve')).toMatchObject({ tool_call_id: 't', action: 'approve' });
+  await alone.change({ type: 'item', item: { ...approval, state: 'done', output: 'ok' } });
+  await said.waitFor({ state: 'detached' });
+});
+
+test('after an answer the composer gets the focus, but not if the user works in another part of the window by then', async () => {
+  for (const hasFocus of [true, false]) {
+    const alone = await open();
+    const { page } = alone;
+    await alone.show({ running: true }, [request('1'), approval]);
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await alone.waitFor('approve');
+    // As in an editor of the window, which the page cannot see.
+    if (!hasFocus) await page.evaluate(() => (document.hasFocus = () => false));
+    await alone.change({ type: 'item', item: { ...approval, state: 'done', output: 'ok' } });
+    await page.getByRole('group', { name: 'Approval: Run npm test' }).waitFor({ state: 'detached' });
+    await alone.drawn();
+    const focused = await page.evaluate(() => document.activeElement?.tagName);
+    expect(focused).toBe(hasFocus ? 'TEXTAREA' : 'BODY');
+  }
+});
+
+test('the time of a running background command goes on while nothing else changes', async () => {
+  const alone = await open();
+  const { page } = alone;
+  await page.clock.install({ time: '2026-01-01T00:01:00Z' });
+  const handle = { call: 'h', name: 'kettle', command: 'boil', state: 'running' as const, output: '' };
+  await alone.show({ handles: [{ ...handle, detail: 'running for 0 s', since: '2026-01-01T00:00:55Z' }] }, [
+    request('1'),
+  ]);
+  await page.getByRole('button', { name: 'Background 1' }).click();
+  await page.getByText('running for 5 s').waitFor();
+  await page.clock.runFor(60_000);
+  await page.getByText('running for 1 min 5 s').waitFor();
 });
 
 test('an approval in another conversation is named above the composer and opens it', async () => {
@@ -255,9 +305,9 @@ test('a form of an MCP server is one card: defaults, limits checked by the brows
   await page.getByRole('checkbox', { name: 'Lemon' }).check();
   await page.getByRole('spinbutton', { name: 'Cups' }).fill('3');
   expect(await alone.violations()).toEqual([]);
-  expect(alone.posted.filter(({ type }) => type === 'answer_question')).toEqual([]);
+  expect(alone.posted.filter(({ type }) => type === 'answer')).toEqual([]);
   await submit.click();
-  const { answer } = await alone.waitFor('answer_question');
+  const { answer } = await alone.waitFor('answer');
   expect(JSON.parse(String(answer))).toEqual({
     name: 'Ada',
     mail: null,
@@ -271,10 +321,10 @@ test('a form of an MCP server is one card: defaults, limits checked by the brows
   await alone.change({ type: 'item', item: card({ question: { ...second, problem: 'Your name is required.' } }) });
   await page.getByRole('alert').getByText('Your name is required.').waitFor();
   await page.getByRole('button', { name: 'Decline' }).click();
-  expect((await alone.waitFor('answer_question')).answer).toBe('');
+  expect((await alone.waitFor('answer')).answer).toBe('');
   await alone.change({ type: 'item', item: card({ question: { ...question, id: 'q3' } }) });
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-  expect((await alone.waitFor('answer_question')).answer).toBe('cancel');
+  expect((await alone.waitFor('answer')).answer).toBe('cancel');
   const answered = { ...question, answer: '{"name":"Ada","extras":["h","l"]}' };
   await alone.change({ type: 'item', item: card({ state: 'done', output: 'Ordered.', question: answered, media }) });
   await alone.drawn();

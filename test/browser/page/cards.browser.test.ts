@@ -1,11 +1,17 @@
 // Cards of tool calls, on the page alone: open while there is something to follow, folded when done, readable while
 // they are written, and with one primary button in view.
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
 import { answer, request, tool, type Tool } from '../../support/page/items.ts';
 import { usePages } from '../../support/page/pageAlone.ts';
 
 const open = usePages();
+const germanBundle = async () => {
+  const file = resolve(import.meta.dirname, '../../../media/l10n/bundle.l10n.de.json');
+  return JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+};
 const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
 const change = { path: 'src/menu.ts', before: 'a', after: 'b' };
@@ -50,6 +56,46 @@ test('a card folds when its call has ended; what was decided or went wrong is in
   // A card that the user has opened stays open.
   await page.locator('[data-item="edit"] .tool-head').click({ position: { x: 8, y: 8 } });
   await page.locator('[data-item="edit"] .diff-added').waitFor();
+});
+
+test('the condition of a call is in words, part by part, in English and German; never as JSON', async () => {
+  const when = {
+    all: [
+      { handle: 'build', is: 'ok' },
+      {
+        any: [{ port: 3000, is: 'open' }, { file: 'dist/main.js', is: 'exists' }, { at: '17:00' }],
+      },
+    ],
+  };
+  const item = (values: object): Tool =>
+    tool('wake', {
+      name: 'wake_when',
+      arguments: { name: 'deploy', when: values, or_after: '30m' },
+      state: 'approval',
+      approval: { reason: 'it may start turns without you, at most 1 within 30m.', note: '“deploy”, all of (…)' },
+    });
+  const text = async (alone: Awaited<ReturnType<typeof open>>) =>
+    (await alone.page.locator('.approval .arguments').innerText()).replace(/\s+/g, ' ');
+  const english = await open();
+  await english.show({ title: 'x', running: true }, [item(when)]);
+  await english.page.getByText('build ends successfully').waitFor();
+  expect(await text(english)).toBe(
+    'Name deploy Condition All of: build ends successfully Any of: Port 3000 is open dist/main.js exists It is 17:00 or later At the latest after 30m',
+  );
+  // The card has the condition itself.
+  expect(await english.page.locator('.approval').innerText()).not.toContain('all of (…)');
+  await english.pictures('condition', [300]);
+  expect(await english.violations()).toEqual([]);
+  // What no condition looks like is shown as it is.
+  for (const odd of [{ handle: 'build', is: 'constructor' }, { handle: { a: 1 }, is: 'ok' }, { all: [{ x: 1 }] }, {}]) {
+    await english.show({ title: 'x', running: true }, [item(odd)]);
+    await expect.poll(() => text(english)).toContain(JSON.stringify(odd, null, 2).replace(/\s+/g, ' '));
+  }
+  const german = await open({ bundle: await germanBundle() });
+  await german.show({ title: 'x', running: true }, [item(when)]);
+  await german.page.getByText('build endet erfolgreich').waitFor();
+  const sentence = 'Grund der Frage: er kann ohne Sie Züge beginnen, höchstens 1 innerhalb von 30m.';
+  await german.page.getByText(sentence).waitFor();
 });
 
 const written = (name: string, args: unknown, cut: number): TranscriptItem =>
@@ -230,7 +276,7 @@ test('after the first of several approvals is answered and its card folds, the n
   await page.mouse.move(150, 200);
   await page.mouse.wheel(0, 600);
   await page.locator('[data-item="one"]').getByRole('button', { name: 'Approve', exact: true }).click();
-  await alone.waitFor('answer_approval');
+  await alone.waitFor('approve');
   await alone.change({ type: 'item', item: { ...writing('one'), state: 'done' } });
   await expect.poll(() => top('two')).toBeLessThan(20);
   expect(await top('two')).toBeGreaterThanOrEqual(0);

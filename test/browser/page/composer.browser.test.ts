@@ -30,8 +30,8 @@ test('Up and Down walk the history, Escape stops, IME composition never sends, t
     field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Process', bubbles: true, cancelable: true }));
   });
   await composer.press('Enter');
-  expect(await alone.waitFor('send')).toMatchObject({ text: '日本' });
-  expect(alone.posted.filter(({ type }) => type === 'send')).toEqual([]);
+  expect(await alone.waitFor('queue')).toMatchObject({ content: '日本' });
+  expect(alone.posted.filter(({ type }) => type === 'queue')).toEqual([]);
   await alone.change({
     type: 'head',
     head: { controls: { mode: 'agent', approvals: 'reads', sendKey: 'modifierEnter', currency: 'USD' } },
@@ -40,7 +40,7 @@ test('Up and Down walk the history, Escape stops, IME composition never sends, t
   await composer.fill('one');
   await composer.press('Enter');
   await composer.press('Control+Enter');
-  expect(await alone.waitFor('send')).toMatchObject({ text: 'one\n' });
+  expect(await alone.waitFor('queue')).toMatchObject({ content: 'one\n' });
 });
 
 test('queued messages are edited, moved up and sent now', async () => {
@@ -52,11 +52,11 @@ test('queued messages are edited, moved up and sent now', async () => {
   await alone.show({ title: 'x', running: true, queued }, [request('1', 'Go')]);
   const { page } = alone;
   await page.getByRole('button', { name: 'Move up: second thought' }).click();
-  expect(await alone.waitFor('raise_queued')).toMatchObject({ id: 'q2' });
+  expect(await alone.waitFor('raise_queued')).toMatchObject({ queued_id: 'q2' });
   await page.getByRole('button', { name: 'Send now: first thought' }).click();
-  expect(await alone.waitFor('send_queued')).toMatchObject({ id: 'q1' });
+  expect(await alone.waitFor('send_queued')).toMatchObject({ queued_id: 'q1' });
   await page.getByRole('button', { name: 'Remove from queue: first thought' }).click();
-  expect(await alone.waitFor('take_back')).toMatchObject({ id: 'q1' });
+  expect(await alone.waitFor('withdraw_queued')).toMatchObject({ queued_id: 'q1' });
   await alone.pictures('queued', [250, 300]);
   expect(await alone.violations()).toEqual([]);
 });

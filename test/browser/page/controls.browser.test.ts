@@ -32,14 +32,14 @@ test('mode and approvals are changed from menus with the keyboard, the model wit
   expect(await menu.getByRole('menuitemradio', { name: 'Agent' }).getAttribute('aria-checked')).toBe('true');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  expect(await waitFor('set_mode')).toMatchObject({ mode: 'plan' });
+  expect(await waitFor('choose')).toMatchObject({ mode: 'plan' });
   expect(await focusedLabel(page)).toBe('Mode: Agent');
   await page.getByRole('button', { name: 'Approvals: Ask for changes' }).click();
   await page.keyboard.press('Escape');
   await menu.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Approvals: Ask for changes' }).click();
   await page.getByRole('menuitemradio', { name: 'Ask for commands' }).click();
-  expect(await waitFor('set_approvals')).toMatchObject({ mode: 'edits' });
+  expect(await waitFor('choose')).toMatchObject({ approvals: 'edits' });
   await page.getByRole('button', { name: /^Model: test-model/ }).click();
   await waitFor('choose_model');
 });
@@ -59,7 +59,7 @@ test('effort is chosen beside the model, by keyboard, from the levels that the m
   expect(await menu.getByRole('menuitemradio', { name: 'High' }).getAttribute('aria-checked')).toBe('true');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  expect(await waitFor('set_effort')).toMatchObject({ effort: 'max' });
+  expect(await waitFor('choose')).toMatchObject({ effort: 'max' });
   await effort.click();
   await alone.picture('effort-menu');
   await page.keyboard.press('Escape');
@@ -83,9 +83,9 @@ test('a plan is carried out with one click, in agent mode; other answers have no
   expect(await start.count()).toBe(0);
   await show({ controls: controls('plan') }, items);
   await start.click();
-  expect(await waitFor('set_mode')).toMatchObject({ mode: 'agent' });
+  expect(await waitFor('choose')).toMatchObject({ mode: 'agent' });
   await show({ controls: controls('agent') }, items);
-  expect(await waitFor('send')).toMatchObject({ text: 'Carry out the plan.' });
+  expect(await waitFor('queue')).toMatchObject({ content: 'Carry out the plan.' });
   expect(await start.count()).toBe(0);
 });
 
@@ -105,6 +105,13 @@ test('the meter shows what fills the context, with notifications and the cost in
   await panel.getByRole('heading', { name: 'Switching the model' }).waitFor();
   expect(await panel.getByRole('row', { name: /other\/model/ }).innerText()).toContain('€0.12');
   expect(await page.locator('.composer').boundingBox()).toEqual(before);
+  await alone.setTheme('light');
+  const colours = await panel.locator('.context-bar').evaluate((bar) => ({
+    border: getComputedStyle(bar).borderTopColor,
+    quiet: getComputedStyle(bar.closest('.popover')?.querySelector('.quiet') ?? bar).color,
+  }));
+  expect(colours.border).toBe(colours.quiet);
+  await alone.setTheme('dark');
   await alone.pictures('context');
   expect(await alone.violations()).toEqual([]);
   await page.keyboard.press('Escape');
@@ -170,6 +177,16 @@ test('conversations are searched, opened, renamed and deleted in the panel', asy
   expect(await page.locator('.conversation-row').nth(1).innerText()).toMatch(
     /Release notes\s+2m\. ago|2 min|Needs approval/,
   );
+  await alone.setTheme('high-contrast');
+  // This theme has no background for the selection.
+  const outlines = await page.locator('.conversation-row').evaluateAll((rows) =>
+    rows.map((row) => {
+      const { outlineStyle, outlineColor } = getComputedStyle(row);
+      return outlineStyle === 'solid' && outlineColor;
+    }),
+  );
+  expect(outlines).toEqual(['rgb(243, 133, 24)', false, false, false]);
+  await alone.setTheme('dark');
   await alone.pictures('conversations');
   expect(await alone.violations()).toEqual([]);
   await page.getByRole('searchbox').fill('oolong');
@@ -189,10 +206,10 @@ test('conversations are searched, opened, renamed and deleted in the panel', asy
   const title = page.getByRole('textbox', { name: 'New title' });
   await title.fill('Release 2');
   await title.press('Enter');
-  expect(await waitFor('rename_conversation')).toMatchObject({ id: 'b', title: 'Release 2' });
+  expect(await waitFor('rename')).toMatchObject({ conversation: 'b', title: 'Release 2' });
   await page.getByRole('button', { name: 'Actions for Release notes' }).click();
   await page.getByRole('menuitem', { name: 'Delete…' }).click();
-  expect(await waitFor('delete_conversation')).toMatchObject({ id: 'b' });
+  expect(await waitFor('delete')).toMatchObject({ conversation: 'b' });
   await page.locator('.conversation-open').first().click();
   expect(await waitFor('open_conversation')).toMatchObject({ id: 'b' });
   expect(await focusedLabel(page)).toBe('Message to Earshot');
@@ -255,7 +272,7 @@ test('files dropped anywhere on the page are attached; a hint is shown while the
   });
   expect(await focusedLabel(page)).toBe('Message to Earshot');
   await drag(['drop'], { file: ['photo.png', 'image/png'] });
-  expect(await waitFor('attach_image')).toMatchObject({ name: 'photo.png', media_type: 'image/png' });
+  expect(await waitFor('attach')).toMatchObject({ name: 'photo.png', media_type: 'image/png' });
   // Without this, the browser would open the file instead of the page.
   expect(await drag(['drop'], { file: ['notes.txt', 'text/plain'] })).toEqual([true]);
   await page.getByText('notes.txt cannot be attached from another program').waitFor();

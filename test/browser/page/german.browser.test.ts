@@ -50,3 +50,40 @@ test('reasons of approvals and notices are German, and name the kind of a failur
   expect(await page.getByText('Odd words.').innerText()).toMatch(/Endpunkt.+ Odd words\.$/);
   await alone.pictures('german-approval', [300]);
 });
+
+test('obstacles, a problem with a form and the state of a background command are German', async () => {
+  const alone = await open({ bundle: await german() });
+  const { page } = alone;
+  await alone.show(
+    {
+      running: true,
+      obstacles: [
+        {
+          level: 'warning',
+          text: 'Line 3 of this conversation’s log is damaged (it is not JSON) and was left out; the rest is intact.',
+          nextStep: 'The damaged line stays in the file unchanged. You can continue the conversation.',
+        },
+      ],
+      handles: [
+        {
+          ...{ call: 'h', name: 'build', command: 'npm run build', state: 'failed', output: '' },
+          detail: 'ended with exit code 1 after 3 s',
+        },
+      ],
+    },
+    [
+      { type: 'request', id: 'r', source: 'user', text: 'Los.' },
+      {
+        ...{ type: 'tool', id: 't', name: 'ask_user', arguments: {}, state: 'question', output: '' },
+        question: { id: 'q', text: 'Wie heißt er?', several: false, problem: '“Name” is required.' },
+      },
+    ],
+  );
+  await page.getByText('Zeile 3 im Protokoll dieser Unterhaltung ist beschädigt (sie ist kein JSON)').waitFor();
+  await page.getByText('Die beschädigte Zeile bleibt unverändert in der Datei.').waitFor();
+  await page.getByRole('alert').getByText('„Name“ ist erforderlich.').waitFor();
+  await page.locator('.strip-button').first().click();
+  await page.getByText('beendet mit Exitcode 1 nach 3 s').waitFor();
+  await alone.pictures('german-problems', [300]);
+  expect(await alone.violations()).toEqual([]);
+});

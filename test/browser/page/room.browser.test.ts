@@ -1,4 +1,4 @@
-// The room in a small panel, on the page alone: with all four lists full, the composer and the last lines of the
+// The room in a small panel, on the page alone: with all five lists full, the composer and the last lines of the
 // transcript stay visible, and one list at a time opens above them.
 import { expect, test } from 'vitest';
 import { type ChatHead } from '../../../src/protocol/webview.ts';
@@ -52,6 +52,25 @@ const full: Partial<ChatHead> = {
     })),
   },
   heldBack: 'not_written',
+  due: times(6, (index) => ({
+    name: `stand-up ${index}`,
+    timer: true,
+    next: '2026-01-01T09:00:00Z',
+    note: 'Summarise what changed.',
+    facts: [],
+    left: 1,
+  })),
+  controls: {
+    mode: 'agent',
+    approvals: 'edits',
+    rules: 3,
+    effort: { levels: ['low', 'high'], current: 'high' },
+    sendKey: 'enter',
+    currency: 'USD',
+  },
+  meter: { context: 0.92, tokens: 92_000, notificationTokens: 1200, cost: 12.5 },
+  freshness: { current: 8, reported: 1, pending: 1, unshown: 1, deleted: 1 },
+  editor: { path: 'src/kitchen/a-course-with-a-long-name.ts', lines: '44–46', context: 'selection' },
 };
 
 const answer = (id: string, text: string): TranscriptItem => ({
@@ -71,6 +90,7 @@ const items: TranscriptItem[] = [
 /** The name and the tooltip of each button. */
 const LISTS = {
   Background: ['Background 1', /^1 running · 11 ended\n/],
+  Due: ['Due 6', /^6 timers and conditions are set\n/],
   'To-do': ['To-do 12/15', /^12 of 15 done$/],
   'Changed files': ['Changed files 99+', /^Earshot changed 120 files\./],
   'Pending notifications': ['Pending notifications 99+', /^130 pending notifications\n/],
@@ -85,8 +105,14 @@ const SIZES = [
   [190, 210],
 ] as const;
 
+/** The names of buttons whose contents are wider than they are. */
+const crowded = (buttons: readonly Element[]) =>
+  buttons
+    .filter((button) => !button.matches('.footer-model') && button.scrollWidth > button.clientWidth)
+    .map((button) => button.textContent);
+
 test.each(SIZES)(
-  'at %i × %i with four full lists, each opens alone, and composer and last words are visible',
+  'at %i × %i with five full lists, each opens alone, and composer and last words are visible',
   async (width, height) => {
     const alone = await open();
     const { page } = alone;
@@ -112,6 +138,7 @@ test.each(SIZES)(
       expect(await isInside('footer')).toBe(true);
       await expect.poll(lastWords).toBe('visible');
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      expect(await page.locator(':is(.strip, .footer) button').evaluateAll(crowded)).toEqual([]);
     };
     await check();
     await alone.picture(`room-${width}x${height}`);

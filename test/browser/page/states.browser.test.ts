@@ -56,7 +56,6 @@ const carried = {
     { source: 'tool', name: 'failed', label: 'Background command failed', subject: 'build' },
     { source: 'file', name: 'changed', label: 'File changed', subject: 'src/a/long/path/to/menu.ts' },
   ],
-  reason: 'build failed (exit 1)',
   tokens: 120,
   receipt: 'accepted' as const,
   texts: 1,

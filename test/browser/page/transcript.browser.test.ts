@@ -191,11 +191,14 @@ test('a message is edited and sent again; paths open the editor; code blocks act
   expect(await alone.violations()).toEqual([]);
   await page.getByRole('button', { name: 'Edit and resend' }).click();
   const field = page.getByRole('textbox', { name: 'Edited message' });
+  // The buttons of the message leave their room to the field.
+  const width = async (one: typeof field) => (await one.boundingBox())?.width ?? 0;
+  expect(await width(field)).toBeGreaterThan((await width(page.locator('.request').first())) * 0.9);
   await field.fill('Read the order.');
   await field.press('Enter');
-  expect(await alone.waitFor('resend')).toEqual({ type: 'resend', request: 'r1', text: 'Read the order.' });
+  expect(await alone.waitFor('resend')).toEqual({ type: 'resend', instead_of: 'r1', content: 'Read the order.' });
   await page.getByRole('button', { name: 'Send again' }).click();
-  expect(await alone.waitFor('resend')).toEqual({ type: 'resend', request: 'r1' });
+  expect(await alone.waitFor('resend')).toEqual({ type: 'resend', instead_of: 'r1' });
 });
 
 test('a diff at 300 px has one number and at least 28 characters in a row', async () => {
@@ -208,7 +211,7 @@ test('a diff at 300 px has one number and at least 28 characters in a row', asyn
     request('1', 'Go'),
     tool('w', { name: 'edit_file', arguments: { path: 'src/menu.ts' }, changes }),
   ]);
-  expect(await alone.waitFor('read_diff')).toMatchObject({ call: 'w' });
+  expect(await alone.waitFor('read_diff')).toMatchObject({ tool_call_id: 'w' });
   const file = {
     path: 'src/menu.ts',
     kind: 'changed',

@@ -172,13 +172,18 @@ test('an approval is the card of the side bar: what is lost, a deletion’s cont
   if (isFull) await page.screenshot({ path: join(pictures, 'approve-always-390.png') });
   await choice.click();
   await shows('Tea 2.00');
+  // After the approval, the card of the overwrite still shows what was lost.
+  const overwritten = page.getByRole('region', { name: 'Write menu.txt' });
+  if ((await overwritten.locator('.diff').count()) === 0) await overwritten.locator('.tool-head').click();
+  for (const lost of ['Oat milk', 'Biscuits']) await overwritten.locator('.diff').getByText(lost).waitFor();
+  await picture(page, 'done-overwrite');
   await picture(page, 'approve-deletion');
   await card.getByRole('button', { name: 'Reject' }).click();
   await page.locator('.item').getByText('All done.').first().waitFor();
   // The rule covers the next overwrite.
   expect(await readFile(join(folder, 'next.txt'), 'utf8')).toBe('Next.\n');
   expect(await readFile(join(folder, 'prices.txt'), 'utf8')).toBe('Tea 2.00\n');
-  expect(world.headless.ports.permissions?.rules).toMatchObject([{ label: 'write_file' }]);
+  expect(world.headless.ports.permissions.rules).toMatchObject([{ label: 'write_file' }]);
   expect(world.errors).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-// Installs programs that some tests of the hub need. If one cannot be installed, it is named and its tests are skipped.
+// Installs programs that some tests need. If one cannot be installed, it is named and its tests are skipped.
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { canUseApt, installPackages } from './apt.mjs';
@@ -10,6 +10,7 @@ const programs = Object.entries({
   faketime: 'faketime',
   'openssh-server': 'sshd',
   'fiu-utils': 'fiu-run',
+  gh: 'gh',
 });
 
 /**

@@ -3,16 +3,18 @@ import { UserError } from '../console/errors.mjs';
 
 export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last line counts passed and failed tests.
 
-  (nothing)   all of the following except full and electron
+  (nothing)   all of the following except full and electron; on macOS and Windows checks, unit and electron
   full        the same, with every random or repeated test run much more often
   checks      types, lint, format, unused code, build
   unit        tests without an editor
+  posix       tests of processes, on Linux by what every POSIX system has
+  windows     tests in test/windows with Node for Windows, under Wine
   vscode      tests in the extension host of the installed VS Code
   browser     tests of its workbench, through Chromium
   installed   packages Earshot, installs the package in that VS Code and uses it
   electron    the vscode suites in a desktop VS Code: downloaded, or the one that EARSHOT_VSCODE names`;
 
-/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'vscode' | 'notifications' | 'browser' | 'alone' | 'installed' | 'electron'} Step */
+/** @typedef {'types' | 'lint' | 'format' | 'unused' | 'build' | 'unit' | 'posix' | 'windows' | 'vscode' | 'notifications' | 'browser' | 'alone' | 'installed' | 'electron'} Step */
 
 /** @type {readonly Step[]} */
 const order = [
@@ -22,6 +24,8 @@ const order = [
   'unused',
   'build',
   'unit',
+  'posix',
+  'windows',
   'vscode',
   'notifications',
   'browser',
@@ -30,11 +34,30 @@ const order = [
   'electron',
 ];
 
+const DESKTOP = 'its tests run in a desktop VS Code here';
+const SERVER = 'its tests use the server of VS Code, and the keys, as they are on Linux';
+
+/**
+ * Why a step does not run off Linux unless it is named.
+ *
+ * @type {Partial<Record<Step, string>>}
+ */
+const onlyLinux = {
+  posix: 'its ps shows on Linux how the one of macOS is',
+  windows: 'its tests are started by Wine',
+  vscode: DESKTOP,
+  notifications: DESKTOP,
+  browser: SERVER,
+  alone: SERVER,
+  installed: SERVER,
+};
+
 /** @type {Record<string, readonly Step[]>} */
 const selections = {
-  full: order.filter((step) => step !== 'electron'),
   checks: ['types', 'lint', 'format', 'unused', 'build'],
   unit: ['unit'],
+  posix: ['posix'],
+  windows: ['windows'],
   vscode: ['build', 'vscode', 'notifications'],
   browser: ['build', 'browser', 'alone'],
   installed: ['installed'],
@@ -43,22 +66,40 @@ const selections = {
 
 /**
  * @param {readonly string[]} args
+ * @param {NodeJS.Platform} [platform]
  * @returns {readonly Step[]} in the order in which they run
  */
-export function readTestSelection(args) {
-  if (args.length === 0) return order.filter((step) => step !== 'electron');
+export function readTestSelection(args, platform = process.platform) {
+  const all = order.filter((step) => (platform === 'linux' ? step !== 'electron' : onlyLinux[step] === undefined));
+  if (args.length === 0) return all;
   const wanted = new Set(
     args.flatMap((word) => {
+      if (word === 'full') return all;
       const steps = Object.hasOwn(selections, word) ? selections[word] : undefined;
       if (steps === undefined) {
-        throw new UserError(`There is no test suite “${word}”.`, `Suites: ${Object.keys(selections).join(', ')}.`, {
-          exitCode: 2,
-        });
+        const suites = ['full', ...Object.keys(selections)].join(', ');
+        throw new UserError(`There is no test suite “${word}”.`, `Suites: ${suites}.`, { exitCode: 2 });
       }
       return steps;
     }),
   );
   return order.filter((step) => wanted.has(step));
+}
+
+/**
+ * The steps that a run of everything leaves out on this system, and why.
+ *
+ * @param {readonly string[]} args
+ * @param {NodeJS.Platform} [platform]
+ * @returns {readonly { readonly step: Step, readonly why: string }[]}
+ */
+export function stepsLeftOut(args, platform = process.platform) {
+  if (platform === 'linux' || (args.length > 0 && !args.includes('full'))) return [];
+  const chosen = readTestSelection(args, platform);
+  return order.flatMap((step) => {
+    const why = onlyLinux[step];
+    return why === undefined || chosen.includes(step) ? [] : [{ step, why }];
+  });
 }
 
 /**

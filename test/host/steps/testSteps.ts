@@ -19,6 +19,7 @@ import {
   type StepResult,
 } from './stepResult.ts';
 import type { Step } from './testSelection.mjs';
+import { testOnWindows } from './windowsTests.ts';
 import { restoreTypes, saveTypes } from './typeCache.ts';
 
 const resultsFolder = join(repository, '.build', 'test');
@@ -60,6 +61,12 @@ export const testSteps: Record<Step, TestStep> = {
     run: () => vitest('unit', 'test/vitest.config.ts'),
     repeat: (titles) => vitest('unit', 'test/vitest.config.ts', titles),
   },
+  posix: {
+    label: 'Tests on POSIX',
+    run: () => vitest('posix', 'test/posix.config.ts'),
+    repeat: (titles) => vitest('posix', 'test/posix.config.ts', titles),
+  },
+  windows: { label: 'Tests on Windows', run: () => testOnWindows(logFileOf('windows')) },
   vscode: {
     label: 'Tests in VS Code',
     run: () => vscodeSuites('vscode', 'others'),

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { AcpAgent, type AcpAgentDeps } from '../../../src/acp/agent.ts';
-import { createHeadlessFolder, type FolderAgent } from '../../../src/acp/headlessFolder.ts';
-import { succeeded } from '../../../src/base/errors.ts';
+import { type Earshot } from '../../../src/core/earshot.ts';
 import { openFolderAgent } from '../../../src/bin/acp/folderAgent.ts';
 import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
@@ -125,7 +124,7 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
   /** The agent of each folder that was opened. */
-  const folders: FolderAgent[] = [];
+  const folders: { readonly earshot: Earshot }[] = [];
   const connect = async (
     settings: Partial<Record<SettingName, unknown>> = {},
     clientCapabilities: object = {},
@@ -136,6 +135,7 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
       logger: recordingLogger(errors),
       settings: readSettings((name) => settings[name]).settings,
       supervisor: join(root, 'absent.cjs'),
+      notifyProgram: async () => undefined,
       pdfText: join(root, 'absent.js'),
       storage: join(root, 'storage'),
       userFolder: join(root, 'user'),
@@ -143,11 +143,10 @@ export async function startAcp(...answers: readonly ScriptedAnswer[]) {
       capture: false,
       model: () => model,
     };
-    const client = new AcpClient(async (cwd, listener, asks) => {
-      const opened = await openFolderAgent(deps, cwd, listener.frontend, asks);
-      if (!opened.ok) return opened;
-      folders.push(opened.value);
-      return succeeded(createHeadlessFolder(opened.value, listener));
+    const client = new AcpClient(async (cwd, asks) => {
+      const opened = await openFolderAgent(deps, cwd, asks);
+      if (opened.ok) folders.push(opened.value);
+      return opened;
     }, errors);
     await client.request('initialize', { protocolVersion: 1, clientCapabilities });
     return client;

@@ -37,10 +37,23 @@ interface Run {
 }
 
 /** A folder, a scripted model, and acpx with its own home folder. */
-export async function startAcpx(...answers: readonly ScriptedAnswer[]) {
+export function startAcpx(...answers: readonly ScriptedAnswer[]) {
+  return startAcpxIn(undefined, answers);
+}
+
+/** acpx on a folder that a window has open: `home` has the window's socket. */
+export function startAcpxJoined(window: { readonly folder: string; readonly home: string }) {
+  return startAcpxIn(window, []);
+}
+
+async function startAcpxIn(
+  window: { readonly folder: string; readonly home: string } | undefined,
+  answers: readonly ScriptedAnswer[],
+) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'earshot-acpx-')));
-  const [folder, home, wire] = [join(root, 'folder'), join(root, 'home'), join(root, 'wire')];
-  for (const one of [folder, home, wire]) await mkdir(one);
+  const [own, home, wire] = [join(root, 'folder'), join(root, 'home'), join(root, 'wire')];
+  for (const one of [own, home, wire]) await mkdir(one);
+  const folder = window?.folder ?? own;
   const server = await startScriptedServer(...answers);
   const storage = join(root, 'storage');
   const agent = join(root, 'agent');
@@ -51,7 +64,13 @@ export async function startAcpx(...answers: readonly ScriptedAnswer[]) {
     await server.stop();
     await rm(root, { recursive: true, force: true, maxRetries: 20 });
   });
-  const env = { PATH: process.env['PATH'], HOME: home, EARSHOT_HOME: home, EARSHOT_API_KEY: 'k', NO_COLOR: '1' };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    EARSHOT_HOME: window?.home ?? home,
+    EARSHOT_API_KEY: 'k',
+    NO_COLOR: '1',
+  };
   return {
     folder,
     server,

@@ -4,10 +4,12 @@ import { once } from 'node:events';
 import { glob, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { hook } from '../../../esbuild.mjs';
-import { HookInstaller, type HookTarget } from '../../../src/plugins/hook/hookInstaller.ts';
-import { provideAgent } from '../../host/install/agents.mjs';
+import { HookInstaller } from '../../../src/plugins/hook/hookInstaller.ts';
+import { type HookTarget } from '../../../src/plugins/hook/hookTargets.ts';
+import { provideNpmProgram } from '../../host/install/npmPrograms.mjs';
 import { atTestEnd } from '../endings.ts';
 import { type AgentPlace } from '../plugins/outsideAgents.ts';
 import { isFull } from '../runs.ts';
@@ -25,7 +27,7 @@ export async function agentProgram(agent: keyof typeof PACKAGES): Promise<string
   if (!isFull || process.platform === 'win32') return undefined;
   const [name, program] = PACKAGES[agent];
   try {
-    const folder = await provideAgent(name);
+    const folder = await provideNpmProgram(name);
     for await (const found of glob(`${name}-*/**/${program}`, { cwd: folder })) return join(folder, found);
     throw new Error(`there is no program for ${process.platform}-${process.arch}`);
   } catch (error) {
@@ -72,17 +74,50 @@ async function runAgent({ home, folder }: AgentPlace, { program, args, env }: Ag
   return { code, output };
 }
 
-export function runClaude(place: AgentPlace, program: string, url: string) {
-  const tools = ['Read', 'Edit', 'Write', 'Bash'];
-  const args = ['-p', 'Serve the drinks.', '--model', 'claude-test', '--allowedTools', tools.join(',')];
-  const env = {
+const CLAUDE_ARGUMENTS = ['--model', 'claude-test', '--allowedTools', 'Read,Edit,Write,Bash'];
+
+function claudeEnvironment({ home }: AgentPlace, url: string) {
+  return {
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'test',
-    CLAUDE_CONFIG_DIR: join(place.home, '.claude'),
+    CLAUDE_CONFIG_DIR: join(home, '.claude'),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
   };
-  return runAgent(place, { program, args, env });
+}
+
+export function runClaude(place: AgentPlace, program: string, url: string) {
+  const args = ['-p', 'Serve the drinks.', ...CLAUDE_ARGUMENTS];
+  return runAgent(place, { program, args, env: claudeEnvironment(place, url) });
+}
+
+/** A session that stays open, as the vendor's SDK starts it. */
+export function startClaude(place: AgentPlace, program: string, url: string) {
+  const { home, folder } = place;
+  const args = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
+  const own = { PATH: process.env['PATH'] ?? '', HOME: home, EARSHOT_HOME: home, CLAUDE_CODE_ENTRYPOINT: 'sdk-ts' };
+  const child = spawn(program, [...args, ...CLAUDE_ARGUMENTS], {
+    ...{ cwd: folder, env: { ...own, ...claudeEnvironment(place, url) }, stdio: ['pipe', 'pipe', 'inherit'] as const },
+  });
+  atTestEnd(async () => void child.kill('SIGKILL'));
+  let [results, seen, waiting] = [0, 0, () => undefined as void];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if ((JSON.parse(line) as { type?: string }).type !== 'result') return;
+    results += 1;
+    waiting();
+  });
+  return {
+    say: (content: string) => {
+      const message = { type: 'user', message: { role: 'user', content } };
+      child.stdin.write(`${JSON.stringify(message)}\n`);
+    },
+    /** Resolves once its next turn has ended. */
+    idle: async () => {
+      while (results === seen) await new Promise<void>((resolve) => (waiting = resolve));
+      seen += 1;
+    },
+    end: () => child.stdin.end(),
+  };
 }
 
 /** `trusts`: hooks run as if the user had reviewed and trusted them. */

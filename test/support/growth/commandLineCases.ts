@@ -5,8 +5,14 @@ import { maskSecrets } from '../../../src/base/secrets/maskSecrets.ts';
 import { isAllowed, parseCommand, pathsIn } from '../../../src/core/consent/commandLine.ts';
 import { contentText } from '../../../src/mcp/tools/contentText.ts';
 import { nameTool } from '../../../src/mcp/tools/toolNames.ts';
+import { describeEvents, describeMessage } from '../../../src/producers/mcpEvents/eventReports.ts';
 import { printedByLastCommand } from '../../../src/vscode/sources/lastCommand.ts';
 import { type GrowthCases, over } from './cases.ts';
+
+const issues = {
+  ...{ name: 's/issue', id: 'i', server: 's', identity: 's', event: 'issue', mode: 'poll' as const },
+  ...{ cursor: null, paused: false, count: 0, at: 0 },
+};
 
 /** The parsers of command lines, measured with the syntax of bash only. */
 const parse: (line: string, syntax: 'bash') => readonly string[] | undefined = parseCommand;
@@ -116,6 +122,13 @@ const commandLines: GrowthCases = {
     '`',
     'a',
   ]),
+  ...over('describeEvents', (id) => describeEvents(issues, [{ id, at: id, data: { id } }], false), [
+    '\n',
+    'a\u2028',
+    '"',
+    '\\',
+  ]),
+  ...over('describeMessage of an MCP server', (text) => describeMessage('s', text), ['\n', '\r', 'a\u0085']),
   ...over('printedByLastCommand', (said) => printedByLastCommand(said, 'a', 1), [
     'It exited with code: ',
     '\n',

@@ -1,6 +1,7 @@
 // Growth cases: every function of the extension host that takes outside text, with adversarial texts.
 import { decodeBytes } from '../../../src/base/encodings.ts';
 import { LineSplitter } from '../../../src/base/lines.ts';
+import { compileLinearPattern } from '../../../src/base/patterns/linearPattern.ts';
 import { parseIgnoreRules } from '../../../src/base/patterns/ignoreRules.ts';
 import { printPath } from '../../../src/base/printPath.ts';
 import { completeLength, PlainTextStream, plainText, withoutEscapes } from '../../../src/base/terminalText.ts';
@@ -13,6 +14,7 @@ import { lookalikeIn } from '../../../src/core/conversation/projections/lookalik
 import { shortTitle } from '../../../src/core/conversation/projections/summary.ts';
 import { estimateTokens } from '../../../src/core/conversation/tokens.ts';
 import { compileGlob, globKeyOf, keysFor, matchesAny } from '../../../src/core/files/globs.ts';
+import { LineSearch } from '../../../src/core/notify/lines/lineSearch.ts';
 import { legal } from '../../../src/core/notify/format/blockText.ts';
 import { describeMessage, describeUnread } from '../../../src/core/tools/messageTexts.ts';
 import { printProblem } from '../../../src/core/notify/wording/problems.ts';
@@ -25,7 +27,7 @@ import { resolveInside } from '../../../src/node/files/resolvePath.ts';
 import { shellProgram } from '../../../src/node/shellProgram.ts';
 import { jsonCodec } from '../../../src/plugins/jsonCodec.ts';
 import { PluginOutput } from '../../../src/plugins/output.ts';
-import { StreamMask } from '../../../src/plugins/streams/streamMask.ts';
+import { StreamMask } from '../../../src/plugins/streams/pieces.ts';
 import { createExclusions } from '../../../src/producers/files/exclusions.ts';
 import { readEvents } from '../../../src/storage/readEvents.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
@@ -130,6 +132,15 @@ function messageOf(content: string): HubMessage {
 }
 
 const output: GrowthCases = {
+  ...over(
+    'LineSearch, in pieces',
+    (text) => {
+      const search = new LineSearch({ patterns: ['error*fatal', '/(a+)+$|(.*)*b/i'], position: { through: 0 } });
+      return inPieces(text).flatMap((piece) => search.take(encoder.encode(piece))).length + search.takeRest().length;
+    },
+    ['a', 'error', '\n', '\r', '\u001b[31m', 'a\n'],
+  ),
+  ...over('compileLinearPattern', compileLinearPattern, ['a', '(', '(?:a', '[', 'a|', '\\', 'a*', 'a{2}'], 2000),
   ...over('plainText', plainText, [
     '\r',
     '\r\n',

@@ -10,7 +10,7 @@ import { parsePatch } from '../../../src/core/files/patch.ts';
 import { fitHunks } from '../../../src/core/files/patchFit.ts';
 import { replaceTexts } from '../../../src/core/files/replacements.ts';
 import { linesShownIn } from '../../../src/core/files/shownLines.ts';
-import { parseSkill } from '../../../src/core/prompt/skillHead.ts';
+import { parseSkill } from '../../../src/core/prompt/skills.ts';
 import { lessonsIn } from '../../../src/models/endpointMemory.ts';
 import {
   entriesIn,

@@ -31,7 +31,7 @@ const outsideAgents: GrowthCases = {
   ]),
   ...over(
     'withHook',
-    (text) => withHook(`{"a": [${text}]}`, { events: ['PostToolUse'], command: 'notifications-hook', grouped: true }),
+    (text) => withHook(`{"a": [${text}]}`, { events: { PostToolUse: [{ command: 'notifications-hook' }] } }),
     ['1,', ' ', '/**/', '\n', '{},'],
   ),
   ...over('agentNameOf', (text) => agentNameOf(text), ['-', 'a-', ' ', 'A']),

@@ -4,14 +4,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
 import { type HubAddress } from '../../../src/protocol/hub.ts';
+import { builtProgram } from '../builtProgram.ts';
 import { compileCache } from '../compileCache.ts';
 import { type Answer, type TestClient, unixClient } from '../testHub.ts';
-
-const program = resolve(import.meta.dirname, '../../../src/bin/hub.ts');
 
 export class HubUnderFaults {
   /** The ids of messages that were answered, by `client_id`. */
@@ -49,7 +48,14 @@ export class HubUnderFaults {
   /** Starts the program. Resolves once it serves; false: it ended before. */
   async start(command = this.#command): Promise<boolean> {
     const run = [...command, process.execPath];
-    const args = ['--no-warnings', program, '--dir', join(this.#home, 'work'), '--port', '0'];
+    const args = [
+      '--no-warnings',
+      await builtProgram('src/bin/hub.ts'),
+      '--dir',
+      join(this.#home, 'work'),
+      '--port',
+      '0',
+    ];
     const child = spawn(run[0] ?? '', [...run.slice(1), ...args], {
       env: { ...process.env, ...(command.length === 0 && compileCache), HOME: this.#home, EARSHOT_HOME: this.#home },
       stdio: ['ignore', 'pipe', 'ignore'],

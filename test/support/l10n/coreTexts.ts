@@ -1,15 +1,20 @@
-// Finds the sentences for people that code outside the window makes: reasons of approvals, notices, and failures of a
-// turn. Code of those layers has no translation; the page translates what it gets (`webview/strings/sentences.ts`).
-import { readFileSync } from 'node:fs';
+// Finds the sentences for people that code outside the window makes: reasons of approvals, notices, problems, and every
+// failure. Code of those layers has no translation; page and window translate what they get
+// (`base/people/sentences.ts`).
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
+import { isForModel, withoutField } from '../../../src/base/people/failureForPeople.ts';
+import { VALUES } from '../../../src/base/people/sentences.ts';
 
 const source = resolve(import.meta.dirname, '../../../src');
 
 /** Names of properties, variables, functions called and functions that return, by file. */
 const PLACES: Readonly<Record<string, readonly string[]>> = {
   'core/consent/approvalPolicy.ts': ['push'],
-  'core/consent/approvals.ts': ['CHANGED_MEANWHILE', 'demandQuestion'],
+  'core/consent/formAnswers.ts': ['problem', 'whyUnfit', 'whyNoNumber', 'whyNoChoices', 'whyNoText', 'whyMisformatted'],
+  'core/consent/inquiries.ts': ['whyUnusable', 'whyUnfit'],
+  'core/consent/approvals.ts': ['CHANGED_MEANWHILE', 'FROM_OUTSIDE', 'demandQuestion'],
   'core/consent/protectedFiles.ts': ['whyProtected'],
   'core/consent/ignoreFile.ts': ['whyHidden'],
   'core/consent/commandLine.ts': ['unclear'],
@@ -17,30 +22,110 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   'core/consent/shell/posixReader.ts': ['giveUp'],
   'core/consent/shell/posixWords.ts': ['giveUp'],
   'core/conversation/projections/transcript.ts': ['text', 'message'],
-  'core/frontend/partialItems.ts': ['nextStep'],
+  'core/frontend/chatFrontend.ts': ['nextStep'],
   'core/agent/loop.ts': ['notice', 'COMPACTED', 'message', 'nextStep'],
-  'core/agent/limits.ts': ['message', 'nextStep'],
-  'core/agent/cycle.ts': ['message', 'nextStep'],
-  'core/agent/answerBound.ts': ['message', 'nextStep'],
   'core/agent/calls.ts': ['INTERRUPTED_TURN'],
+  'core/earshot.ts': ['message'],
   'core/prompt/refusals.ts': ['text'],
+  'core/wakes/facts.ts': ['yes', 'no', 'unknown', 'never', 'evidence', 'some', 'missing', 'unread', 'describeTaskEnd'],
+  'core/wakes/followedCondition.ts': ['evidence'],
+  'core/tools/handleTexts.ts': ['whyEnded', 'describeHandleState', 'left', 'describeSurvivors', 'describeSubagentEnd'],
   'hooks/hooks.ts': ['notice', 'text'],
+  'hooks/hookAnswer.ts': ['problem', 'whyEnded'],
+  'hooks/hookProcess.ts': ['failure'],
+  'mcp/config/launch.ts': ['refuseLaunch'],
   'mcp/tools/toolSchema.ts': ['describeHints', 'whatHintsSay'],
+  'mcp/events/subscribeEvents.ts': ['note', 'describeGrant'],
   'mcp/resources/readResource.ts': ['note'],
+  'tools/wakeWhen.ts': ['describeGrant'],
+  'tools/watch.ts': ['describeGrant'],
   'models/explain.ts': ['message', 'nextStep', 'after', 'next'],
+  'plugins/hook/hookInstaller.ts': ['problem'],
+  'storage/eventFile.ts': ['message'],
+  'storage/line.ts': ['reason'],
+  'storage/readEvents.ts': ['oddSequence', 'skip'],
+  'storage/storageError.ts': ['NEXT_STEPS', 'OTHERWISE'],
+  'vscode/models/languageModelFaults.ts': ['ANOTHER'],
 };
+
+/**
+ * Failures of these files reach people only by their code, which has a sentence of its own: their messages are for
+ * models and programs. Failures of any other file must be translated.
+ */
+const FOR_OTHERS =
+  /^(acp|bin|hub|protocol|tools|webchat|webview)\/|^(core\/(files|tools)|mcp\/(events|session|tools)|plugins\/(requests|streams))\/|^core\/(conversation\/watching|prompt\/structured|subagentProcess)\.ts$|^mcp\/resources\/readResource\.ts$|^vscode\/(contributions|hub|language|tasks)\//;
 
 /** With `{0}`, `{1}` … for values. */
 export function coreTexts(): string[] {
   const found = new Set<string>(['it may lead outside the workspace: {0}.', '{0} Also, {1}']);
+  for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+    if (/\.tsx?$/.test(file) && !FOR_OTHERS.test(file)) collectFailures(parse(file), found);
+  }
   for (const [file, names] of Object.entries(PLACES)) {
-    const path = join(source, file);
-    const before = found.size;
-    collect(ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true), names, found);
-    if (found.size === before) throw new Error(`${file} has no sentences for people`);
+    const own = new Set<string>();
+    collect(parse(file), names, own);
+    if (own.size === 0) throw new Error(`${file} has no sentences for people`);
+    for (const text of own) found.add(text);
   }
   return [...found].sort();
 }
+
+/** Texts that only appear as values in sentences. */
+export const valueTexts: readonly string[] = VALUES;
+
+function parse(file: string): ts.SourceFile {
+  return ts.createSourceFile(file, readFileSync(join(source, file), 'utf8'), ts.ScriptTarget.Latest, true);
+}
+
+/** Messages and next steps: arguments of `failed`, and of objects with both or with a code. */
+function collectFailures(file: ts.SourceFile, found: Set<string>): void {
+  const message = (node: ts.Expression) =>
+    textsOf(node)
+      .map(withoutField)
+      .filter(isProse)
+      .forEach((text) => found.add(text));
+  const nextStep = (node: ts.Expression) =>
+    textsOf(node)
+      .filter((text) => !isForModel(text))
+      .forEach((text) => found.add(text));
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && /^(.+\.)?failed$/.test(node.expression.getText())) {
+      const [code, first, second] = node.arguments;
+      // What a verb of the client answers to a program.
+      const isForProgram = file.fileName.startsWith('core/client/') && code?.getText() === "'plugin'";
+      if (isForProgram) return;
+      if (first !== undefined) message(first);
+      if (second !== undefined) nextStep(second);
+    }
+    if (ts.isObjectLiteralExpression(node)) {
+      const values = new Map(
+        node.properties.flatMap((one) =>
+          ts.isPropertyAssignment(one) ? [[one.name.getText(), one.initializer] as const] : [],
+        ),
+      );
+      const [said, next] = [values.get('message'), values.get('nextStep')];
+      if (said !== undefined && (next !== undefined || values.has('code'))) message(said);
+      if (said !== undefined && next !== undefined) nextStep(next);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+}
+
+/** The text, or both texts of a choice, if they are prose. */
+function textsOf(node: ts.Expression): string[] {
+  if (ts.isParenthesizedExpression(node)) return textsOf(node.expression);
+  if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse].flatMap(textsOf);
+  if (ts.isBinaryExpression(node)) return textsOf(node.right);
+  const text = ts.isStringLiteralLike(node)
+    ? node.text
+    : ts.isTemplateExpression(node)
+      ? node.head.text + node.templateSpans.map(({ literal }, index) => `{${index}}${literal.text}`).join('')
+      : '';
+  return isProse(text) ? [text] : [];
+}
+
+const isProse = (text: string) => /[a-z]{3}.*[ .]|[ .].*[a-z]{3}/.test(text);
 
 function collect(file: ts.SourceFile, names: readonly string[], found: Set<string>): void {
   const isMeant = (name: ts.Node | undefined) => names.includes(name?.getText().replace(/^.*[.#]/, '') ?? '');
@@ -53,21 +138,10 @@ function collect(file: ts.SourceFile, names: readonly string[], found: Set<strin
     else if (ts.isFunctionDeclaration(node) && isMeant(node.name) && node.body) addAll(node.body);
     ts.forEachChild(node, visit);
   };
-  /** The text, or both texts of a choice. */
-  const add = (node: ts.Expression): void => {
-    if (ts.isConditionalExpression(node)) [node.whenTrue, node.whenFalse].forEach(add);
-    else if (ts.isBinaryExpression(node)) add(node.right);
-    else if (ts.isStringLiteralLike(node)) keep(node.text);
-    else if (ts.isTemplateExpression(node)) {
-      keep(node.head.text + node.templateSpans.map(({ literal }, index) => `{${index}}${literal.text}`).join(''));
-    }
-  };
+  const add = (node: ts.Expression): void => textsOf(node).forEach((text) => found.add(text));
   const addAll = (node: ts.Node): void => {
     if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) add(node);
     else ts.forEachChild(node, addAll);
-  };
-  const keep = (text: string) => {
-    if (/[a-z]{3}.*[ .]|[ .].*[a-z]{3}/.test(text)) found.add(text);
   };
   visit(file);
 }

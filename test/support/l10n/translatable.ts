@@ -3,10 +3,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
-import { coreTexts } from './coreTexts.ts';
+import { KINDS } from '../../../src/protocol/kinds.ts';
+import { coreTexts, valueTexts } from './coreTexts.ts';
 
 const source = resolve(import.meta.dirname, '../../../src');
-const FOLDERS = ['webview', 'vscode'];
+const FOLDERS = ['webview', 'vscode', 'core/frontend/page'];
 /** The string values in these tables are keys of translations. */
 const TABLES = [
   'base/failureTexts.ts',
@@ -18,6 +19,9 @@ const TABLES = [
   'vscode/mcp/serversView.ts',
 ];
 
+/** The mute menu shows them. */
+const kindTexts = Object.values(KINDS).map(({ description }) => description);
+
 export function translatableTexts(): string[] {
   const found = new Set<string>();
   for (const folder of FOLDERS) {
@@ -25,7 +29,7 @@ export function translatableTexts(): string[] {
     for (const file of files.filter((name) => /\.tsx?$/.test(name))) collect(join(source, folder, file), found, false);
   }
   for (const table of TABLES) collect(join(source, table), found, true);
-  for (const text of coreTexts()) found.add(text);
+  for (const text of [...coreTexts(), ...valueTexts, ...kindTexts]) found.add(text);
   return [...found].sort();
 }
 

@@ -6,12 +6,13 @@ import { readConfigValue } from '../../../src/mcp/config/configuration.ts';
 import { type McpMemory } from '../../../src/mcp/serverPort.ts';
 import { McpServers, type McpServersDeps } from '../../../src/mcp/servers.ts';
 import { openSession } from '../../../src/mcp/session/openSession.ts';
-import { type SessionLimits } from '../../../src/mcp/session/sessionPort.ts';
+import { type McpSessionLimits } from '../../../src/mcp/session/sessionPort.ts';
 import { CommandApprovals } from '../../../src/node/files/commandApprovals.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { createConfigProducer } from '../../../src/producers/config.ts';
 import { createHandlesProducer } from '../../../src/producers/handles.ts';
 import { createMcpProducer } from '../../../src/producers/mcp.ts';
+import { McpEvents } from '../../../src/producers/mcpEvents/mcpEvents.ts';
 import { type ServerState } from '../../../src/protocol/outside/mcp.ts';
 import { atTestEnd } from '../endings.ts';
 import { createManualClock, type ManualClock } from '../manualClock.ts';
@@ -23,7 +24,7 @@ import { beginWalk, type Walked, type WalkOptions } from '../walk/walking.ts';
 const root = resolve(import.meta.dirname, '../../..');
 
 /** As long as a test may take. */
-const PATIENT: SessionLimits = { request: 60_000, probe: 60_000, connect: 60_000, era: 60_000 };
+const PATIENT: McpSessionLimits = { request: 60_000, probe: 60_000, connect: 60_000, era: 60_000 };
 
 /** Configurations of the servers that tests use. */
 export const servers = {
@@ -69,7 +70,7 @@ export interface McpWalkOptions extends WalkOptions {
   readonly ofWorkspace?: boolean;
   readonly inputs?: readonly object[];
   /** Time limits of servers by name, for servers that do not answer. The others have time, however slow the machine is. */
-  readonly limits?: Readonly<Record<string, Partial<SessionLimits>>>;
+  readonly limits?: Readonly<Record<string, Partial<McpSessionLimits>>>;
   /** The servers that are connected or have failed when the walk begins; without it, all of them. */
   readonly started?: readonly string[];
   readonly host?: Partial<McpServersDeps>;
@@ -81,12 +82,13 @@ export interface McpWalked extends Walked {
   readonly mcpClock: ManualClock;
   readonly serverLog: string[];
   readonly producers: Disposable;
+  readonly events: McpEvents;
   readonly configuration: Readonly<Record<string, object>>;
   readonly options: McpWalkOptions;
   /** Resolves once the server is in this state. */
   until(server: string, state: ServerState): Promise<void>;
   /** Changes time limits of a server that is connected. */
-  limit(server: string, limits: Partial<SessionLimits>): void;
+  limit(server: string, limits: Partial<McpSessionLimits>): void;
   /** The texts of tool results, oldest first. */
   results(): readonly string[];
   /** The names of the tools in a request. */
@@ -171,9 +173,11 @@ async function withServers(
   });
   created(mcp);
   const producers = new DisposableStore();
-  const { handles, earshot } = headless;
+  const { handles, earshot, ports } = headless;
+  const clock = options.host?.clock ?? mcpClock;
+  const events = new McpEvents({ source: mcp, snapshots: ports.snapshots, clock, logger, settings: ports.settings });
   for (const producer of [
-    createMcpProducer({ source: mcp, clock: mcpClock, logger }),
+    createMcpProducer({ source: mcp, events, clock, logger }),
     createConfigProducer(),
     createHandlesProducer({ handles, clock: realClock, logger }),
   ]) {
@@ -196,6 +200,7 @@ async function withServers(
     mcpClock,
     serverLog,
     producers,
+    events,
     configuration,
     options,
     until: (name, state) => untilState(mcp, name, state),

@@ -136,6 +136,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
             tools: { listChanged: true },
             ...(options.resources !== undefined && { resources: { subscribe: true } }),
             ...(options.prompts !== undefined && { prompts: {} }),
+            ...(options.channel === true && { experimental: { 'claude/channel': {} } }),
           },
           serverInfo: { name: 'scripted', version: '1' },
           ...(options.instructions !== undefined && { instructions: options.instructions }),

@@ -34,6 +34,7 @@ const session = await openSession(
       resourcesChanged: nothing,
       resourceUpdated: nothing,
       event: nothing,
+      eventsChanged: nothing,
     },
     log: nothing,
     openExternal: async () => false,

@@ -25,6 +25,79 @@ export interface Vendor {
   answer(cycle: number, calls: readonly Call[]): ScriptedAnswer;
   /** The first broken rule. `foreign`: how many of the first answers with calls came from another provider. */
   refuse(messages: readonly Message[], foreign?: number): Refusal | undefined;
+  /** What it refuses in the schema of a tool; undefined: nothing. */
+  refuseSchema?(schema: Schema): string | undefined;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+interface WireTool {
+  readonly function: { readonly name: string; readonly parameters: Schema };
+}
+
+/** The first broken rule of a whole request, also about its tools and the tools in its messages. */
+export function refuseRequest(vendor: Vendor, body: Schema, foreign?: number): Refusal | undefined {
+  const messages = body['messages'] as readonly (Message & { readonly tools?: readonly WireTool[] })[];
+  const [listed, later] = [(body['tools'] ?? []) as readonly WireTool[], messages.flatMap(({ tools = [] }) => tools)];
+  const names = [...listed, ...later].map((tool) => tool.function.name);
+  if (later.length > 0 && vendor !== kimi) return bad('messages: Unknown field tools');
+  if (new Set(names).size < names.length) return bad('tools: names must be unique');
+  for (const tool of [...listed, ...later]) {
+    const fault = vendor.refuseSchema?.(tool.function.parameters);
+    if (fault !== undefined) return bad(`${tool.function.name}: ${fault}`);
+  }
+  return vendor.refuse(messages, foreign);
+}
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The schemas directly inside of another. */
+function innerSchemas(schema: Schema): Schema[] {
+  const { properties, items, anyOf } = schema;
+  return [...Object.values(isSchema(properties) ? properties : {}), items, ...[anyOf].flat()].filter(isSchema);
+}
+
+const GEMINI_SCHEMA = new Set(
+  'type description enum items properties required minItems maxItems minimum maximum minLength maxLength anyOf'.split(
+    ' ',
+  ),
+);
+
+/** Gemini's subset, with the errors that its API answers. */
+function geminiSchemaFault(schema: Schema): string | undefined {
+  const { type, enum: values, items, properties, required, anyOf } = schema;
+  const unknown = Object.keys(schema).find((name) => !GEMINI_SCHEMA.has(name));
+  if (unknown !== undefined) return `Unknown name "${unknown}": Cannot find field.`;
+  if (anyOf !== undefined && Object.keys(schema).length > 1) return 'any_of: when set, it must be the only field';
+  if (anyOf === undefined && typeof type !== 'string') return 'type: must be specified';
+  if (values !== undefined && type !== 'string') return 'enum: only allowed for STRING type';
+  if (Array.isArray(values) && !values.every((value) => typeof value === 'string' && value !== ''))
+    return 'enum: Invalid value (TYPE_STRING)';
+  if ((properties !== undefined || required !== undefined) && type !== 'object')
+    return 'properties: only allowed for OBJECT type';
+  if (
+    Array.isArray(required) &&
+    !required.every((name) => isSchema(properties) && Object.hasOwn(properties, String(name)))
+  )
+    return 'required: property is not defined';
+  if (type === 'array' && !isSchema(items)) return 'items: missing field';
+  return innerSchemas(schema)
+    .map(geminiSchemaFault)
+    .find((fault) => fault !== undefined);
+}
+
+/** Moonshot's subset. */
+function kimiSchemaFault(schema: Schema): string | undefined {
+  const fault = 'tools.function.parameters is not a valid moonshot flavored json schema, details: ';
+  if ('$ref' in schema) return `${fault}when using $ref, type should be defined in the referenced schema`;
+  if (Array.isArray(schema['items']) || 'prefixItems' in schema) return `${fault}items must be a schema`;
+  if ('oneOf' in schema) return `${fault}oneOf is not supported`;
+  if ('anyOf' in schema && 'type' in schema)
+    return `${fault}when using anyOf, type should be defined in anyOf items instead of the parent schema`;
+  return innerSchemas(schema)
+    .map(kimiSchemaFault)
+    .find((inner) => inner !== undefined);
 }
 
 const bad = (message: string, status = 400): Refusal => ({ status, message });
@@ -72,6 +145,7 @@ const kimi: Vendor = {
     const missing = `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${at}`;
     return at === -1 ? undefined : bad(missing);
   },
+  refuseSchema: kimiSchemaFault,
 };
 
 const signature = (cycle: number) => ({ google: { thought_signature: `signature-${cycle}` } });
@@ -93,6 +167,7 @@ const gemini: Vendor = {
     if (unsigned) return bad('Function call is missing a thought_signature in functionCall parts.');
     return lateSystem(messages);
   },
+  refuseSchema: geminiSchemaFault,
 };
 
 /** Ids have nine letters or digits, a user's message never follows a result, and unknown fields are refused. */

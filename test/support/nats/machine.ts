@@ -1,5 +1,5 @@
 // A machine: a `hub.js` process group with its own HOME, connected to the server through its own proxy.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,14 +7,12 @@ import { createInterface } from 'node:readline';
 import { hubAddress } from '../../../src/protocol/hub.ts';
 import { compileCache } from '../compileCache.ts';
 import { type TestClient, unixClient } from '../testHub.ts';
+import { onlyTimeOfDay } from '../walk/fakeTime.ts';
 import { killedAtExit } from './killedAtExit.ts';
 import { NAME, type NatsServer } from './natsServer.ts';
 import { TcpProxy } from './tcpProxy.ts';
 
 const HUB = join(import.meta.dirname, '../../../src/bin/hub.ts');
-
-/** Whether `faketime` is installed, which changes the clock of a whole process. */
-export const hasFaketime = spawnSync('faketime', ['--version']).status === 0;
 
 export class Machine {
   readonly name: string;
@@ -65,7 +63,7 @@ export class Machine {
         HOME: this.#home,
         EARSHOT_HOME: this.#home,
         USERPROFILE: this.#home,
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        ...onlyTimeOfDay,
       },
     });
     this.#process = child;

@@ -117,6 +117,20 @@ export const pinForms: readonly PinForm[] = [
   },
 ];
 
+const USUAL = [
+  'node server',
+  'node . by main',
+  'node -r',
+  'sh -c',
+  'npm run',
+  'a required file',
+  'a package',
+  'a shebang with env -S',
+];
+
+/** One of each class, where the code that pins is tested with all of them elsewhere. */
+export const usualPinForms = pinForms.filter(({ name }) => USUAL.includes(name));
+
 /** Only MCP servers are configured with an environment. */
 export const environmentForms: readonly PinForm[] = [
   { name: 'NODE_OPTIONS', command: ['node', 'idle.js'], env: { NODE_OPTIONS: '-r ./lib' }, unpinned: true },

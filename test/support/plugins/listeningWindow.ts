@@ -1,13 +1,16 @@
 // A window that outside agents connect to: Earshot without the editor, with real files, git, and the window's socket.
 import { Listeners } from '../../../src/core/listeners.ts';
+import { base64 } from '../../../src/node/files/base64.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
-import { hubFolder, socketHome } from '../../../src/node/hubFolder.ts';
+import { hubFolder, outsideFolder, socketHome } from '../../../src/node/hubFolder.ts';
 import { isAlive } from '../../../src/node/kernelLock.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { Frontends } from '../../../src/core/frontend/frontends.ts';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
+import { LocalClients } from '../../../src/core/client/local/localClient.ts';
 import { Library } from '../../../src/core/library.ts';
+import { endEars } from '../../../src/plugins/client/ears.ts';
 import { createApprovedPrograms } from '../../../src/plugins/host/approvedPrograms.ts';
 import { AttachedPrograms } from '../../../src/plugins/host/attachedPrograms.ts';
 import { ProgramConsent } from '../../../src/plugins/host/consent.ts';
@@ -17,7 +20,6 @@ import { SharedParts } from '../../../src/plugins/sharedParts.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { createGitProducer } from '../../../src/producers/git/git.ts';
 import { GitGate } from '../../../src/producers/git/gitGate.ts';
-import { createStorage } from '../../../src/storage/storage.ts';
 import { readNotificationsOf } from '../../../src/tools/readNotifications.ts';
 import { recordingLogger } from '../recordingLogger.ts';
 import { type Headless, startHeadlessIn } from '../walk/headless.ts';
@@ -48,6 +50,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
   const logger = recordingLogger(errors);
   const headless = await startHeadlessIn(root, {
     model: createStagedModel(),
+    scripts: { home },
     producers: (deps) => {
       const gate = new GitGate();
       return [createFilesProducer({ ...deps, gate }), createGitProducer({ ...deps, gate })];
@@ -55,18 +58,19 @@ export async function openListeningWindow(root: string, options: ListeningOption
   });
   const { earshot, ports, handles, supervision, storage, folder, views } = headless;
   const { lock, store, snapshots, workspace } = ports;
-  if (lock === undefined) throw new Error('no lock');
   const base = { clock: realClock, ids: realIds, logger };
-  const stored = createStorage({ ...base, files: realFileSystem, folder: storage, window: 'listening' });
   const settings = ports.settings;
-  const listeners = new Listeners({ ...base, ...stored.listeners, snapshots, workspace, earshot, settings });
-  await listeners.start();
+  const place = await outsideFolder(folder, home);
+  const stored = headless.listenersIn(place, () => listeners.live.length > 0);
+  const listeners: Listeners = new Listeners({ ...base, ...stored, snapshots, workspace, earshot, settings });
   const keepAlive = new KeepAlive({ earshot, handles, supervision, ...base });
   const frontends = new Frontends({ clock: realClock, logger });
   const library = new Library(ports, earshot);
   const parts = { earshot, keepAlive, handles, frontends, store, lock, views, isAlive, settings, library };
   const controls = testControls({ model: 'one', settings: {} });
-  const shared = new SharedParts({ ...base, ...parts, snapshots, controls });
+  const rest = { snapshots, controls, base64, files: { workspace }, config: () => ({}) };
+  const clients = new LocalClients({ ...base, ...parts, ...rest });
+  const shared = new SharedParts(clients);
   const asked: string[] = [];
   const consent = new ProgramConsent({
     approved: createApprovedPrograms({ files: realFileSystem, folder: storage, logger }),
@@ -95,12 +99,15 @@ export async function openListeningWindow(root: string, options: ListeningOption
     report: (message, error) => logger.error(message, error),
   });
   await listener.listen();
+  await endEars(folder, home);
+  await listeners.start();
   const attached = new AttachedPrograms({
     ...{ shared, consent, init, listeners, token: listener.token },
     programs: () => new Map(),
     openOutput: () => ({ append: () => undefined, log: () => undefined }),
     changed: () => undefined,
     readNotifications: readNotificationsOf,
+    spooled: async (id) => (await headless.scripts?.taken(id)) ?? 0,
   });
   const serving = listener.serve((socket) => attached.serve(socket));
   if (options.allows === undefined) {
@@ -117,6 +124,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
       await listener.close();
       await listeners.close();
       shared.dispose();
+      clients.dispose();
       keepAlive.dispose();
       await headless.close();
     },

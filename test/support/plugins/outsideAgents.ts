@@ -111,6 +111,8 @@ export interface ToolUse {
   readonly session?: string;
   readonly event?: string;
   readonly more?: object;
+  /** Who watches the folder may be killed meanwhile: the hook says so on stderr and exits with 0, which agents ignore. */
+  readonly mayComplain?: boolean;
 }
 
 /**
@@ -132,7 +134,8 @@ export async function useTool(place: AgentPlace, use: ToolUse = {}): Promise<str
   };
   const text = JSON.stringify(given);
   const { code, output, errors } = await (isFull ? runRawHook(place, text) : runHookHere(place, text));
-  if (code !== 0 || errors !== '') throw new Error(`the hook ended with ${code}: ${errors}`);
+  if (code !== 0 || (errors !== '' && use.mayComplain !== true))
+    throw new Error(`the hook ended with ${code}: ${errors}`);
   if (output === '') return '';
   const { hookSpecificOutput: answer } = JSON.parse(output) as {
     hookSpecificOutput: { hookEventName: string; additionalContext: string };

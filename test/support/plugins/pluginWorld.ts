@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock } from '../../../src/base/clock.ts';
 import { type Disposable } from '../../../src/base/disposable.ts';
+import { LocalClients } from '../../../src/core/client/local/localClient.ts';
 import { type Earshot } from '../../../src/core/earshot.ts';
 import { type AttachedFrontend, Frontends } from '../../../src/core/frontend/frontends.ts';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
 import { Library } from '../../../src/core/library.ts';
 import { type Ids, type Tool } from '../../../src/core/ports/ports.ts';
 import { type Views } from '../../../src/core/ports/storage.ts';
+import { base64 } from '../../../src/node/files/base64.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
 import { isAlive } from '../../../src/node/kernelLock.ts';
@@ -20,7 +22,7 @@ import { type AttachConsent, ProgramConsent, type RunConsent } from '../../../sr
 import { createApprovedPrograms } from '../../../src/plugins/host/approvedPrograms.ts';
 import { PluginHost } from '../../../src/plugins/host/pluginHost.ts';
 import { WindowListener } from '../../../src/plugins/host/windowListener.ts';
-import { createInit } from '../../../src/plugins/initMessage.ts';
+import { createInit, publicSettings } from '../../../src/plugins/initMessage.ts';
 import { SharedParts } from '../../../src/plugins/sharedParts.ts';
 import { type Program, programSchema } from '../../../src/protocol/plugin.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
@@ -127,17 +129,19 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     const keepAlive = new KeepAlive({ earshot, handles, supervision, clock, logger });
     atTestEnd(async () => keepAlive.dispose());
     const { lock, store } = ports;
-    if (lock === undefined) throw new Error('no lock');
     const { isShown } = options;
     const views =
       isShown === undefined ? headless.views : { ...headless.views, isShown: async (id: string) => isShown(id) };
-    const shared = new SharedParts({
-      ...{ earshot, keepAlive, handles, frontends, store, lock, views, clock, ids, logger, isAlive },
+    const clients = new LocalClients({
+      ...{ earshot, keepAlive, handles, frontends, store, lock, views, clock, ids, logger, isAlive, base64 },
       library: new Library(ports, earshot),
       snapshots: ports.snapshots,
+      files: ports,
       controls: testControls(chosen),
       settings: () => ({ ...settings, ...chosen.settings }),
+      config: () => publicSettings({ ...settings, ...chosen.settings }),
     });
+    const shared = new SharedParts(clients);
     const consent = new ProgramConsent({
       approved: createApprovedPrograms({ files: realFileSystem, folder: join(home, 'global'), logger }),
       programs: () => programs,
@@ -186,6 +190,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
       await Promise.all([host.close(), attached.close()]);
       await listener.close();
       shared.dispose();
+      clients.dispose();
     });
     return { headless, earshot, frontends, shared, host, listener, attached, views };
   };

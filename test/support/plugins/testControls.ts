@@ -1,6 +1,6 @@
 // The choices that a window offers to plugins, without an editor: two models, modes, and the files of a small folder.
 import { succeeded } from '../../../src/base/errors.ts';
-import { type WindowControls } from '../../../src/plugins/pluginPorts.ts';
+import { type WindowControls } from '../../../src/core/client/local/localPorts.ts';
 import { type Settings } from '../../../src/protocol/settings.ts';
 
 export interface ChosenControls {

@@ -1,17 +1,7 @@
 // Supervised commands for tests: real supervisors, in their own processes where that matters, otherwise in the test's
 // process.
 import { join, resolve } from 'node:path';
-import { type Clock } from '../../../src/base/clock.ts';
-import { type Logger } from '../../../src/core/ports/ports.ts';
-import { type AgentRuns, type RemoteTasks, type Supervision } from '../../../src/core/ports/processes.ts';
-import { Handles } from '../../../src/core/tools/handles.ts';
-import { realClock } from '../../../src/node/realClock.ts';
-import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
-import {
-  createSupervision,
-  launchSupervisor,
-  type SupervisionDeps,
-} from '../../../src/node/supervision/supervision.ts';
+import { launchSupervisor, type SupervisionDeps } from '../../../src/node/supervision/supervision.ts';
 import { createSupervisor } from '../../../src/node/supervision/supervisor.ts';
 
 let program: Promise<string> | undefined;
@@ -51,39 +41,16 @@ async function launchHere(folder: string, env: NodeJS.ProcessEnv): Promise<void>
   await promise;
 }
 
-export interface TestHandlesOptions {
-  readonly storage: string;
-  readonly logger: Logger;
-  readonly clock?: Clock;
-  readonly tasks?: RemoteTasks | undefined;
-  readonly agents?: AgentRuns | undefined;
-  readonly supervisors?: {
-    /** Runs each supervisor in its own process. */
-    readonly processes?: boolean;
-    readonly unownedMilliseconds?: number;
-  } & Pick<SupervisionDeps, 'graceMilliseconds'>;
+export interface TestSupervisors extends Pick<SupervisionDeps, 'graceMilliseconds' | 'environment'> {
+  /** Runs each supervisor in its own process. */
+  readonly processes?: boolean;
+  readonly unownedMilliseconds?: number;
 }
 
-export function createTestHandles({
-  storage,
-  logger: log,
-  clock = realClock,
-  tasks,
-  agents,
-  supervisors = {},
-}: TestHandlesOptions): {
-  handles: Handles;
-  supervision: Supervision;
-} {
-  const { processes, unownedMilliseconds = 30_000, ...limits } = supervisors;
-  const supervision = createSupervision({
+/** How supervisors start in tests, as options of `composeHeadless`. */
+export function testSupervision({ processes, unownedMilliseconds = 30_000, ...limits }: TestSupervisors = {}) {
+  return {
     launch: processes === true ? launchProcess : launchHere,
-    clock: realClock,
-    report: (what, error) => log.error(what, error),
-    folderOf: async (conversation) => join(storage, 'conversations', conversation),
-    userShell: () => ({ shell: shellProgram(process.env['SHELL'] ?? '/bin/sh'), env: userEnvironment(process.env) }),
-    unownedMilliseconds: () => unownedMilliseconds,
-    ...limits,
-  });
-  return { supervision, handles: new Handles({ supervision, tasks, agents, clock, logger: log }) };
+    supervision: { unownedMilliseconds: () => unownedMilliseconds, ...limits },
+  };
 }

@@ -4,16 +4,19 @@ import { Slots } from '../../../src/base/slots.ts';
 import { Captures } from '../../../src/core/checkpoints/captures.ts';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type Tool } from '../../../src/core/ports/ports.ts';
+import { OutsideTree } from '../../../src/core/conversation/outside/outsideTree.ts';
 import { type Checkpoints, type Snapshots, type Store } from '../../../src/core/ports/storage.ts';
 import { type Workspace } from '../../../src/core/ports/workspace.ts';
 import { OwnEdits } from '../../../src/core/tools/ownEdits.ts';
 import { ToolRegistry } from '../../../src/core/tools/registry.ts';
-import { runTool, type ToolResponse } from '../../../src/core/tools/run.ts';
+import { runTool, type ToolResponse, type ToolRunDeps } from '../../../src/core/tools/run.ts';
+import { createGuideModel } from '../../../src/models/guide/guide.ts';
 import { realIds } from '../../../src/node/realIds.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
 import { createFileTools } from '../../../src/tools/files/fileTools.ts';
 import { createMemoryLog } from '../log/memoryLog.ts';
 import { recordingLogger } from '../recordingLogger.ts';
+import { bareServices } from '../walk/bareServices.ts';
 import { TestFrontend } from '../walk/testFrontend.ts';
 
 export interface ToolBench {
@@ -48,22 +51,27 @@ export async function createToolBench(
     },
   });
   const { checkpoints } = options;
-  const output = recordingLogger(errors);
-  const captures = checkpoints && new Captures({ log, checkpoints, snapshots, workspace, clock, output });
-  const deps = {
+  const logger = recordingLogger(errors);
+  const captures = checkpoints && new Captures({ log, checkpoints, snapshots, workspace, clock, logger });
+  const deps: ToolRunDeps = {
+    ...bareServices({ clock, logger }),
     log,
     registry: new ToolRegistry([...createFileTools(), ...(options.tools ?? [])], (error) => errors.push(String(error))),
+    outside: new OutsideTree(unused, undefined),
     edits,
     workspace,
     frontend,
     snapshots,
-    output,
+    logger,
     captures,
     clock,
     ids: realIds,
     store: unused,
     slots: new Slots(8),
-    onDidChangeFiles: options.onDidChangeFiles,
+    ...(options.onDidChangeFiles && { onDidChangeFiles: options.onDidChangeFiles }),
+    tools: [],
+    producers: [],
+    model: () => createGuideModel(),
     settings: () => settings,
   };
   return {

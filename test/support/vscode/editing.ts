@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { type FilePath, type Workspace } from '../../../src/core/ports/workspace.ts';
+import { eventually } from './startedExtension.ts';
 
 /** A different folder for each test, because the editor remembers a deleted file for a while. */
 export let folder = 'editing/0';
@@ -53,9 +54,14 @@ export async function typeInto(name: string, edit: (text: string) => string): Pr
 
 /** Discards unsaved changes. */
 async function closeAll(): Promise<void> {
-  while (vscode.window.tabGroups.all.some((group) => group.tabs.length > 0)) {
-    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
-  }
+  const tabs = () => vscode.window.tabGroups.all.flatMap((group) => group.tabs.map(({ label }) => label));
+  await eventually(
+    async () => {
+      if (tabs().length > 0) await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+      return tabs();
+    },
+    (open) => open.length === 0,
+  );
 }
 
 export function cleanUpAfterEach(): void {

@@ -96,13 +96,14 @@ export class Listening {
   }
 }
 
-/** The extension with a scripted endpoint and without approvals. */
+/** The extension with a scripted endpoint, without approvals, and without telling which editor is active. */
 export async function startScripted(): Promise<{ readonly earshot: Earshot; readonly server: ScriptedServer }> {
   const server = await startScriptedServer();
   const { earshot } = await startedExtension();
   await setting('baseUrl', server.baseUrl);
   await setting('model', 'scripted');
   await setting('approvals.mode', 'all');
+  await setting('editorContext', 'off');
   await eventually(
     () => vscode.workspace.getConfiguration('earshot').get('baseUrl'),
     (value) => value === server.baseUrl,
@@ -130,7 +131,7 @@ export function useListening(): {
     await git('clean', '-fdq');
   });
   after(async () => {
-    for (const name of ['baseUrl', 'model', 'approvals.mode']) await setting(name, undefined);
+    for (const name of ['baseUrl', 'model', 'approvals.mode', 'editorContext']) await setting(name, undefined);
     await state.server?.stop();
   });
   return {

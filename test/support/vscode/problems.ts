@@ -90,7 +90,14 @@ export function useProblems() {
     await meanwhile();
     const settled = headless.earshot.settled(log.id).then(() => true);
     const moment = () => new Promise<boolean>((resolve) => setTimeout(resolve, 5, false));
-    while (!(await Promise.race([settled, moment()]))) clock.advance(100);
+    const end = Date.now() + 60_000;
+    while (!(await Promise.race([settled, moment()]))) {
+      clock.advance(100);
+      assert.ok(
+        Date.now() < end,
+        `the turn never ended after ${JSON.stringify(await headless.events(log.id)).slice(-2000)}`,
+      );
+    }
     const { messages } = JSON.parse((await server.request(first + 1)).body) as {
       messages: { role: string; content: string }[];
     };

@@ -1,36 +1,61 @@
 // Earshot without the editor, for walks: real files, watcher, processes, log and HTTP.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Earshot } from '../../../src/core/earshot.ts';
+import { join, resolve } from 'node:path';
+import { type ComposedHeadless, composeHeadless } from '../../../src/bin/headless/headless.ts';
+import { type Clock } from '../../../src/base/clock.ts';
+import { type Earshot } from '../../../src/core/earshot.ts';
 import { type Model, type Producer } from '../../../src/core/ports/ports.ts';
 import { type RemoteTasks, type Supervision } from '../../../src/core/ports/processes.ts';
 import { type Views } from '../../../src/core/ports/storage.ts';
 import { type Buffers, type Workspace } from '../../../src/core/ports/workspace.ts';
-import { Subagents } from '../../../src/core/subagents.ts';
+import { type Subagents } from '../../../src/core/subagents.ts';
 import { type Handles } from '../../../src/core/tools/handles.ts';
 import { type Services } from '../../../src/core/tools/services.ts';
-import { type FileSystem, realFileSystem } from '../../../src/node/files/fileSystem.ts';
-import { processObserver } from '../../../src/node/processActivity.ts';
+import { type WakesDeps } from '../../../src/core/wakes/wakes.ts';
+import { type FileSystem } from '../../../src/node/files/fileSystem.ts';
+import { notifyEnvironment } from '../../../src/node/scripts/notifyProgram.ts';
+import { realFolders } from '../../../src/node/scripts/scriptSpool.ts';
 import { realClock } from '../../../src/node/realClock.ts';
-import { realIds } from '../../../src/node/realIds.ts';
 import { createFilesProducer, type FilesDeps } from '../../../src/producers/files/files.ts';
+import { createLines } from '../../../src/producers/lines/lines.ts';
+import { createScripts, type Scripts } from '../../../src/producers/scripts/scripts.ts';
+import { type ForgeDeps } from '../../../src/producers/forge/forge.ts';
 import { createHandlesProducer } from '../../../src/producers/handles.ts';
+import { createWakesProducer } from '../../../src/producers/wakes.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
-import { createStorage } from '../../../src/storage/storage.ts';
 import { askUserTool } from '../../../src/tools/askUser.ts';
-import { awaitTool } from '../../../src/tools/commands/await.ts';
+import { createAwaitTool } from '../../../src/tools/commands/await.ts';
 import { handleTool } from '../../../src/tools/commands/handle.ts';
 import { runCommandTool } from '../../../src/tools/commands/runCommand.ts';
 import { createFileTools } from '../../../src/tools/files/fileTools.ts';
 import { readNotificationsTool } from '../../../src/tools/readNotifications.ts';
 import { createStartAgentTool } from '../../../src/tools/startAgent.ts';
 import { todoTool } from '../../../src/tools/todo.ts';
+import { createWakeWhenTool } from '../../../src/tools/wakeWhen.ts';
 import { watchTool } from '../../../src/tools/watch.ts';
 import { recordingLogger } from '../recordingLogger.ts';
-import { createTestHandles, type TestHandlesOptions } from '../tools/supervision.ts';
+import { type TestSupervisors, testSupervision } from '../tools/supervision.ts';
 import { createFolderWorkspace } from '../workspace/folderWorkspace.ts';
 import { TestFrontend } from './testFrontend.ts';
+
+let launcher: string | undefined;
+
+/**
+ * Runs `earshot-notify` from its source, with the Node of the tests: the one on the PATH may be too old for the source.
+ * A function, since bundled suites have no folder.
+ */
+export function notifyProgram(): string {
+  if (launcher !== undefined) return launcher;
+  const root = resolve(import.meta.dirname, '../../..');
+  const folder = join(root, '.build/test');
+  mkdirSync(folder, { recursive: true });
+  launcher = join(folder, `notify-${process.pid}.sh`);
+  const line = `exec '${process.execPath}' --no-warnings '${join(root, 'src/bin/notify.ts')}' "$@"`;
+  writeFileSync(launcher, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+  return launcher;
+}
 
 export interface Headless {
   readonly earshot: Earshot;
@@ -43,6 +68,10 @@ export interface Headless {
   readonly folder: string;
   readonly storage: string;
   readonly views: Views;
+  readonly listenersIn: ComposedHeadless['storage']['listenersIn'];
+  /** Present with the option `scripts`. */
+  readonly scripts: Scripts | undefined;
+  readonly wakes: ComposedHeadless['wakes'];
   /** Logged errors. */
   readonly errors: readonly string[];
   events(conversation: string): Promise<string>;
@@ -72,14 +101,24 @@ export interface HeadlessOptions {
   /** An editor over the folder, instead of the plain workspace. */
   readonly editor?: (folder: string) => Workspace & Buffers;
   /** Options of supervisors, for example shorter waits. */
-  readonly supervisors?: NonNullable<TestHandlesOptions['supervisors']>;
+  readonly supervisors?: TestSupervisors;
   /** Tasks of MCP servers. */
   readonly tasks?: RemoteTasks;
+  /** The account's home with the spool of scripts. Absent: lines of scripts are not taken. */
+  readonly scripts?: { readonly home: string; readonly mayWake?: boolean };
+  /** Sources of facts for conditions, besides commands, files and ports. */
+  readonly wakes?: Partial<WakesDeps>;
+  /** How CI and pull requests are asked for. Absent: they are not followed. */
+  readonly forge?: Partial<ForgeDeps>;
   /** Producers instead of the files producer. */
-  readonly producers?: (deps: FilesDeps) => readonly Producer[];
+  readonly producers?: (deps: FilesDeps & { readonly handles: Handles }) => readonly Producer[];
+  /** The clock of lines and silences. */
+  readonly lineClock?: Clock;
   /** Wraps the files producer, so that a test can observe it. */
   readonly watchProducer?: (producer: Producer) => Producer;
 }
+
+const SURROUNDINGS = { system: 'Linux' };
 
 export async function startHeadless(options: HeadlessOptions): Promise<Headless> {
   const root = await mkdtemp(join(tmpdir(), 'earshot-walk-'));
@@ -92,68 +131,76 @@ export async function startHeadlessIn(root: string, options: HeadlessOptions): P
   const folder = join(root, 'workspace');
   const storage = join(root, 'storage');
   const errors: string[] = [];
-  const log = recordingLogger(errors);
   const frontend = new TestFrontend();
   const editor = options.editor?.(folder);
   const plain = createFolderWorkspace(folder);
   plain.trusted = options.trusted ?? true;
-  const workspace = editor ?? plain;
-  const parts = { clock: realClock, ids: realIds, logger: log, window: 'headless' };
-  const { store, lock, snapshots, checkpoints, views } = createStorage({
-    files: options.files ?? realFileSystem,
-    folder: storage,
-    ...parts,
-  });
   const { settings } = readSettings((name) => options.settings?.[name]);
-  const model = () => options.model;
-  const subagents = new Subagents({ ...parts, store, settings: () => settings, model, ...options.ports });
-  const { handles, supervision } = createTestHandles({
-    storage,
-    logger: log,
-    clock: options.ports?.clock ?? realClock,
-    tasks: options.tasks,
-    agents: subagents,
-    ...(options.supervisors && { supervisors: options.supervisors }),
+  const environment: NonNullable<TestSupervisors['environment']> = async ({ conversation, run }) => ({
+    ...notifyEnvironment(
+      notifyProgram(),
+      conversation,
+      run,
+      composed.earshot.get(conversation)?.log.state.turn.key ?? '',
+    ),
+    EARSHOT_HOME: options.scripts?.home ?? '',
   });
-  const ports: Services = {
-    clock: realClock,
-    ids: realIds,
-    logger: log,
-    store,
-    lock,
-    snapshots,
-    ...(options.checkpoints === true && { checkpoints }),
-    workspace,
-    ...(editor && { buffers: editor }),
-    frontend,
-    tools: [
+  let scripts: Scripts | undefined;
+  const composed: ComposedHeadless = composeHeadless({
+    ...{ folder, storage, frontend },
+    window: 'headless',
+    userFolder: join(root, 'user'),
+    logger: recordingLogger(errors),
+    capture: options.checkpoints === true,
+    ...testSupervision({ ...options.supervisors, ...(options.scripts && { environment }) }),
+    ...(options.files && { files: options.files }),
+    ...(options.tasks && { tasks: options.tasks }),
+    settings: () => settings,
+    model: () => options.model,
+    ...(options.wakes && { wakes: options.wakes }),
+    ...(options.forge && { forge: options.forge }),
+    tools: ({ subagents: agents, wakes, clock }) => [
       ...createFileTools(),
       ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool],
-      ...[handleTool, awaitTool, createStartAgentTool(subagents)],
+      ...[handleTool, createAwaitTool({ wakes, clock }), createStartAgentTool(agents)],
+      createWakeWhenTool({ wakes, clock }),
     ],
-    producers: [
-      ...(options.producers?.({ clock: realClock, logger: log, snapshots, workspace }) ?? [
-        (options.watchProducer ?? unchanged)(
-          createFilesProducer({ clock: realClock, logger: log, snapshots, workspace }),
-        ),
-      ]),
-      createHandlesProducer({ handles, clock: realClock, logger: log }),
-    ],
-    handles,
-    subagents,
-    processes: processObserver,
-    shell: () => '/bin/sh',
-    settings: () => settings,
-    model,
-    ...options.ports,
-  };
-  const earshot = new Earshot(ports);
-  subagents.attach({ earshot, handles });
+    producers: ({ logger, snapshots, workspace, handles, wakes, forge }) => {
+      const watching = { clock: realClock, logger, snapshots, workspace };
+      // Times are compared with those of events, which the test's clock may set.
+      const clock = { ...(options.lineClock ?? realClock), now: () => (options.ports?.clock ?? realClock).now() };
+      const lines = createLines({ handles, workspace, clock, logger });
+      scripts =
+        options.scripts &&
+        createScripts({
+          ...{ handles, clock, logger, home: options.scripts.home },
+          folders: () => realFolders([folder]),
+          mayWake: () => options.scripts?.mayWake === true,
+        });
+      return [
+        ...(options.producers?.({ ...watching, handles }) ?? [
+          (options.watchProducer ?? unchanged)(createFilesProducer(watching)),
+        ]),
+        createHandlesProducer({ handles, clock: realClock, logger, ended: lines.ended }),
+        lines.producer,
+        ...(scripts ? [scripts.producer] : []),
+        createWakesProducer(wakes),
+        ...(options.forge ? [forge.producer] : []),
+      ];
+    },
+    ports: {
+      workspace: editor ?? plain,
+      ...(editor && { buffers: editor }),
+      shell: () => '/bin/sh',
+      surroundings: async () => SURROUNDINGS,
+      ...options.ports,
+    },
+  });
+  const { earshot, handles, subagents, supervision, ports, wakes } = composed;
+  const { views, listenersIn } = composed.storage;
   const close = async () => {
     await Promise.all(handles.busy.map((id) => handles.stopAll(id, 'the test ended')));
-    await earshot.shutDown();
-    await checkpoints.close();
-    handles.dispose();
+    await composed.close();
   };
   return {
     earshot,
@@ -165,14 +212,15 @@ export async function startHeadlessIn(root: string, options: HeadlessOptions): P
     folder,
     storage,
     views,
+    listenersIn,
+    scripts,
+    wakes,
     errors,
     events: (conversation) => readFile(join(storage, 'conversations', conversation, 'events.jsonl'), 'utf8'),
     second: (model = options.model, more = {}) =>
       startHeadlessIn(root, { ...options, model, ...more, ports: { ...options.ports, ...more.ports } }),
     restart: async (more = {}) => {
-      await earshot.shutDown();
-      await checkpoints.close();
-      handles.dispose();
+      await composed.close();
       return startHeadlessIn(root, { ...options, ...more });
     },
     close,

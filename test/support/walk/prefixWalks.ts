@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type Disposable } from '../../../src/base/disposable.ts';
 import { type ConversationLog } from '../../../src/core/conversation/log.ts';
 import { type ModelRequest, type Tool } from '../../../src/core/ports/ports.ts';
-import { prefixBreak } from '../../../src/core/prompt/prefixCheck.ts';
+import { prefixBreak } from '../../../src/core/prompt/promptState.ts';
 import { createConfigProducer } from '../../../src/producers/config.ts';
 import { readSettings, type SettingName } from '../../../src/protocol/settings.ts';
 import { runCommandTool } from '../../../src/tools/commands/runCommand.ts';

@@ -24,7 +24,7 @@ export function reviewing({ headless, id }: { readonly headless: Headless; reado
   const captures = () => {
     const { checkpoints } = ports;
     const log = live()?.log;
-    return checkpoints && log && new Captures({ ...ports, checkpoints, log, output: ports.logger });
+    return checkpoints && log && new Captures({ ...ports, checkpoints, log });
   };
   const deps: RestoreDeps = { ...partsOf(ports), live, captures };
   return {

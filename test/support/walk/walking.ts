@@ -46,8 +46,14 @@ export interface WalkOptions {
   readonly trusted?: boolean;
   readonly checkpoints?: boolean;
   readonly supervisors?: NonNullable<HeadlessOptions['supervisors']>;
+  readonly scripts?: NonNullable<HeadlessOptions['scripts']>;
   /** Whether producers run. Default: false. */
   readonly watching?: boolean;
+  readonly wakes?: HeadlessOptions['wakes'];
+  readonly forge?: HeadlessOptions['forge'];
+  readonly lineClock?: NonNullable<HeadlessOptions['lineClock']>;
+  /** Instead of the files producer. */
+  readonly producers?: NonNullable<HeadlessOptions['producers']>;
 }
 
 /** Everything is closed when the test ends. */
@@ -61,6 +67,11 @@ export async function beginWalk(answers: readonly ScriptedAnswer[], options: Wal
     ...(options.trusted !== undefined && { trusted: options.trusted }),
     ...(options.checkpoints !== undefined && { checkpoints: options.checkpoints }),
     ...(options.supervisors !== undefined && { supervisors: options.supervisors }),
+    ...(options.scripts !== undefined && { scripts: options.scripts }),
+    ...(options.wakes !== undefined && { wakes: options.wakes }),
+    ...(options.forge !== undefined && { forge: options.forge }),
+    ...(options.lineClock !== undefined && { lineClock: options.lineClock }),
+    ...(options.producers !== undefined && { producers: options.producers }),
     ports: { clock, ...(options.watching !== true && { producers: [] }), ...options.ports },
   });
   atTestEnd(() => headless.end());

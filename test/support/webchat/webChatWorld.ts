@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
 import { type WebChatOptions, WEB_CHAT } from '../../../src/protocol/webChat.ts';
+import { builtProgram } from '../builtProgram.ts';
 import { createPluginWorld, type PluginWorld, type PluginWorldOptions } from '../plugins/pluginWorld.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -16,7 +17,7 @@ export interface WebChatWorld extends PluginWorld {
 }
 
 interface WebChatWorldOptions extends PluginWorldOptions {
-  /** Runs the built program, with the page's files, instead of the sources. */
+  /** Runs the program in `dist/`, with the page's files, instead of its own copy. */
   readonly built?: boolean;
   readonly hosts?: readonly string[];
 }
@@ -24,7 +25,7 @@ interface WebChatWorldOptions extends PluginWorldOptions {
 export async function createWebChatWorld(options: WebChatWorldOptions = {}): Promise<WebChatWorld> {
   const world = await createPluginWorld(options);
   const port = await freePort();
-  const program = options.built === true ? join(root, 'dist', 'webChat.js') : join(root, 'src', 'webchat', 'main.ts');
+  const program = options.built === true ? join(root, 'dist', 'webChat.js') : await builtProgram('src/webchat/main.ts');
   const given: WebChatOptions = {
     token: TOKEN,
     port,

@@ -50,14 +50,16 @@ export function createFolderWorkspace(folder: string, disk = createFolderDisk(fo
 const LONGEST = 50 * 1024 * 1024;
 
 /** The layer below the door, for tests that replace parts of it. */
-export function createFolderDisk(folder: string): FolderDisk {
+export function createFolderDisk(
+  folder: string,
+  folders: readonly FilePath[] = [{ path: '', absolute: folder }],
+): FolderDisk {
   let changing: Promise<unknown> = Promise.resolve();
-  const folders = [{ path: '', absolute: folder }];
   const disk: FolderDisk = {
     folders,
     trusted: true,
     resolve: (path, options) => resolveInside(folders, path, options),
-    readJudged: (file, judge, { atMost = LONGEST } = {}) => readJudged(folders, file, { judge, atMost }),
+    readJudged: (file, judge, { atMost = LONGEST, part } = {}) => readJudged(folders, file, { judge, atMost, part }),
     unsaved: () => [],
     locate: (file) => locate(folders, file),
     listUnjudged: async (target) => {

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFolderDisk } from '../../../src/acp/folderDisk.ts';
 import { readPromptParts } from '../../../src/acp/promptParts.ts';
+import { type Client } from '../../../src/core/client/client.ts';
 import { guardWorkspace } from '../../../src/core/consent/door.ts';
 import { type FilePath } from '../../../src/core/ports/workspace.ts';
 
@@ -82,21 +83,25 @@ test('a link out of the folder is neither read nor written through', async () =>
   expect(await text('secret.txt')).toBe('secret');
 });
 
-test('a prompt: links to files of the folder are attached, everything else is text', () => {
+test('a prompt: links to files of the folder are attached, everything else is text, and images are stored', async () => {
   const uri = (path: string) => pathToFileURL(join(root, path)).href;
-  const { text: said, attachments } = readPromptParts(
+  const client = { call: async () => ({ ok: true, value: { hash: 'h' } }) } as unknown as Pick<Client, 'call'>;
+  const read = await readPromptParts(
     [
       { type: 'text', text: 'Look:' },
       { type: 'resource_link', uri: uri('folder/src/a.ts'), name: 'a.ts' },
       { type: 'resource_link', uri: uri('secret.txt'), name: 'secret' },
       { type: 'resource', resource: { uri: uri('folder/b.ts'), text: 'b' } },
       { type: 'audio' },
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
     ],
-    folder,
+    { folder, client },
   );
-  expect(said).toBe(`Look:\n[secret](${uri('secret.txt')})\n(a part of the type audio was left out)`);
-  expect(attachments).toEqual([
+  const content = `Look:\n[secret](${uri('secret.txt')})\n(a part of the type audio was left out)`;
+  const attachments = [
     { type: 'file', path: 'src/a.ts' },
     { type: 'file_content', path: 'b.ts', content: 'b' },
-  ]);
+    { type: 'image', media_type: 'image/png', hash: 'h' },
+  ];
+  expect(read).toEqual({ ok: true, value: { content, attachments } });
 });

@@ -17,7 +17,7 @@ beforeEach(async () => {
   window = await startHeadless({ model: createGuideModel() });
   const parts = { clock: realClock, ids: realIds, logger: silentLogger, window: 'test' };
   storage = createStorage({ files: realFileSystem, folder: window.storage, ...parts });
-  library = new Library({ ...storage, clock: realClock, ids: realIds }, window.earshot);
+  library = new Library({ ...window.ports, ...storage }, window.earshot);
 });
 
 afterEach(() => window.end());
@@ -84,7 +84,7 @@ test('deletes a conversation that is open in this window', async () => {
 test('refuses to rename or delete a conversation that another window owns', async () => {
   const id = await runTurn();
   const other = await window.second();
-  const elsewhere = new Library({ ...storage, clock: realClock, ids: realIds }, other.earshot);
+  const elsewhere = new Library({ ...other.ports, ...storage }, other.earshot);
   expect(await elsewhere.remove(id)).toMatchObject({ ok: false, failure: { code: 'not_owner' } });
   expect(await elsewhere.rename(id, 'Mine')).toMatchObject({ ok: false, failure: { code: 'not_owner' } });
   await other.earshot.open(id);

@@ -17,6 +17,7 @@ import { recordingLogger } from '../../support/recordingLogger.ts';
 import { runs } from '../../support/runs.ts';
 import { TestFrontend } from '../../support/walk/testFrontend.ts';
 import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
+import { bareServices } from '../../support/walk/bareServices.ts';
 
 const RUNS = runs(750, 10_000);
 /** The simulated milliseconds in which everything is queued; the last answer may end later. */
@@ -115,10 +116,12 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
   const file = slowFile(clock, cycle(schedule.disk), written);
   const model = slowModel(clock, cycle(schedule.model));
   const opened = { file, events: [], nextSeq: 1, damage: [] };
+  const logger = recordingLogger(errors);
   const ports: Services = {
+    ...bareServices({ clock, logger }),
     clock,
     ids: countingIds(),
-    logger: recordingLogger(errors),
+    logger,
     store: {
       open: async () => ({ ok: true, value: opened }),
       follow: unused,
@@ -129,6 +132,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
       create: unused,
       remove: unused,
       list: unused,
+      due: { mark: unused, unmark: unused, list: unused },
     },
     snapshots: memorySnapshots(),
     workspace: { ...createFolderWorkspace('/nowhere'), folders: [], trusted: false },

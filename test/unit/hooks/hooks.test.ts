@@ -1,5 +1,5 @@
 // Hooks as processes: their input, the meaning of their answers, approval by hash, and hooks that fail.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -32,7 +32,10 @@ function shell(script: string, more: Partial<ConfiguredHook & { matcher: string 
   return { event, workspace, hook };
 }
 
-function hooksOf(configured: readonly ConfiguredHook[], more: { trusted?: boolean; approves?: boolean } = {}) {
+function hooksOf(
+  configured: readonly ConfiguredHook[],
+  more: { trusted?: boolean; approves?: boolean; roots?: readonly string[] } = {},
+) {
   const notices: string[] = [];
   const asked: HookApproval[] = [];
   const keys = new Set<string>();
@@ -41,7 +44,7 @@ function hooksOf(configured: readonly ConfiguredHook[], more: { trusted?: boolea
     logger: recordingLogger([]),
     configured: () => configured,
     folder: () => folder,
-    roots: () => [folder],
+    roots: () => more.roots ?? [folder],
     isTrusted: () => more.trusted ?? true,
     mode: () => 'agent',
     approved: {
@@ -113,6 +116,24 @@ test('a hook gets the moment in the format of Claude Code, in the workspace fold
   expect(env).toContain(`CLAUDE_PROJECT_DIR=${folder}`);
   expect(env).not.toContain('secret');
   delete process.env['EARSHOT_API_KEY'];
+});
+
+test('with several folders a hook gets the folder of the call, and runs where its command was approved', async () => {
+  const second = join(folder, 'second');
+  await mkdir(second);
+  await writeFile(join(second, 'guard.sh'), 'echo Not approved. >&2; exit 2');
+  await writeFile(join(folder, 'guard.sh'), 'pwd >> where.txt; cat >> inputs.txt; echo >> inputs.txt');
+  const hook = { command: ['sh', 'guard.sh'], timeout: 60 };
+  const guard = { event: 'before_tool', workspace: true, hook } as const;
+  const { run, asked } = hooksOf([guard], { roots: [folder, second] });
+  await run();
+  for (const place of [second, join(folder, 'elsewhere')]) {
+    expect(await run({ ...moment, folder: place })).toEqual({ added: [] });
+  }
+  const inputs = (await readFile(join(folder, 'inputs.txt'), 'utf8')).trim().split('\n');
+  expect(inputs.map((input) => (JSON.parse(input) as { cwd: string }).cwd)).toEqual([second, folder]);
+  expect(await readFile(join(folder, 'where.txt'), 'utf8')).toBe(`${folder}\n${folder}\n`);
+  expect(asked).toHaveLength(1);
 });
 
 test('the reasons and contexts of several hooks are all used, and a hook that approves changes nothing', async () => {

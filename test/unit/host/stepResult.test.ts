@@ -8,7 +8,7 @@ import {
   readVitestReport,
   requireTests,
 } from '../../host/steps/stepResult.ts';
-import { readTestSelection, testEnvironment } from '../../host/steps/testSelection.mjs';
+import { readTestSelection, stepsLeftOut, testEnvironment } from '../../host/steps/testSelection.mjs';
 
 const assertion = (fullName: string, status: string, failureMessages: string[] = []) => ({
   fullName,
@@ -64,14 +64,29 @@ test('the last line has the totals of all steps', () => {
 });
 
 test('the words on the command line select the steps', () => {
+  const onLinux = (args: readonly string[]) => readTestSelection(args, 'linux');
   const checks = ['types', 'lint', 'format', 'unused', 'build'];
   const editors = ['vscode', 'notifications', 'browser', 'alone', 'installed'];
-  expect(readTestSelection([])).toEqual([...checks, 'unit', ...editors]);
+  expect(onLinux([])).toEqual([...checks, 'unit', 'posix', 'windows', ...editors]);
+  expect(readTestSelection(['windows', 'posix'])).toEqual(['posix', 'windows']);
   expect(readTestSelection(['vscode'])).toEqual(['build', 'vscode', 'notifications']);
   expect(readTestSelection(['browser', 'unit'])).toEqual(['build', 'unit', 'browser', 'alone']);
   expect(readTestSelection(['installed'])).toEqual(['installed']);
-  expect(readTestSelection(['full'])).toEqual(readTestSelection([]));
+  expect(onLinux(['full'])).toEqual(onLinux([]));
   expect([testEnvironment(['full']), testEnvironment([])]).toEqual([{ EARSHOT_TEST_FULL: '1' }, {}]);
   expect(readTestSelection(['electron'])).toEqual(['build', 'electron']);
   expect(() => readTestSelection(['constructor'])).toThrow('There is no test suite “constructor”.');
+});
+
+test.each(['darwin', 'win32'] as const)('on %s everything is what can run there, and the rest is named', (platform) => {
+  const steps = ['types', 'lint', 'format', 'unused', 'build', 'unit', 'electron'];
+  const onlyLinux = ['posix', 'windows', 'vscode', 'notifications', 'browser', 'alone', 'installed'];
+  expect(readTestSelection([], platform)).toEqual(steps);
+  expect(readTestSelection(['full'], platform)).toEqual(steps);
+  expect(stepsLeftOut([], platform).map(({ step }) => step)).toEqual(onlyLinux);
+  expect(stepsLeftOut(['full', 'posix'], platform).map(({ step }) => step)).toEqual(onlyLinux.slice(1));
+  // What is named runs, also here.
+  expect(readTestSelection(['posix'], platform)).toEqual(['posix']);
+  expect(stepsLeftOut(['posix'], platform)).toEqual([]);
+  expect([stepsLeftOut([], 'linux'), stepsLeftOut(['full'], 'linux')]).toEqual([[], []]);
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Membership } from '../../../src/hub/agents/windowMembership.ts';
+import { type Membership } from '../../../src/hub/client/joinHub.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { joinHubOf, listeningAgent } from '../../support/testHub.ts';
 

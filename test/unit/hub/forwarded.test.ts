@@ -9,7 +9,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { useForwardedSocket } from '../../../src/hub/agents/windowMembership.ts';
+import { useForwardedSocket } from '../../../src/hub/client/joinHub.ts';
 import { realFileSystem } from '../../../src/node/files/fileSystem.ts';
 import { hubFolder } from '../../../src/node/hubFolder.ts';
 import { atTestEnd } from '../../support/endings.ts';

@@ -70,6 +70,37 @@ test('a thread of three agents has mentions, scopes and answers in order, and is
   });
 });
 
+test('a thread with an empty title, or with a message’s id as its title, has the first line of its newest message', async () => {
+  await withHub(async (hub) => {
+    const user = await userOn(hub);
+    const finch = await hub.agent('amber-finch');
+    const titles = ['  ', 'msg_01M7ABCDEF', 'msg_01M7 is lost', 'The menu'];
+    for (const [index, title] of titles.entries()) {
+      const { thread_id: id } = (await finch.call('thread.create', { title, scopes: [] })) as { thread_id: string };
+      await finch.call('message.send', { content: `Tea ${index}.\nMore of it.`, thread_id: id });
+    }
+    const { threads } = await readAgents(user, null, nobody);
+    expect(threads.map(({ title }) => title).sort()).toEqual(
+      ['Tea 0.', 'Tea 1.', 'The menu', 'msg_01M7 is lost'].sort(),
+    );
+  });
+});
+
+test('the user’s own messages are the user’s, whichever agent claims that role', async () => {
+  await withHub(async (hub) => {
+    const user = await userOn(hub);
+    const finch = await hub.agent('amber-finch', { role: 'user' });
+    const thread = await user.send({ content: 'Mine.', mentions: ['amber-finch'], scopes: [], title: 'Tea' });
+    await finch.call('message.send', { content: 'Not yours.', thread_id: thread });
+    const { thread: shown, threads, me } = await readAgents(user, thread, nobody);
+    expect(shown?.messages).toMatchObject([
+      { text: 'Mine.', own: true },
+      { text: 'Not yours.', own: false, author: 'amber-finch' },
+    ]);
+    expect([me, threads[0]?.lastSender]).toEqual(['anna-lind', 'amber-finch']);
+  });
+});
+
 test('a message is pending in a conversation of this window until its model gets it; two windows have two names', async () => {
   await withHub(async (hub) => {
     const user = await userOn(hub);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundLog } from '../../../src/mcp/boundedLog.ts';
+import { boundLog } from '../../../src/mcp/server.ts';
 
 test('a server that prints all the time does not fill the log', () => {
   let now = 0;

@@ -34,6 +34,22 @@ function only(config: object): ConfiguredServer {
   return server;
 }
 
+test('with several folders a server runs in the folder whose file configures it', async () => {
+  const text = JSON.stringify({
+    servers: { s: { command: 'node', args: ['${workspaceFolder}', '${workspaceFolder:tea}'] } },
+  });
+  const read = ['/w/tea', '/w/api'].map((folder) => readConfigText(text, { ...workspace, folder }).servers[0]);
+  const launches = await Promise.all(
+    read.flatMap((server) =>
+      server === undefined ? [] : [prepareLaunch(server, { ...variables, folder: server.source.folder ?? '' })],
+    ),
+  );
+  expect(launches.map((launch) => launch.type === 'stdio' && [launch.folder, ...launch.args])).toEqual([
+    ['/w/tea', '/w/tea', '/w/tea'],
+    ['/w/api', '/w/api', '/w/tea'],
+  ]);
+});
+
 test('comments and trailing commas are allowed, strings are not changed', () => {
   expect(parseJsonc('\ufeff{ // a\n "a": "// no, /* no */", /* b */ "b": [1, 2, ], }')).toEqual({
     a: '// no, /* no */',

@@ -4,7 +4,7 @@ import { type McpTool } from '../../../src/mcp/session/sessionPort.ts';
 import { contentText, resultText } from '../../../src/mcp/tools/contentText.ts';
 import { nameTool, prefixServers } from '../../../src/mcp/tools/toolNames.ts';
 import { boundSchema, describeTool } from '../../../src/mcp/tools/toolSchema.ts';
-import { mediaIn } from '../../../src/mcp/tools/resultMedia.ts';
+import { mediaIn } from '../../../src/mcp/tools/followTask.ts';
 
 const tool = (inputSchema: object, more: Partial<McpTool> = {}): McpTool => ({
   name: 't',

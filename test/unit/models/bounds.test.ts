@@ -10,7 +10,7 @@ import { createModel } from '../../../src/models/model.ts';
 import { StreamAccumulator } from '../../../src/models/chat/chatStream.ts';
 import { findLocalEndpoints, listModels } from '../../../src/models/endpoints.ts';
 import { type ModelApi } from '../../../src/protocol/event.ts';
-import { SseReader } from '../../../src/models/wire/sse.ts';
+import { SseReader } from '../../../src/models/wire/send.ts';
 
 const MIB = 1024 * 1024;
 /**

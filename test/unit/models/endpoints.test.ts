@@ -143,7 +143,7 @@ test.each([
     });
     expect(failed && failureAction(failed.failure)).toEqual({
       label: 'Retry now',
-      message: { type: 'retry_turn' },
+      message: { type: 'retry' },
     });
   },
 );

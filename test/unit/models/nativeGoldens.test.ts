@@ -1,8 +1,10 @@
 // The requests of one and the same conversation on Responses and Messages: parallel calls, an image, thinking, a
 // notification, queued messages, a refused call, an interruption, a compaction, and another provider in the middle.
+// OpenAI's OpenAPI document judges those of Responses.
 import { expect, test } from 'vitest';
 import { type WireOrigin } from '../../../src/protocol/event.ts';
 import { messagesBody, responsesBody } from '../../support/models/native/printedRequests.ts';
+import { refusedByDocument } from '../../support/models/openaiDocument.ts';
 import { type SharedAnswer, sharedConversation } from '../../support/models/sharedConversation.ts';
 
 const OPENAI = 'https://api.openai.com';
@@ -65,6 +67,7 @@ function print(body: Readonly<Record<string, unknown>>): string {
 
 test.each(sharedConversation(responsesOrigin, 'developer'))('Responses: $name', async ({ name, request }) => {
   const body = await responsesBody('gpt-6-sol', request);
+  expect(refusedByDocument('CreateResponse', body)).toEqual([]);
   await expect(print(body)).toMatchFileSnapshot(`golden/responses-${name.replace(' ', '-')}.golden.txt`);
 });
 

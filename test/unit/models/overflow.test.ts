@@ -38,6 +38,16 @@ test('a code is enough', () => {
     expect(isOverflow('bad', code)).toBe(true);
 });
 
+test('status 400 without a body is too long a request at Cerebras, and nowhere else', () => {
+  const refused = (baseUrl: string) => {
+    const error = Object.assign(new Error('400 status code (no body)'), { status: 400, headers: new Headers() });
+    return explain(error, { baseUrl, model: 'm' }).failure.code;
+  };
+  expect(refused('https://api.cerebras.ai/v1')).toBe('context_overflow');
+  expect(refused('https://api.cerebras.ai.evil.example/v1')).toBe('bad_request');
+  expect(refused('https://a.example/v1')).toBe('bad_request');
+});
+
 const endpoint = { baseUrl: 'https://a.example/v1', model: 'm' };
 const refusal = (status: number, more: object = {}, headers: Record<string, string> = {}) =>
   explain(Object.assign(new Error('said'), { status, headers: new Headers(headers), ...more }), endpoint, 0);
@@ -54,6 +64,8 @@ test('the endpoint’s advice about retries comes first; missing credit is never
     expect(refusal(429, { [field]: 'insufficient_quota' })).toMatchObject({ failure: { code: 'no_quota' } });
     expect(refusal(429, { [field]: 'insufficient_quota' }).retry).toBe(undefined);
   }
+  // Groq: the call that the model wrote is not valid.
+  expect(refusal(400, { code: 'tool_use_failed' }).retry).toEqual({});
   // Cerebras and GitHub Copilot answer a request that is too long without a useful message.
   expect(refusal(413).failure.code).toBe('context_overflow');
 });

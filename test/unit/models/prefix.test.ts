@@ -81,7 +81,7 @@ function messagesOf(
       ...(asked.block && { block: asked.block }),
       ...(asked.queued && { queued: asked.queued }),
     },
-    ...cycles.flatMap((cycle): ModelMessage[] => {
+    ...cycles.flatMap((cycle, number): ModelMessage[] => {
       const calls = Array.from({ length: cycle.calls }, () => ({
         id: `call_${ids++}`,
         name: 'look',
@@ -92,7 +92,8 @@ function messagesOf(
           role: 'assistant',
           content: cycle.text,
           calls,
-          ...(cycle.known && { origin: originOf(api, calls, cycle.added) }),
+          // A text is added only after results.
+          ...(cycle.known && { origin: originOf(api, calls, cycle.added && (number > 0 || api === 'responses')) }),
         },
         ...calls.map(
           ({ id }, index): ModelMessage => ({
@@ -127,22 +128,70 @@ function originOf(api: 'responses' | 'messages', calls: readonly { id: string }[
   return { api, provider: api === 'responses' ? OPENAI : ANTHROPIC, model: 'gpt-6-sol', items };
 }
 
-/** Where a request is sent: after a message of the user, or after all results of a batch. */
-function requestsOf(messages: readonly ModelMessage[]): ModelRequest[] {
-  return messages.flatMap((message, index) => {
-    const isEnd = message.role !== 'assistant' && messages[index + 1]?.role === 'assistant';
-    return isEnd
-      ? [
-          {
-            conversation: 'c',
-            system: 'You are.',
-            messages: messages.slice(0, index + 1),
-            tools: [],
-            effort: 'low' as const,
-          },
-        ]
-      : [];
+interface Sent {
+  readonly request: ModelRequest;
+  /** What the request has after its messages, to continue an answer. */
+  readonly more?: PrintOptions['more'];
+}
+
+/**
+ * Where a request is sent: after a message of the user, or after all results of a batch. An answer with an added text got
+ * a request without and one with that text; an answer that paused after its thinking got one that ends with it.
+ */
+function requestsOf(messages: readonly ModelMessage[], api: 'responses' | 'messages'): Sent[] {
+  return messages.flatMap((message, index): Sent[] => {
+    const next = messages[index + 1];
+    if (message.role === 'assistant' || next?.role !== 'assistant') return [];
+    const request: ModelRequest = {
+      conversation: 'c',
+      system: 'You are.',
+      messages: messages.slice(0, index + 1),
+      tools: [],
+      effort: 'low',
+    };
+    if (api === 'responses') return [{ request }];
+    const items = (next.origin?.items ?? []) as readonly { type: string; text?: string }[];
+    const added = items.find(({ type }) => type === 'user_text')?.text;
+    const thinking = items.filter(({ type }) => type === 'thinking');
+    return [
+      { request },
+      ...(added === undefined ? [] : [{ request, more: { blocks: [], added } }]),
+      ...(thinking.length === 0 ? [] : [{ request, more: { blocks: thinking, added } }]),
+    ];
   });
+}
+
+/** The messages of a body as single blocks: what continues an answer or a turn adds blocks to its last message. */
+function blocksOf(body: Body): Body {
+  const { messages, ...rest } = body as { messages: readonly { role: string; content?: string | readonly object[] }[] };
+  const blocks = messages.flatMap(({ role, content = [], ...more }) =>
+    typeof content === 'string' ? [{ role, content }] : [...content.map((block) => ({ role, ...block })), more],
+  );
+  return { ...rest, messages: blocks.filter((block) => Object.keys(block).length > 0) };
+}
+
+/** The body without marks of the cache, which move. */
+function withoutMarks(body: Body): Body {
+  const text = JSON.stringify(body, (name, value: unknown) => (name === 'cache_control' ? undefined : value));
+  return JSON.parse(text) as Body;
+}
+
+/** The body without the last text of this content. */
+function withoutLast(body: Body, text: string): Body {
+  const { messages } = withoutMarks(body) as {
+    messages: readonly { content?: string | readonly { text?: string }[] }[];
+  };
+  const isIt = (message: (typeof messages)[number]) =>
+    Array.isArray(message.content) && message.content.some((block: { text?: string }) => block.text === text);
+  const at = messages.findLastIndex(isIt);
+  return {
+    ...withoutMarks(body),
+    messages: messages.map((message, index) =>
+      index === at && Array.isArray(message.content)
+        ? { ...message, content: message.content.filter((block: { text?: string }) => block.text !== text) }
+        : message,
+    ),
+  };
 }
 
 test.each(forms)(
@@ -156,15 +205,23 @@ test.each(forms)(
           turns.map((one) => ({ ...one, answer: one.answer.trim() === '' ? 'Done.' : one.answer })),
           api,
         );
-        const requests = requestsOf(messages);
-        for (const request of requests) {
-          const body = await print(request, { printer });
-          expect(body).toEqual(await print(request));
+        for (const { request, more } of requestsOf(messages, api)) {
+          const given = more && { more };
+          const body = await print(request, { printer, ...given });
+          expect(body).toEqual(await print(request, given));
+          // A text that is added to get an answer at all follows results; what the request said after them comes later.
+          const before = sent.at(-1);
+          if (more?.added !== undefined && more.blocks.length === 0 && before !== undefined) {
+            expect(withoutLast(body, 'Please continue.')).toEqual(withoutMarks(before));
+            sent.pop();
+          }
           sent.push(body);
         }
-        // A text that was added to get an answer is known once there is that answer: the request before was sent without it.
-        if (api === 'messages' && JSON.stringify(messages).includes('user_text')) return;
-        const asRequests = sent.map((body) => ({ path: '', headers: {}, body }));
+        const asRequests = sent.map((body) => ({
+          path: '',
+          headers: {},
+          body: api === 'messages' ? blocksOf(body) : body,
+        }));
         expect(findChangedPrefix(asRequests, list, ['cache_control', 'thinking'])).toBeUndefined();
       }),
       { numRuns: 60 },

@@ -18,6 +18,7 @@ interface Body {
 const FULL: EndpointProfile = {
   systemRole: 'developer',
   midSystem: false,
+  midTools: false,
   toolContent: 'parts',
   userAfterTool: true,
   queuedInside: false,
@@ -259,6 +260,7 @@ describe('a learnt profile', () => {
       profile: {
         systemRole: 'system',
         midSystem: false,
+        midTools: false,
         toolContent: 'text',
         userAfterTool: false,
         alternation: 'strict',

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../src/core/ports/ports.ts';
 import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { StreamAccumulator } from '../../../src/models/chat/chatStream.ts';
-import { SseReader } from '../../../src/models/wire/sse.ts';
+import { SseReader } from '../../../src/models/wire/send.ts';
 import { type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 
 let server: ScriptedServer;

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createProcessObserver } from '../../../src/node/processActivity.ts';
-import { COMMAND_MARK, commandMarkOf, linuxProcesses } from '../../../src/node/processTree.ts';
+import { COMMAND_MARK } from '../../../src/node/platform/marks.ts';
+import { procActivity, procMarkOf, readProcesses } from '../../../src/node/platform/procTable.ts';
 import { atTestEnd } from '../../support/endings.ts';
 
 /** Writes a file when it is released, and waits then: so it runs at that time only. */
@@ -24,17 +25,17 @@ async function begin(script: string) {
   const child = spawn('sh', ['-c', script], { cwd: folder, env, detached: true, stdio: 'ignore' });
   const pid = child.pid ?? 0;
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  const started = () =>
-    linuxProcesses().filter((one) => one.pid !== pid && !one.ended && commandMarkOf(one.pid) === mark);
+  const started = () => readProcesses().filter((one) => one.pid !== pid && !one.ended && procMarkOf(one.pid) === mark);
   blockUntil(() => isAsleep(pid));
   /** Called after the processes were listed, before the watch uses the list. */
   let afterListing = () => {};
   const list = () => {
-    const all = linuxProcesses();
+    const all = readProcesses();
     afterListing();
     return all;
   };
-  const watch = createProcessObserver(list).watch();
+  if (procActivity === undefined) throw new Error('the kernel has no counters');
+  const watch = createProcessObserver({ ...procActivity, list }).watch();
   atTestEnd(async () => {
     watch.dispose();
     for (const one of [pid, ...started().map((other) => other.pid)]) process.kill(one, 'SIGKILL');

@@ -1,9 +1,9 @@
 // Commands under the real supervisor, with all kinds of difficult programs. Real processes, no fakes.
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startTimeOf } from '../../../src/node/processTree.ts';
+import { platform } from '../../../src/node/platform/platform.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { shellProgram, userEnvironment } from '../../../src/node/shellProgram.ts';
 import { type Supervised } from '../../../src/node/supervision/supervised.ts';
@@ -81,7 +81,7 @@ async function untilPrinted(one: Supervised, text: string): Promise<void> {
 
 const pidFrom = async (name: string) => Number((await readFile(join(folder, name), 'utf8')).trim());
 const onlyRun = async () => (await readdir(join(folder, 'c', 'handles')))[0] ?? '';
-const lives = (pid: number) => startTimeOf(pid) !== undefined;
+const lives = (pid: number) => platform.processes.startTimeOf(pid) !== undefined;
 
 test('a command ends with its exit code, and its output is on disk', async () => {
   const one = await start('echo out; echo err >&2; exit 3');
@@ -179,7 +179,7 @@ test('a daemon that is started while the command is stopped does not survive it'
 });
 
 test('a command cannot read the token of its supervisor from its mark', async () => {
-  const one = await start('env | grep EARSHOT_');
+  const one = await start('env | grep EARSHOT_ | grep -v EARSHOT_PLATFORM');
   await until(one, hasEnded);
   const spec = JSON.parse(await readFile(join(folder, 'c', 'handles', await onlyRun(), 'spec.json'), 'utf8')) as {
     token: string;
@@ -298,7 +298,7 @@ test('a command has the user’s environment without the editor’s variables, a
   expect(lines).toContain(`EARSHOT_COMMAND=${one.mark}`);
   expect(lines).toEqual(expect.arrayContaining(['MINE=changed', 'FROM_SETTINGS=too', 'NODE_OPTIONS=--no-warnings']));
   // Only the command's own mark is added.
-  expect(lines.filter((line) => /^(VSCODE_|ELECTRON_|EARSHOT_|HOME=)/.test(line))).toEqual([
+  expect(lines.filter((line) => /^(VSCODE_|ELECTRON_|EARSHOT_(?!PLATFORM)|HOME=)/.test(line))).toEqual([
     expect.stringMatching(/^EARSHOT_COMMAND=[0-9a-f]{32}$/),
   ]);
 });
@@ -311,6 +311,22 @@ test('bash reads no ~/.bashrc before a command, no matter how the editor was sta
   await until(one, hasEnded);
   expect(await textOf(one)).toBe('from the command\n');
 });
+
+test.each(['/bin/sh', '/bin/bash'])(
+  'a command in %s has the PATH that the editor got from the login shell',
+  async (shell) => {
+    // Where a Mac's package manager is, which is not on the PATH of what the Dock starts. A login shell would reorder it.
+    const programs = join(folder, 'homebrew');
+    await mkdir(programs);
+    await writeFile(join(programs, 'brewed'), '#!/bin/sh\necho "brewed with $PATH"\n', { mode: 0o755 });
+    for (const name of ['.profile', '.bash_profile']) await writeFile(join(folder, name), 'PATH=/usr/bin:/bin\n');
+    const path = `${programs}:/usr/bin:/bin`;
+    const env = userEnvironment({ PATH: path, HOME: folder, VSCODE_RESOLVING_ENVIRONMENT: '1' });
+    const one = await start('brewed', { userShell: () => ({ shell: shellProgram(shell), env }) });
+    await until(one, hasEnded);
+    expect(await textOf(one)).toBe(`brewed with ${path}\n`);
+  },
+);
 
 function residentBytes(pid: number): number {
   try {

@@ -3,7 +3,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { noticeProgram, showSystemNotice } from '../../../src/node/systemNotice.ts';
+import { platformFor } from '../../../src/node/platform/platform.ts';
+import { showSystemNotice } from '../../../src/node/systemNotice.ts';
 
 test.runIf(process.platform === 'linux')(
   'the program gets title and text as arguments, whatever they contain',
@@ -25,6 +26,6 @@ test.runIf(process.platform === 'linux')(
 );
 
 test('a system without such a program shows nothing', () => {
-  expect(noticeProgram('win32', 'a', 'b')).toBeUndefined();
-  expect(noticeProgram('darwin', 'a', 'b')?.given.slice(-2)).toEqual(['a', 'b']);
+  expect(platformFor('win32').notices.program('a', 'b')).toBeUndefined();
+  expect(platformFor('darwin').notices.program('a', 'b')?.given.slice(-2)).toEqual(['a', 'b']);
 });

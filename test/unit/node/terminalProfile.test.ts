@@ -1,18 +1,21 @@
 // The shell of commands from the user's terminal settings, as VS Code finds it.
 import { expect, test } from 'vitest';
+import { platformFor } from '../../../src/node/platform/platform.ts';
 import { terminalShell, type TerminalValues } from '../../../src/node/terminalProfile.ts';
 
 const none: TerminalValues = { automationProfile: undefined, defaultProfile: undefined, profiles: undefined };
 
 function shell(values: Partial<TerminalValues>, there: readonly string[] = [], platform: NodeJS.Platform = 'linux') {
   const env = { SHELL: '/bin/login', SystemRoot: 'C:\\Windows', PROGRAMFILES: 'C:\\Programs' };
-  const system = { platform, env, exists: (path: string) => there.includes(path), loginShell: () => '/bin/account' };
+  const { programs } = platformFor(platform);
+  const system = { programs, env, exists: (path: string) => there.includes(path), loginShell: () => '/bin/account' };
   return terminalShell({ ...none, ...values }, system);
 }
 
 test('without settings it is the login shell', () => {
   expect(shell({})).toBe('/bin/login');
-  const system = { platform: 'linux', env: {}, exists: () => true, loginShell: () => '/bin/account' } as const;
+  const { programs } = platformFor('linux');
+  const system = { programs, env: {}, exists: () => true, loginShell: () => '/bin/account' };
   expect(terminalShell(none, system)).toBe('/bin/account');
 });
 

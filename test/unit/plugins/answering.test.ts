@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { attachPlugin } from '../../../src/plugins/client/pluginClient.ts';
 import { isOfCommand } from '../../../src/node/peerProcess.ts';
 import { processObserver } from '../../../src/node/processActivity.ts';
-import { commandMarkOf, processInfo } from '../../../src/node/processTree.ts';
+import { procMarkOf, readProcess } from '../../../src/node/platform/procTable.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { answerApprovals } from '../../support/answerApprovals.ts';
 import { createPluginWorld, type PluginWorld } from '../../support/plugins/pluginWorld.ts';
@@ -110,12 +110,12 @@ test('a process that was seen in a command belongs to it, although nothing conne
   const [printed] = (await once(shell.stdout, 'data')) as [Buffer];
   const pid = Number(printed.toString());
   atTestEnd(async () => void process.kill(pid));
-  await expect.poll(() => processObserver.hasSeen(processInfo(pid))).toBe(true);
+  await expect.poll(() => processObserver.hasSeen(readProcess(pid))).toBe(true);
   const gone = once(shell, 'close');
   shell.stdout.destroy();
   shell.kill('SIGKILL');
   await gone;
-  expect(commandMarkOf(pid)).toBeUndefined();
+  expect(procMarkOf(pid)).toBeUndefined();
   expect(isOfCommand(pid)).toBe(true);
 });
 

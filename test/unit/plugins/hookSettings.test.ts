@@ -7,11 +7,15 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { jsoncValue, parseJsoncTree } from '../../../src/base/json/jsoncTree.ts';
 import { parseJsonc } from '../../../src/base/json/jsonc.ts';
 import { HookInstaller } from '../../../src/plugins/hook/hookInstaller.ts';
+import { AGENT_NAMES } from '../../../src/plugins/hook/hookTargets.ts';
 import { withHook, withoutHook } from '../../../src/plugins/hook/hookSettings.ts';
 import { useTool } from '../../support/plugins/outsideAgents.ts';
 import { runs } from '../../support/runs.ts';
 
-const entries = { events: ['PostToolUse', 'SessionStart'], command: 'node "/x/notifications-hook.mjs"', grouped: true };
+const command = 'node "/x/notifications-hook.mjs"';
+const plain = { type: 'command', command, timeout: 5 };
+const after = [{ matcher: '*', hooks: [plain] }];
+const entries = { events: { PostToolUse: after, SessionStart: [{ hooks: [plain] }] } };
 const value = (result: ReturnType<typeof withHook>) => {
   if (!result.ok) throw new Error(result.failure.message);
   return result.value;
@@ -75,27 +79,34 @@ test('the hook is added once and keeps comments, other hooks and trailing commas
   `);
   expect(value(withHook(added, entries))).toBe(added);
   expect(value(withoutHook(added))).toBe(COMMENTED);
-  const newer = { ...entries, command: 'node "/y/notifications-hook.mjs"' };
+  const newer = JSON.parse(JSON.stringify(entries).replaceAll('/x/', '/y/')) as typeof entries;
   expect(value(withHook(added, newer))).toBe(added.replaceAll('/x/', '/y/'));
 });
 
 test('an empty file gets the hook, and becomes an empty object when it is removed', () => {
-  const added = value(withHook('', { ...entries, grouped: false }));
-  expect(JSON.parse(added)).toEqual({
-    hooks: {
-      PostToolUse: [{ type: 'command', command: entries.command, timeout: 5 }],
-      SessionStart: [{ type: 'command', command: entries.command, timeout: 5 }],
-    },
-  });
+  const flat = { PostToolUse: [plain], SessionStart: [plain] };
+  const added = value(withHook('', { events: flat }));
+  expect(JSON.parse(added)).toEqual({ hooks: flat });
   expect(JSON.parse(value(withoutHook(added)))).toEqual({});
 });
 
 test('a command that the user added next to ours stays', () => {
-  const added = value(withHook('{}', { ...entries, events: ['PostToolUse'] }));
+  const added = value(withHook('{}', { events: { PostToolUse: after } }));
   const shared = added.replace('"hooks": [\n', '"hooks": [\n          { "type": "command", "command": "mine" },\n');
   expect(JSON.parse(value(withoutHook(shared)))).toEqual({
     hooks: { PostToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: 'mine' }] }] },
   });
+});
+
+test('events of an earlier version are removed, two entries of one event are kept, and the version of the file is added once', () => {
+  const two = { version: 1, events: { SessionStart: [{ hooks: [plain] }, { hooks: [{ ...plain, timeout: 9 }] }] } };
+  const before = value(withHook('{ "hooks": { "Stop": [{ "command": "mine" }] } }', entries));
+  const added = value(withHook(before, two));
+  expect(JSON.parse(added)).toEqual({
+    version: 1,
+    hooks: { Stop: [{ command: 'mine' }], PostToolUse: [], SessionStart: two.events.SessionStart },
+  });
+  expect(value(withHook(added, two))).toBe(added);
 });
 
 test.each(['[]', '{ "hooks": 1 }', '{ "hooks": { "PostToolUse": {} } }', '{ "a": ', 'x', '{}{}', '['.repeat(200)])(
@@ -137,14 +148,15 @@ test('the installer follows links, keeps the mode, refuses a file that changed m
     program: join(root, 'program.js'),
     node: 'node',
   });
-  const [claude, copilot, codex] = installer.targets;
-  if (claude === undefined || copilot === undefined || codex === undefined) throw new Error('a target is missing');
-  expect(installer.targets.map(({ agent }) => agent)).toEqual(['claude-code', 'copilot', 'codex']);
+  const { targets } = installer;
+  const [claude, copilot] = targets;
+  if (claude === undefined || copilot === undefined) throw new Error('a target is missing');
+  expect(new Set(targets.map(({ agent }) => agent))).toEqual(new Set(Object.keys(AGENT_NAMES)));
   await mkdir(join(root, '.claude'));
   await writeFile(join(root, 'dotfile.json'), '{\n  "model": "opus"\n}\n');
   await chmod(join(root, 'dotfile.json'), 0o640);
   await symlink(join(root, 'dotfile.json'), claude.file);
-  for (const target of [claude, copilot, codex]) {
+  for (const target of targets) {
     const planned = await installer.plan(target, 'install');
     if (!planned.ok) throw new Error(planned.failure.message);
     expect(await installer.apply(planned.value)).toEqual({ ok: true, value: undefined });
@@ -156,22 +168,34 @@ test('the installer follows links, keeps the mode, refuses a file that changed m
   expect((await lstat(claude.file)).isSymbolicLink()).toBe(true);
   expect((await stat(claude.file)).mode & 0o777).toBe(0o640);
   expect(Object.keys((JSON.parse(await readFile(copilot.file, 'utf8')) as { hooks: object }).hooks)).toEqual([
-    ...['PostToolUse', 'SessionStart'],
+    ...['PostToolUse', 'SessionStart', 'Stop'],
   ]);
-  expect(await installer.installed()).toEqual([claude, copilot, codex]);
+  expect(await installer.installed()).toEqual(targets);
   const copy = join(root, '.earshot', 'bin', 'notifications-hook.mjs');
   expect(await installer.copyProgram()).toMatchObject({ ok: true });
   const { ino } = await stat(copy);
   expect(await installer.copyProgram()).toMatchObject({ ok: true });
   expect((await stat(copy)).ino).toBe(ino);
-  for (const target of [claude, copilot, codex]) {
+  for (const target of targets) {
     const planned = await installer.plan(target, 'remove');
     if (!planned.ok) throw new Error(planned.failure.message);
     await installer.apply(planned.value);
   }
   expect(await installer.installed()).toEqual([]);
   expect(await readFile(claude.file, 'utf8')).toBe('{\n  "model": "opus"\n}\n');
-  for (const { file } of [copilot, codex]) await expect(stat(file)).rejects.toThrow('ENOENT');
+  for (const { file } of targets.slice(1)) await expect(stat(file)).rejects.toThrow('ENOENT');
+});
+
+test('a file in the place of opencode’s plugin that is not Earshot’s is left unchanged', async () => {
+  const deps = { home: root, folder: undefined, program: join(root, 'program.js'), node: 'node' };
+  const installer = new HookInstaller(deps);
+  const opencode = installer.targets.find(({ agent }) => agent === 'opencode');
+  if (opencode === undefined) throw new Error('a target is missing');
+  await mkdir(join(opencode.file, '..'), { recursive: true });
+  await writeFile(opencode.file, 'export const Mine = 1;\n');
+  for (const action of ['install', 'remove'] as const) {
+    expect(await installer.plan(opencode, action)).toMatchObject({ ok: false, failure: { code: 'refused' } });
+  }
 });
 
 test('a damaged settings file and a dangling link are left unchanged, and the failure names the file', async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { isAlive } from '../../../src/node/kernelLock.ts';
-import { linuxProcesses } from '../../../src/node/processTree.ts';
+import { readProcesses } from '../../../src/node/platform/procTable.ts';
 import { programSchema, requestSchemas } from '../../../src/protocol/plugin.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { createPluginWorld } from '../../support/plugins/pluginWorld.ts';
@@ -134,7 +134,7 @@ test.skipIf(process.platform !== 'linux')(
     );
     await expect.poll(() => world.output.join('\n'), { interval: 5 }).toContain('forked');
     const sleeping = () =>
-      linuxProcesses().filter(({ name, ended, pid }) => name === 'sleep' && !ended && isOurs(pid)).length;
+      readProcesses().filter(({ name, ended, pid }) => name === 'sleep' && !ended && isOurs(pid)).length;
     await host.ended('sh');
     await expect.poll(sleeping, { interval: 10 }).toBe(0);
     expect(host.statuses).toMatchObject([{ state: 'stopped' }]);

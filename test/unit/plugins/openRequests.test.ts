@@ -85,7 +85,7 @@ test('*Always* of a plugin is stored with the chosen scope; what is not offered 
   expect(await plugin.ask({ ...respond, always: { scope: 'everywhere' } })).toMatchObject({ type: 'error' });
   expect(await plugin.ask({ ...respond, always: { scope: 'conversation' } })).toMatchObject({ type: 'done' });
   await turn;
-  expect(world.headless.ports.permissions?.rules).toMatchObject([{ label: 'echo a', conversation: id }]);
+  expect(world.headless.ports.permissions.rules).toMatchObject([{ label: 'echo a', conversation: id }]);
   expect(await world.headless.events(id)).toContain('"by":"plugin:tea"');
 });
 

@@ -128,3 +128,14 @@ test('a deleted conversation ends its subscription with an error; a subscription
   expect(await plugin.event(({ conversation }) => conversation === fresh)).toMatchObject({ sub_id: 'all' });
   expect(await plugin.ask({ type: 'unsubscribe', sub_id: 's' })).toMatchObject({ type: 'error' });
 });
+
+test('a window that closes releases the conversation of a query that is still running', async () => {
+  const world = await createPluginWorld({ answers: [{ text: ['Slow'], hang: true }] });
+  const id = await world.conversation();
+  const plugin = await world.attach();
+  await plugin.ask({ type: 'subscribe', sub_id: 's', conversation: id });
+  await plugin.ask({ type: 'query', conversation: id, content: 'Go on.' });
+  // What the turn holds is released: the leak check of every test would find it.
+  world.shared.clients.dispose();
+  expect(world.earshot.get(id)?.running).toBe(true);
+});

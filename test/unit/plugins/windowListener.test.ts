@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isAnswered } from '../../../src/node/privateSocket.ts';
-import { WindowListener, windowAddress } from '../../../src/plugins/host/windowListener.ts';
+import { platformFor } from '../../../src/node/platform/platform.ts';
+import { WindowListener } from '../../../src/plugins/host/windowListener.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 
@@ -140,11 +141,12 @@ test('a window that is closed while its socket is made again leaves nothing behi
 });
 
 test('a Windows window has a pipe named after its folder and process, and a file with pipe and token', () => {
-  expect(windowAddress('C:\\Users\\tea\\.earshot\\hubs\\0123456789abcdef', 42, 'win32')).toEqual({
+  const { win32, linux } = { win32: platformFor('win32').sockets, linux: platformFor('linux').sockets };
+  expect(win32.watcherIn('C:\\Users\\tea\\.earshot\\hubs\\0123456789abcdef', 'window-42')).toEqual({
     path: '\\\\.\\pipe\\earshot-0123456789abcdef-window-42',
     addressFile: 'C:\\Users\\tea\\.earshot\\hubs\\0123456789abcdef\\window-42.json',
   });
-  expect(windowAddress('/home/tea/.earshot/hubs/0123456789abcdef', 42, 'linux')).toEqual({
+  expect(linux.watcherIn('/home/tea/.earshot/hubs/0123456789abcdef', 'window-42')).toEqual({
     path: '/home/tea/.earshot/hubs/0123456789abcdef/window-42.sock',
   });
 });

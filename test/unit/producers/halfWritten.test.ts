@@ -19,6 +19,8 @@ const POINT = { conversation: 'c', type: 'result' } as DeliveryPoint;
 
 let disk: string | undefined;
 let clock: ManualClock;
+/** How many milliseconds too soon timers fire. */
+let early: number;
 let host: TestHost;
 let touched: Emitter<FileTouch>;
 let announced: string | undefined;
@@ -34,6 +36,7 @@ beforeEach(async () => {
   published = [];
   errors = [];
   clock = createManualClock();
+  early = 0;
   touched = new Emitter((error) => errors.push(String(error)));
   host = createTestHost();
   host.conversations = ['c'];
@@ -46,7 +49,7 @@ beforeEach(async () => {
   });
   const watcher = { on: () => watcher, add: () => watcher, unwatch: () => watcher, close: async () => undefined };
   producer = createFilesProducer({
-    clock,
+    clock: { ...clock, after: (milliseconds, run) => clock.after(Math.max(0, milliseconds - early), run) },
     logger: recordingLogger(errors),
     // The hash of bytes is their text.
     snapshots: {
@@ -194,3 +197,15 @@ async function running(): Promise<void> {
   host.changed.fire();
   await settled();
 }
+
+test('a request carries a change also if the timer of the second read fires early', async () => {
+  early = 5;
+  disk = 'one\nTWO\nthree\n';
+  const point = { conversation: 'c', type: 'request' } as DeliveryPoint;
+  const carried = Promise.resolve(producer.sample?.(point)).then(() => [...published]);
+  await settled();
+  clock.advance(200 - early);
+  await settled();
+  await pass(50);
+  expect(await carried).toEqual([`${PATH} changed since you read it, outside the editor: -two +TWO`]);
+});

@@ -31,6 +31,10 @@ test.each<[SettingName, unknown, unknown, unknown, boolean]>([
   ['plugins.respondFallback', 'reject', 'approve', 'reject', true],
   ['plugins.respondTimeout', 300, 1, 300, true],
   ['webChat.allowedHosts', [], ['evil.example'], [], true],
+  ['scripts.wake', false, true, false, true],
+  ['scripts.post', false, true, false, true],
+  ['editorContext', 'file', 'selection', 'file', true],
+  ['editorContext', 'file', 'off', 'off', false],
   ['hub.enabled', false, true, false, true],
   ['hub.enabled', true, false, false, false],
   ['hub.server', '', 'nats://evil.example', '', true],
@@ -88,5 +92,6 @@ test('only settings that cannot run, send, cost or allow anything may be set by 
     'mcp.timeout',
     'notifications.format',
     'hub.role',
+    'tests.reports',
   ]);
 });

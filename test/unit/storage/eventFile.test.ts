@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FailureError } from '../../../src/base/errors.ts';
 import { enqueue } from '../../../src/core/notify/queue.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
-import { LineBuffer } from '../../../src/storage/lineBuffer.ts';
+import { LineBuffer } from '../../../src/storage/eventFile.ts';
 import { describeState, draftOf, memoryWindow, openLog, pathOf } from '../../support/log/memoryStorage.ts';
 
 const ID = '01J00000000000000000000000';
@@ -116,6 +116,8 @@ test('a thousand damaged lines are reported in a few sentences', async () => {
   const { damage } = await openWith(line(1) + 'x\n'.repeat(1000) + line(2));
   expect(damage).toHaveLength(6);
   expect(damage.at(-1)).toBe('995 more lines of this conversation’s log are damaged and were left out.');
+  const { damage: six } = await openWith(line(1) + 'x\n'.repeat(6) + line(2));
+  expect(six.at(-1)).toBe('One more line of this conversation’s log is damaged and was left out.');
 });
 
 test('an invalid event is not written and changes nothing', async () => {

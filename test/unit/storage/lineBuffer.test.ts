@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LogEvent } from '../../../src/protocol/event.ts';
-import { LineBuffer } from '../../../src/storage/lineBuffer.ts';
+import { LineBuffer } from '../../../src/storage/eventFile.ts';
 import { readEvents } from '../../../src/storage/readEvents.ts';
 
 const titled = (title: string, index: number): LogEvent => ({

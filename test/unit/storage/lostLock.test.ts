@@ -166,10 +166,10 @@ test('a window that lost its lock writes nothing more and follows', async () => 
   const listeners: (() => void)[] = [];
   const headless = await startHeadless({ model, ports: { producers: [] } });
   const { lock } = headless.ports;
-  const acquire = lock?.acquire.bind(lock);
-  Object.assign(lock ?? {}, {
+  const acquire = lock.acquire.bind(lock);
+  Object.assign(lock, {
     acquire: async (id: string): Promise<HeldLock | undefined> => {
-      const held = await acquire?.(id);
+      const held = await acquire(id);
       if (held === undefined) return undefined;
       const onDidLose: HeldLock['onDidLose'] = (listener) => {
         listeners.push(() => listener());

@@ -18,6 +18,7 @@ import {
 } from '../../support/log/events.ts';
 import { memoryWindow, notificationOf, openLog, pathOf } from '../../support/log/memoryStorage.ts';
 import { runs } from '../../support/runs.ts';
+import { freeLock } from '../../support/walk/bareServices.ts';
 
 const A = '01J0000000000000000000000A';
 const B = '01J0000000000000000000000B';
@@ -108,7 +109,7 @@ test('a line with a right checksum and a wrong shape is skipped and reported, an
   ];
   await window.storage.store.create(A, []);
   window.files.poke(pathOf(A), logOf([...events.slice(0, 2), ...bad, { ...events[2], seq: 5 }]));
-  const opened = await openOrFollow({ store: window.storage.store }, A);
+  const opened = await openOrFollow({ store: window.storage.store, lock: freeLock }, A);
   expect(opened.ok).toBe(true);
   const log = await openLog(window, A);
   expect(log.damage.map(({ message }) => message)).toEqual([

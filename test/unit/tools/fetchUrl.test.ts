@@ -10,6 +10,7 @@ import { readSettings } from '../../../src/protocol/settings.ts';
 import { htmlToText } from '../../../src/tools/fetching/htmlText.ts';
 import { createFetchUrlTool } from '../../../src/tools/fetchUrl.ts';
 import { createFolderWorkspace } from '../../support/workspace/folderWorkspace.ts';
+import { createMemoryPermissions } from '../../support/tools/memoryPermissions.ts';
 
 let server: Server;
 let base: string;
@@ -132,6 +133,7 @@ test('a name that resolves to a local address is refused; the address itself nee
     settings,
     workspace: createFolderWorkspace('/nowhere'),
     hidden: { hides: () => false },
+    permissions: createMemoryPermissions(),
     shell: 'sh' as const,
   };
   const verdict = (url: string) => judge(deps, tool, { url });

@@ -1,29 +1,40 @@
 // Requests to the web chat that must be refused or accepted: foreign origins, rebound names, forms, wrong tokens.
-import { resolve } from 'node:path';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPageFiles } from '../../../src/webchat/pageFiles.ts';
+import { PostedLines } from '../../../src/webchat/postedLines.ts';
 import { WebServer } from '../../../src/webchat/webServer.ts';
 import { fromPageSchema } from '../../../src/protocol/webview.ts';
+import { notifyToken, spoolFolder } from '../../../src/node/scripts/scriptSpool.ts';
 import { sendRaw } from '../../support/webchat/rawRequest.ts';
 import { freePort, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
-const world = { port: 0 };
+const world = { port: 0, home: '', time: 0, on: true };
+let posted: PostedLines;
 let server: WebServer;
 beforeAll(async () => {
   world.port = await freePort();
+  world.home = await mkdtemp(join(tmpdir(), 'earshot-post-'));
+  posted = new PostedLines({ folder: world.home, home: world.home, now: () => world.time });
   server = new WebServer({
     rules: { token: TOKEN, hosts: ['chat.example.test', 'tunnel.test:8443'] },
     refreshRules: async () => undefined,
     file: createPageFiles({ root: resolve(import.meta.dirname, '../../..'), language: 'en' }),
     openStream: () => ({ dispose: () => undefined }),
     receive: async (_page, message) => (fromPageSchema.safeParse(message).success ? undefined : 'no message'),
+    posting: () => (world.on ? posted : undefined),
     report: (error) => {
       throw error;
     },
   });
   await server.listen(world.port);
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await rm(world.home, { recursive: true, force: true });
+});
 
 const send = (...sent: Parameters<typeof sendRaw> extends [number, ...infer Rest] ? Rest : never) =>
   sendRaw(world.port, ...sent);
@@ -178,4 +189,54 @@ test('no answer can be framed, cached or sniffed, or can run a script from elsew
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   }
   expect((await send('/', { host })).body).not.toContain(TOKEN);
+});
+
+const entries = async () => {
+  const folder = spoolFolder(world.home);
+  const names = (await readdir(folder).catch((): string[] => [])).filter((name) => name.endsWith('.json')).sort();
+  return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as unknown));
+};
+
+test('a line is accepted only with its own token, which opens nothing else, and only if the user allows it', async () => {
+  const host = `127.0.0.1:${world.port}`;
+  const own = { authorization: `Bearer ${await notifyToken(world.home)}` };
+  const body = 'deployed';
+  const posting = (headers: Record<string, string>, more: { readonly body?: string; readonly method?: string } = {}) =>
+    send('/notify', { host, ...headers }, { method: 'POST', body, ...more });
+  world.on = false;
+  expect((await posting(own)).status).toBe(404);
+  world.on = true;
+  expect((await posting({})).status).toBe(401);
+  expect((await posting(token)).status).toBe(401);
+  expect((await send('/notify?token=x', { host }, { method: 'POST', body })).status).toBe(401);
+  expect((await posting({ ...own, origin: 'https://evil.test' })).status).toBe(403);
+  expect((await posting({ ...own, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  expect((await posting({ ...own, host: 'evil.test' })).status).toBe(403);
+  expect((await send('/notify', { host, ...own })).status).toBe(405);
+  expect((await send(stream, { host, ...own })).status).toBe(401);
+  expect(await entries()).toEqual([]);
+  expect(await posting({ ...own, title: 'prod', priority: '5' })).toMatchObject({ status: 202, body: '{"queued":0}' });
+  const asJson = { ...own, ...json };
+  const forged = { text: 'x', wake: true, grant: 'forged', dir: '/', data: { wake: true } };
+  expect((await posting(asJson, { body: JSON.stringify(forged) })).status).toBe(202);
+  expect(await entries()).toEqual([
+    expect.objectContaining({ text: 'deployed', name: 'post', level: 'error', subject: 'prod' }),
+    { at: expect.any(String) as string, dir: world.home, text: 'x', name: 'post', level: 'info', wake: true },
+  ]);
+  const wrong = [
+    ['{', 'the body is no JSON object.'],
+    ['{"text":""}', 'text: 1 to 2000 characters.'],
+    ['{"text":"x","level":"critical"}', 'level: info, warning, error.'],
+    ['{"text":"x","name":"tool.failed"}', 'name: 1 to 40 of a-z, 0-9, _ and -.'],
+  ] as const;
+  for (const [text, reason] of wrong) {
+    expect(await posting(asJson, { body: text })).toMatchObject({ status: 400, body: `${reason}\n` });
+  }
+  const huge = posting(own, { body: 'x'.repeat(70_000) });
+  expect((await huge.catch(() => ({ status: 413 }))).status).toBe(413);
+  for (let count = 0; count < 30; count += 1) await posting(own);
+  expect((await posting(own)).status).toBe(429);
+  world.time += 60_000;
+  expect((await posting(own)).status).toBe(202);
+  expect((await stat(join(world.home, '.earshot', 'notify-token'))).mode & 0o777).toBe(0o600);
 });

@@ -31,6 +31,7 @@ async function serve(): Promise<Served> {
     file: createPageFiles({ root: resolve(import.meta.dirname, '../../..'), language: 'en' }),
     openStream: () => ({ dispose: () => undefined }),
     receive: async () => undefined,
+    posting: () => undefined,
     report: (error) => {
       throw error;
     },
@@ -101,7 +102,7 @@ test('the time that answers take counts to the time limit of the start', async (
     ...clock,
     after: (milliseconds: number, run: () => void) => {
       const timer = clock.after(milliseconds, run);
-      clock.advance(milliseconds);
+      queueMicrotask(() => clock.advance(milliseconds));
       return timer;
     },
   };

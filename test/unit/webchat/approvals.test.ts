@@ -3,31 +3,15 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type TranscriptItem } from '../../../src/protocol/transcript.ts';
-import { type ToPage } from '../../../src/protocol/webview.ts';
 import { atTestEnd } from '../../support/endings.ts';
-import { openStream, type PageStream, post } from '../../support/webchat/pageStream.ts';
+import { cardOf, itemsOf, type ToolCard } from '../../support/webchat/pageCards.ts';
+import { openStream, post } from '../../support/webchat/pageStream.ts';
 import { checkView, oneTaskTool } from '../../support/tools/oneTask.ts';
 import { afterTicks } from '../../support/ticks.ts';
 import { createWebChatWorld } from '../../support/webchat/webChatWorld.ts';
 
 const call = (id: string, name: string, args: Record<string, unknown>) => ({ calls: [{ id, name, arguments: args }] });
 const PAGE = 'page-0001';
-
-type Tool = Extract<TranscriptItem, { type: 'tool' }>;
-
-const itemsOf = (message: ToPage): readonly TranscriptItem[] => {
-  if (message.type === 'snapshot') return message.state.items;
-  return message.type === 'delta' ? message.changes.flatMap((one) => (one.type === 'item' ? [one.item] : [])) : [];
-};
-
-/** The last state of a call's card that fits. */
-async function card(stream: PageStream, id: string, fits: (tool: Tool) => boolean): Promise<Tool> {
-  const cards = () =>
-    stream.received.flatMap(itemsOf).filter((item): item is Tool => item.type === 'tool' && item.id === id);
-  await expect.poll(() => cards().some(fits), { interval: 5 }).toBe(true);
-  return cards().findLast(fits) as Tool;
-}
 
 test('a link to a key outside the workspace is read only after a question that says so', async () => {
   const outside = await mkdtemp(join(tmpdir(), 'earshot-outside-'));
@@ -38,11 +22,11 @@ test('a link to a key outside the workspace is read only after a question that s
   });
   await symlink(join(outside, 'id_rsa'), join(world.headless.folder, 'notes.txt'));
   const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
-  await post(world, PAGE, { type: 'send', text: 'Read the notes.' });
-  const { approval } = await card(stream, 'r', ({ state }) => state === 'approval');
+  await post(world, PAGE, { type: 'queue', content: 'Read the notes.' });
+  const { approval } = await cardOf(stream, 'r', ({ state }) => state === 'approval');
   expect(approval?.reason).toContain('notes.txt is outside the workspace');
-  await post(world, PAGE, { type: 'answer_approval', call: 'r', action: 'reject' });
-  await card(stream, 'r', ({ state }) => state === 'rejected');
+  await post(world, PAGE, { type: 'approve', tool_call_id: 'r', action: 'reject' });
+  await cardOf(stream, 'r', ({ state }) => state === 'rejected');
 });
 
 test('the page shows what an overwrite and a deletion remove', async () => {
@@ -57,17 +41,17 @@ test('the page shows what an overwrite and a deletion remove', async () => {
   const menu = join(world.headless.folder, 'menu.txt');
   await writeFile(menu, 'Tea.\n');
   const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
-  await post(world, PAGE, { type: 'send', text: 'Rewrite the menu.' });
-  const lines = ({ approval }: Tool) =>
+  await post(world, PAGE, { type: 'queue', content: 'Rewrite the menu.' });
+  const lines = ({ approval }: ToolCard) =>
     approval?.preview?.files.flatMap(({ hunks }) => hunks.flatMap((one) => one.lines));
-  const write = await card(stream, 'w', ({ state }) => state === 'approval');
+  const write = await cardOf(stream, 'w', ({ state }) => state === 'approval');
   expect(lines(write)).toEqual(['-Tea.', '+Coffee.']);
-  await post(world, PAGE, { type: 'answer_approval', call: 'w', action: 'approve' });
-  const removal = await card(stream, 'd', ({ state }) => state === 'approval');
+  await post(world, PAGE, { type: 'approve', tool_call_id: 'w', action: 'approve' });
+  const removal = await cardOf(stream, 'd', ({ state }) => state === 'approval');
   expect(lines(removal)).toEqual(['-Coffee.']);
   expect(await readFile(menu, 'utf8')).toBe('Coffee.\n');
-  await post(world, PAGE, { type: 'answer_approval', call: 'd', action: 'reject' });
-  await card(stream, 'd', ({ state }) => state === 'rejected');
+  await post(world, PAGE, { type: 'approve', tool_call_id: 'd', action: 'reject' });
+  await cardOf(stream, 'd', ({ state }) => state === 'rejected');
 });
 
 test('the page shows what a task would run, with its environment and the tasks before it', async () => {
@@ -76,11 +60,11 @@ test('the page shows what a task would run, with its environment and the tasks b
     tools: [oneTaskTool()],
   });
   const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
-  await post(world, PAGE, { type: 'send', text: 'Check it.' });
-  const { approval } = await card(stream, 't', ({ state }) => state === 'approval');
+  await post(world, PAGE, { type: 'queue', content: 'Check it.' });
+  const { approval } = await cardOf(stream, 't', ({ state }) => state === 'approval');
   expect(approval?.task).toEqual(checkView);
-  await post(world, PAGE, { type: 'answer_approval', call: 't', action: 'reject' });
-  await card(stream, 't', ({ state }) => state === 'rejected');
+  await post(world, PAGE, { type: 'approve', tool_call_id: 't', action: 'reject' });
+  await cardOf(stream, 't', ({ state }) => state === 'rejected');
 });
 
 test.each([0, 1, 2, 4, 8, 16, 32])(
@@ -94,11 +78,11 @@ test.each([0, 1, 2, 4, 8, 16, 32])(
     const turn = world.turn(conversation);
     await afterTicks(ticks);
     await post(world, PAGE, { type: 'open_conversation', id: conversation });
-    const { approval } = await card(stream, 'r', ({ state }) => state === 'approval');
+    const { approval } = await cardOf(stream, 'r', ({ state }) => state === 'approval');
     expect(approval).toMatchObject({ always: 'echo one', revision: expect.any(Number) as number });
-    await post(world, PAGE, { type: 'answer_approval', call: 'r', action: 'approve', revision: approval?.revision });
+    await post(world, PAGE, { type: 'approve', tool_call_id: 'r', action: 'approve', revision: approval?.revision });
     await turn;
-    const done = await card(stream, 'r', ({ state }) => state === 'done');
+    const done = await cardOf(stream, 'r', ({ state }) => state === 'done');
     expect(done.output).toContain('one');
   },
 );
@@ -112,18 +96,18 @@ test('*Always* of the page is stored with its scope, so the next call is not ask
     ],
   });
   const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
-  await post(world, PAGE, { type: 'send', text: 'Write both.' });
-  const { approval } = await card(stream, 'one', ({ state }) => state === 'approval');
+  await post(world, PAGE, { type: 'queue', content: 'Write both.' });
+  const { approval } = await cardOf(stream, 'one', ({ state }) => state === 'approval');
   expect(approval?.always).toBe('write_file');
   const answer = {
-    type: 'answer_approval',
-    call: 'one',
+    type: 'approve',
+    tool_call_id: 'one',
     action: 'approve',
     always: { scope: 'conversation' },
   } as const;
   await post(world, PAGE, { ...answer, revision: approval?.revision });
-  await card(stream, 'two', ({ state }) => state === 'done');
-  const [conversation] = world.headless.ports.permissions?.rules.map((rule) => rule.conversation) ?? [];
+  await cardOf(stream, 'two', ({ state }) => state === 'done');
+  const [conversation] = world.headless.ports.permissions.rules.map((rule) => rule.conversation);
   expect(conversation).toMatch(/^\w{26}$/);
   expect(stream.received.flatMap(itemsOf).some((item) => item.id === 'two' && 'approval' in item)).toBe(false);
 });
@@ -134,17 +118,17 @@ test('an answer to a card that has changed since is refused on the card, which s
   });
   await writeFile(join(world.headless.folder, 'menu.txt'), 'Tea.\n');
   const stream = await openStream(world, { page: PAGE, since: '0', conversation: '' });
-  await post(world, PAGE, { type: 'send', text: 'Delete the menu.' });
-  const { approval } = await card(stream, 'd', ({ state }) => state === 'approval');
+  await post(world, PAGE, { type: 'queue', content: 'Delete the menu.' });
+  const { approval } = await cardOf(stream, 'd', ({ state }) => state === 'approval');
   const [open] = world.frontends.requests.all;
   if (open?.type !== 'approval') throw new Error('not open');
   world.frontends.requests.approvalChanged({ ...open.request, note: 'It has grown.' });
-  await post(world, PAGE, { type: 'answer_approval', call: 'd', action: 'approve', revision: approval?.revision });
-  const refused = await card(stream, 'd', (one) => one.approval?.problem !== undefined);
+  await post(world, PAGE, { type: 'approve', tool_call_id: 'd', action: 'approve', revision: approval?.revision });
+  const refused = await cardOf(stream, 'd', (one) => one.approval?.problem !== undefined);
   expect(refused.approval).toMatchObject({
     note: 'It has grown.',
     problem: expect.stringContaining('has changed since it was shown') as string,
   });
-  await post(world, PAGE, { type: 'answer_approval', call: 'd', action: 'reject' });
-  await card(stream, 'd', ({ state }) => state === 'rejected');
+  await post(world, PAGE, { type: 'approve', tool_call_id: 'd', action: 'reject' });
+  await cardOf(stream, 'd', ({ state }) => state === 'rejected');
 });

@@ -17,14 +17,14 @@ test('a page gets a snapshot and numbered deltas, can dismiss pending notificati
   const world = await createWebChatWorld({ answers: [{ text: ['one '], hang: true }, { text: ['Bye.'] }] });
   const first = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   expect(await first.next(() => true)).toMatchObject({ type: 'snapshot', state: { conversation: null, items: [] } });
-  await post(world, 'page-0001', { type: 'send', text: 'Count.' });
+  await post(world, 'page-0001', { type: 'queue', content: 'Count.' });
   await first.next(has('"one "'));
   const other = await world.attach('builder', {});
   const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
   await other.ask({ type: 'notify', ...notification, conversation: conversationOf(first) });
   await first.next(has('The task “build” failed.'));
   const [queued] = world.earshot.get(conversationOf(first))?.log.state.pending.notifications ?? [];
-  await post(world, 'page-0001', { type: 'dismiss_notifications', ids: [queued?.id ?? ''] });
+  await post(world, 'page-0001', { type: 'dismiss', notification_ids: [queued?.id ?? ''] });
   await first.next(has('"pending":{"count":0,"worst":null,"entries":[]}'));
   const last = numbers(first).at(-1) ?? 0;
   const [begin = 0] = numbers(first);
@@ -45,7 +45,7 @@ test('a reload continues with the conversation and the unsent text; a copy of th
   const world = await createWebChatWorld({ answers: [{ text: ['Hello.'] }] });
   const first = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   await first.next(() => true);
-  await post(world, 'page-0001', { type: 'send', text: 'Hi.' });
+  await post(world, 'page-0001', { type: 'queue', content: 'Hi.' });
   await first.next(has('Hello.'));
   const conversation = conversationOf(first);
   await post(world, 'page-0001', { type: 'draft', conversation, text: 'half a sentence' });
@@ -63,7 +63,7 @@ test('a reload continues with the conversation and the unsent text; a copy of th
   const lost = await openStream(world, { page: 'page-0004', since: '0', conversation: 'nothing' });
   await lost.next(has('"level":"warning"'));
   await post(world, 'page-0004', { type: 'open_conversation', id: conversation });
-  await post(world, 'page-0004', { type: 'answer_approval', call: 'gone', action: 'approve' });
+  await post(world, 'page-0004', { type: 'approve', tool_call_id: 'gone', action: 'approve' });
   await lost.next(has('This request was already answered.'));
 });
 
@@ -76,7 +76,7 @@ test('the output of a running command is shown while it runs, also to a page tha
   execFileSync('mkfifo', [join(world.headless.folder, 'pipe')]);
   const first = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   expect(await first.next(() => true)).toMatchObject({ state: { folder: 'tea-shop' } });
-  await post(world, 'page-0001', { type: 'send', text: 'Boil.' });
+  await post(world, 'page-0001', { type: 'queue', content: 'Boil.' });
   await first.next(has('"field":"output","text":"water boils\\n"'));
   const conversation = conversationOf(first);
   const later = await openStream(world, { page: 'page-0002', since: '0', conversation });
@@ -112,24 +112,24 @@ test('queued messages are moved, withdrawn and sent at once; a request is edited
   const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   const does = (message: FromPage) => post(world, 'page-0001', message);
   await stream.next(() => true);
-  await does({ type: 'send', text: 'Count.' });
+  await does({ type: 'queue', content: 'Count.' });
   await stream.next(has('"one "'));
   const first = conversationOf(stream);
   const queued = () => world.earshot.get(first)?.log.state.pending.queuedMessages ?? [];
   const idOf = (text: string) => queued().find(({ content }) => content === text)?.id ?? '';
-  for (const text of ['a', 'b', 'c']) await does({ type: 'send', text });
+  for (const text of ['a', 'b', 'c']) await does({ type: 'queue', content: text });
   await stream.next(has('"text":"c"'));
-  await does({ type: 'raise_queued', id: idOf('b') });
+  await does({ type: 'raise_queued', queued_id: idOf('b') });
   await expect.poll(() => queued().map(({ content }) => content)).toEqual(['b', 'a', 'c']);
-  await does({ type: 'take_back', id: idOf('a') });
+  await does({ type: 'withdraw_queued', queued_id: idOf('a') });
   expect(await stream.next(({ type }) => type === 'restore_draft')).toMatchObject({ text: 'a' });
   expect(queued().map(({ content }) => content)).toEqual(['b', 'c']);
-  await does({ type: 'take_back', id: 'gone' });
+  await does({ type: 'withdraw_queued', queued_id: 'gone' });
   await stream.next(has('"level":"warning"'));
   const other = await world.attach('builder', {});
   const notification = { kind: { name: 'failed' }, level: 'error', message: 'The task “build” failed.' };
   await other.ask({ type: 'notify', ...notification, conversation: first });
-  await does({ type: 'send_queued', id: idOf('c') });
+  await does({ type: 'send_queued', queued_id: idOf('c') });
   // It is shown as a chip on the request that delivered it to the model.
   await stream.next((message) => has('"carried"')(message) && has('The task “build” failed.')(message));
   await stream.next(has('"two "'));
@@ -139,7 +139,7 @@ test('queued messages are moved, withdrawn and sent at once; a request is edited
   const [request] = (world.earshot.get(first)?.log.state.transcript.items ?? []).filter(
     ({ type }) => type === 'request',
   );
-  await does({ type: 'resend', request: request?.id ?? '', text: 'Count again.' });
+  await does({ type: 'resend', instead_of: request?.id ?? '', content: 'Count again.' });
   await stream.next(has('Count again.'));
   await expect.poll(() => conversationOf(stream)).not.toBe(first);
   expect(JSON.stringify(world.earshot.get(first)?.log.state.transcript.items)).not.toContain('Count again.');
@@ -149,9 +149,9 @@ test('a turn that failed is retried from the page', async () => {
   const world = await createWebChatWorld({ answers: [{ fails: true }, { text: ['Better.'] }] });
   const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   await stream.next(() => true);
-  await post(world, 'page-0001', { type: 'send', text: 'Try.' });
-  await stream.next(has('"type":"retry_turn"'));
-  await post(world, 'page-0001', { type: 'retry_turn' });
+  await post(world, 'page-0001', { type: 'queue', content: 'Try.' });
+  await stream.next(has('"type":"retry"'));
+  await post(world, 'page-0001', { type: 'retry' });
   await stream.next(has('Better.'));
 });
 
@@ -166,9 +166,9 @@ test('a message is sent with an image and a file of the @ picker, which return t
   const does = (message: FromPage) => post(world, 'page-0001', message);
   await stream.next(() => true);
   const preview = `data:image/png;base64,${PIXEL}`;
-  await does({ type: 'attach_image', name: 'tea.png', media_type: 'image/png', data: PIXEL, preview });
+  await does({ type: 'attach', name: 'tea.png', media_type: 'image/png', data: PIXEL, preview });
   await stream.next(has(preview));
-  await does({ type: 'attach_image', name: 'x.svg', media_type: 'image/svg+xml', data: PIXEL });
+  await does({ type: 'attach', name: 'x.svg', media_type: 'image/svg+xml', data: PIXEL });
   await stream.next(has('models take PNG'));
   await does({ type: 'complete', trigger: '@', query: 'menu' });
   const listed = await stream.next(({ type }) => type === 'completions');
@@ -176,11 +176,11 @@ test('a message is sent with an image and a file of the @ picker, which return t
   await does({ type: 'choose_completion', source: 'files', id: 'src/menu.ts' });
   await does({ type: 'choose_completion', source: 'files', id: 'src/gone.ts' });
   await stream.next(has('src/gone.ts'));
-  await does({ type: 'send', text: 'What is this?' });
+  await does({ type: 'queue', content: 'What is this?' });
   // The message is refused as a whole, and nothing of it is lost.
   expect(await stream.next(({ type }) => type === 'restore_draft')).toMatchObject({ text: 'What is this?' });
   await does({ type: 'detach', id: 'src/gone.ts' });
-  await does({ type: 'send', text: 'What is this?' });
+  await does({ type: 'queue', content: 'What is this?' });
   await stream.next(has('Tea, I think.'));
   const [request] = (world.earshot.get(conversationOf(stream))?.log.state.transcript.items ?? []).filter(
     ({ type }) => type === 'request',
@@ -194,13 +194,13 @@ test('model and mode are chosen on the page, which shows the model that answers'
   const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   const does = (message: FromPage) => post(world, 'page-0001', message);
   await stream.next(has('"model":{"label":"one"'));
-  await does({ type: 'list_models' });
+  await does({ type: 'list_models', all: true });
   await stream.next(has('"models":[{"id":"one","label":"one","detail":"test","current":true}'));
-  await does({ type: 'pick_model', model: 'two' });
+  await does({ type: 'choose', model: 'two' });
   await stream.next(has('"model":{"label":"two"'));
-  await does({ type: 'set_mode', mode: 'plan' });
+  await does({ type: 'choose', mode: 'plan' });
   await stream.next(has('"mode":"plan"'));
-  await does({ type: 'set_approvals', mode: 'ask' });
+  await does({ type: 'choose', approvals: 'ask' });
   await stream.next(has('"approvals":"ask"'));
   expect(world.chosen).toEqual({ model: 'two', settings: { mode: 'plan', 'approvals.mode': 'ask' } });
   // The model is changed in VS Code meanwhile; a page opened later shows it.
@@ -222,33 +222,33 @@ test('conversations are renamed, forked and deleted; a background command is lis
   const stream = await openStream(world, { page: 'page-0001', since: '0', conversation: '' });
   const does = (message: FromPage) => post(world, 'page-0001', message);
   await stream.next(() => true);
-  await does({ type: 'send', text: 'Boil water.' });
+  await does({ type: 'queue', content: 'Boil water.' });
   await stream.next(has('It boils.'));
   const first = conversationOf(stream);
   await stream.next((message) => has('"name":"kettle"')(message) && has('boiling')(message));
-  await does({ type: 'tell_of_handle', call: 'c1' });
-  await stream.next(has('Look at the background command “kettle”'));
+  await does({ type: 'queue', content: 'Look at the kettle.', attachments: [] });
+  await stream.next(has('Look at the kettle.'));
   await stream.next(has('I see it.'));
   await world.earshot.settled(first);
-  await does({ type: 'stop_handle', call: 'c1' });
+  await does({ type: 'stop_command', tool_call_id: 'c1' });
   await stream.next((message) => has('"name":"kettle"')(message) && !has('"state":"running"')(message));
   await does({ type: 'hide_handle', call: 'c1' });
   await stream.next(has('"handles":[]'));
   await does({ type: 'read_context' });
   expect(await stream.next(({ type }) => type === 'context')).toMatchObject({ context: { window: 100_000 } });
 
-  await does({ type: 'rename_conversation', id: first, title: 'Green tea' });
+  await does({ type: 'rename', conversation: first, title: 'Green tea' });
   await stream.next(has('"title":"Green tea"'));
-  await does({ type: 'fork_conversation', id: first });
+  await does({ type: 'fork', conversation: first });
   await expect.poll(() => conversationOf(stream)).not.toBe(first);
   const fork = conversationOf(stream);
-  await does({ type: 'delete_conversation', id: fork });
+  await does({ type: 'delete', conversation: fork });
   await expect.poll(() => conversationOf(stream)).toBe('');
   await does({ type: 'list_conversations', query: 'green' });
   const listed = await stream.next((message) => message.type === 'conversations' && message.query === 'green');
   expect(listed).toMatchObject({ items: [{ id: first, title: 'Green tea' }] });
   // If the conversation is in use by a turn, or gone, the page says why.
-  await does({ type: 'delete_conversation', id: fork });
+  await does({ type: 'delete', conversation: fork });
   await stream.next(has('"level":"warning"'));
 });
 

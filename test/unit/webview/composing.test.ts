@@ -4,7 +4,7 @@ import { bestMatches } from '../../../src/vscode/completions/completions.ts';
 import { browse, NOT_BROWSING } from '../../../src/webview/composer/history.ts';
 import { tokenAt } from '../../../src/webview/composer/picker.tsx';
 import { readPath } from '../../../src/webview/render/pathLinks.tsx';
-import { groupCalls } from '../../../src/webview/render/toolGroup.tsx';
+import { groupCalls } from '../../../src/webview/render/item.tsx';
 
 test('arrow keys walk the history and return to the draft; typed text is not replaced', () => {
   const messages = ['newest', 'older'];

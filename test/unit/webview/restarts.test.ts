@@ -1,7 +1,7 @@
 // Restarts of the page, and the fallback for items that cannot be rendered.
 import { expect, test } from 'vitest';
 import { growing } from '../../../src/webview/growing.ts';
-import { rawTextOf } from '../../../src/webview/render/itemBoundary.tsx';
+import { rawTextOf } from '../../../src/webview/render/item.tsx';
 import { Restarts } from '../../../src/webview/restarts.tsx';
 
 test('the page restarts three times in a row, then waits for the user', () => {

@@ -42,6 +42,7 @@ function chat(items: readonly TranscriptItem[]): ChatState {
     obstacles: [],
     todo: [],
     handles: [],
+    due: [],
     items,
   };
 }
@@ -178,9 +179,22 @@ describe('the screen reader announcement', () => {
   });
 });
 
+it('a text that is returned right after another conversation was shown belongs to that one', () => {
+  const snapshot = (conversation: string) => ({
+    ...{ type: 'snapshot' as const, number: 1 },
+    state: { ...chat([]), conversation, draft: '' },
+  });
+  let state = reduce(initialState, snapshot('one'));
+  state = reduce(state, { type: 'restore_draft', text: 'of one' });
+  state = reduce(state, snapshot('two'));
+  state = reduce(state, { type: 'restore_draft', text: 'of two' });
+  const ofShown = state.returned.filter(({ serial }) => serial === state.draft.serial);
+  expect(ofShown.map(({ text }) => text)).toEqual(['of two']);
+});
+
 it('collects returned drafts and counts focus requests', () => {
   let state = reduce(initialState, { type: 'restore_draft', text: 'one' });
   state = reduce(state, { type: 'restore_draft', text: 'two' });
   state = reduce(state, { type: 'focus_composer' });
-  expect([state.returned, state.focusRequests]).toEqual([['one', 'two'], 1]);
+  expect([state.returned.map(({ text }) => text), state.focusRequests]).toEqual([['one', 'two'], 1]);
 });

@@ -11,7 +11,7 @@ test('without changes there is no button; changes by others alone have one', () 
   expect(button(none)).toBeUndefined();
   expect(button({ ...none, meanwhileCount: 2 })).toMatchObject({
     count: '2',
-    summary: 'Other programs changed 2 files while a command was running.',
+    summary: '2 files changed while a command was running, and are not known to be changed by it.',
   });
 });
 

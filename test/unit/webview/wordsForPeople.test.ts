@@ -5,11 +5,15 @@ import { resolve } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { FAILURE_TEXTS } from '../../../src/base/failureTexts.ts';
+import { FRAMES, TEMPLATES, translateSentence } from '../../../src/base/people/sentences.ts';
 import { knownToolLabel, otherToolName, readableKey } from '../../../src/base/toolLabels.ts';
+import { createSubscribeEvents } from '../../../src/mcp/events/subscribeEvents.ts';
 import { createReadResource } from '../../../src/mcp/resources/readResource.ts';
 import { createFindTools } from '../../../src/mcp/tools/findTools.ts';
+import { SOURCE_LABELS } from '../../../src/protocol/kindLabels.ts';
+import { KINDS } from '../../../src/protocol/kinds.ts';
 import { knownArgumentLabel } from '../../../src/webview/strings/argumentStrings.ts';
-import { FRAMES, TEMPLATES, translateSentence } from '../../../src/webview/strings/sentences.ts';
+import { notificationStrings } from '../../../src/webview/strings/notificationStrings.ts';
 import { isKnownTool, toolIcon, toolLabel, toolTitle } from '../../../src/webview/toolTitle.ts';
 import { coreTexts } from '../../support/l10n/coreTexts.ts';
 import { shippedTools } from '../../support/shippedTools.ts';
@@ -34,6 +38,7 @@ function argumentsOf({ properties = {}, items }: Schema): string[] {
 const ofServers = [
   createFindTools(() => []),
   createReadResource({ servers: () => [] } as unknown as Parameters<typeof createReadResource>[0]),
+  createSubscribeEvents({} as unknown as Parameters<typeof createSubscribeEvents>[0]),
 ].map(({ description }) => description);
 const tools = [...shippedTools.descriptions, ...ofServers];
 
@@ -106,7 +111,7 @@ test('every sentence with values that core, models, hooks and MCP servers make i
 });
 
 test.each(coreTexts())('people read it in German: %s', (text) => {
-  const values = ['path/to/one', 'other.txt', 'third'];
+  const values = ['path/to/one', 'other.txt', 'third', 'fourth'];
   const filled = text.replace(/\{(\d)\}/g, (_, at) => values[Number(at)] ?? '');
   const expected = (german[text] ?? 'no translation').replace(/\{(\d)\}/g, (_, at) => values[Number(at)] ?? '');
   expect(inGerman(filled)).toBe(expected);
@@ -128,6 +133,35 @@ test('several reasons, a reason with a hook’s, and sentences in sentences are 
   );
 });
 
+test('shortened lists and times in a sentence are translated', () => {
+  expect(inGerman('You restored a.ts, b.ts, c.ts and 2 more.')).toContain('a.ts, b.ts, c.ts und 2 weitere');
+  expect(inGerman('You undid changes in a.ts and b more.')).toContain('a.ts and b more');
+  const wait = (time: string) => inGerman(`It asks to wait ${time}; send again then, or choose another model.`);
+  expect(wait('5 minutes')).toContain('5 Minuten');
+  expect(wait('1 minute')).toContain('1 Minute');
+  expect(wait('3 hours')).toContain('3 Stunden');
+});
+
+test('what a hook, a damaged log or a full disk says is German after the colon, too', () => {
+  expect(inGerman('The hook guard.sh had no effect: it took longer than 5 s.')).toMatch(
+    /: er dauerte länger als 5 s\.$/,
+  );
+  expect(inGerman('The hook a b had no effect: it ended with exit code 1: no such file')).toMatch(
+    /: er endete mit Exitcode 1: no such file$/,
+  );
+  expect(
+    inGerman('The hook x had no effect: The program “guard” was not found. Correct its command in the settings.'),
+  ).toMatch(/: Das Programm „guard“ wurde nicht gefunden\. Berichtigen Sie den Befehl in den Einstellungen\.$/);
+  expect(
+    inGerman('Line 3 of this conversation’s log is damaged (it is not JSON) and was left out; the rest is intact.'),
+  ).toBe(
+    'Zeile 3 im Protokoll dieser Unterhaltung ist beschädigt (sie ist kein JSON) und wurde ausgelassen; der Rest ist unversehrt.',
+  );
+  expect(
+    inGerman('Line 9 of this conversation’s log does not follow the one before: before it, events 4 to 8 are missing.'),
+  ).toMatch(/davor fehlen die Ereignisse 4 bis 8\.$/);
+});
+
 test('values stay as they are, whatever they contain', () => {
   expect(inGerman('its program is outside the workspace.')).toBe('its program liegt außerhalb des Arbeitsbereichs.');
   expect(inGerman('a; {0} $& b is outside the workspace.')).toBe('a; {0} $& b liegt außerhalb des Arbeitsbereichs.');
@@ -136,4 +170,11 @@ test('values stay as they are, whatever they contain', () => {
   }
   const long = 'x; is outside the workspace Also, '.repeat(20_000);
   expect(inGerman(long).length).toBeGreaterThan(100_000);
+});
+
+test('every source of notifications has a name for people, the same on the page and in the list, also in German', () => {
+  const sources = [...new Set(Object.keys(KINDS).map((kind) => kind.split('.')[0] ?? ''))];
+  const unnamed = sources.filter((source) => german[SOURCE_LABELS[source] ?? ''] === undefined);
+  expect(unnamed).toEqual([]);
+  expect(notificationStrings.sources).toEqual(SOURCE_LABELS);
 });

@@ -1,9 +1,12 @@
 // VS Code's own models, provided by a test extension: requests, answers, failures, and models that are added or removed.
 import * as assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type ModelMessage } from '../../../src/core/ports/modelMessages.ts';
 import { type Model, type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
 import { LanguageModels, languageModelName } from '../../../src/vscode/models/languageModels.ts';
+import { sharedConversation } from '../../support/models/sharedConversation.ts';
 import { provideTea, type TeaModel } from '../../support/models/teaModel.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
 
@@ -87,6 +90,24 @@ describe('VS Code’s own models', () => {
     ]);
     assert.deepEqual(options.tools, ['pour']);
   });
+
+  for (const { name, request } of sharedConversation(() => undefined, 'xml')) {
+    it(`get the requests of the conversation that all APIs share: ${name}`, async () => {
+      tea.script({ text: ['Yes.'] });
+      // VS Code reads the size of an image.
+      const asked = { ...request, image: async () => PIXEL };
+      for await (const part of model.stream(asked, new AbortController().signal)) assert.notEqual(part.type, 'failed');
+      const { messages, options } = tea.lastRequest();
+      const printed = messages.map(([role = '', ...parts]) => [
+        `${role}:`,
+        ...parts.map((part) => `  ${JSON.stringify(part)}`),
+      ]);
+      const text = [...printed.flat(), `tools: ${options.tools.join(', ')}`, ''].join('\n');
+      const root = vscode.extensions.getExtension('earshot.earshot')?.extensionPath ?? '';
+      const golden = join(root, 'test/unit/models/golden', `vscode-${name.replace(' ', '-')}.golden.txt`);
+      assert.equal(text, await readFile(golden, 'utf8'));
+    });
+  }
 
   it('get images, or a text that says why not', async () => {
     const images = ['there', 'gone'].map((hash) => ({ hash, mediaType: 'image/png', name: `${hash}.png` }));

@@ -93,7 +93,7 @@ function withoutAnswer(event: LogEvent): object {
   const { v: _v, seq: _seq, event_id: _id, timestamp: _at, ...rest } = event;
   const own: Record<string, unknown> = { ...rest, crc: undefined };
   if (event.type === 'chat_response') own['message'] = 'what it said';
-  if (event.type === 'model_call') Object.assign(own, { model: 'which', usage: undefined });
+  if (event.type === 'model_call') Object.assign(own, { model: 'which', usage: undefined, sent: undefined });
   // The system prompt names the folder of the conversation.
   if (event.type === 'config_used') Object.assign(own, { model: 'which', folders: [], prefix: event.prefix?.tools });
   const text = JSON.stringify(own)

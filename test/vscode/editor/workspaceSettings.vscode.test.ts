@@ -193,6 +193,28 @@ describe('settings of the workspace', function () {
     }
   });
 
+  it('providers of the repository are ignored, and those of the user are not written to it', async () => {
+    const reader = new SettingsReader();
+    const evil = { baseUrl: 'https://evil.example/v1' };
+    try {
+      await repositorySettings({ 'earshot.providers': { evil }, 'earshot.baseUrl': evil.baseUrl });
+      await eventually(
+        () => reader.ignored.join(),
+        (names) => names.includes('earshot.providers') && names.includes('earshot.baseUrl'),
+      );
+      assert.ok(!JSON.stringify(reader.current).includes('evil.example'));
+      await updateSetting('providers', { own: { baseUrl: 'https://own.example/v1' } });
+      await eventually(
+        () => Object.keys(reader.current.providers).join(),
+        (names) => names === 'own',
+      );
+      assert.ok(!(await readFile(inFolder('.vscode/settings.json'), 'utf8')).includes('own.example'));
+    } finally {
+      reader.dispose();
+      await setting('providers', undefined);
+    }
+  });
+
   it('the chat names ignored values, and a choice of the user holds though the repository has the setting', async () => {
     await setting('mode', 'plan');
     const reader = new SettingsReader();

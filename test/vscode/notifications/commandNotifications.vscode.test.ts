@@ -35,7 +35,7 @@ describe('notifications of commands and tasks', function () {
     const commands = {
       good: `${until('go')}; echo steeped`,
       bad: `${until('go')}; echo burnt; exit 7`,
-      asks: `printf 'With milk? '; read -r answer`,
+      asks: `${until('go')}; printf 'With milk? '; read -r answer`,
       quiet: `echo 'Brewing'; read -r answer`,
       gone: `echo $PPID > ${BESIDE}/supervisor; sleep 600`,
     };

@@ -170,15 +170,11 @@ describe('problems', () => {
       listed,
       /^1 problem in 1 file, 1 of them errors:\n.*closing\.ts \(1\)\n {2}line 1: error ts 2322: Type 'string'/,
     );
-    const closed = new Promise<void>((resolve) => {
-      const listening = vscode.workspace.onDidCloseTextDocument(({ uri }) => {
-        if (uri.toString() !== uriOf(path).toString()) return;
-        listening.dispose();
-        resolve();
-      });
-    });
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
-    await closed;
+    await eventually(
+      () => isOpen(path),
+      (open) => !open,
+    );
     await untilReported(path, (messages) => messages.length === 0);
     advance(300);
     await eventually(

@@ -245,7 +245,7 @@ describe('file notifications', function () {
     await writeFile(inFolder('.gitignore'), 'node_modules/\ndist/\nlast.txt\n');
     await mkdir(inFolder('dist'), { recursive: true });
     for (const name of ['a', 'b', 'c']) await writeFile(inFolder(`dist/${name}.js`), name);
-    for (const name of ['d', 'e', 'f', 'g', 'h']) await writeFile(inFolder(`src/${name}.ts`), name);
+    for (const name of 'defghijklm') await writeFile(inFolder(`src/${name}.ts`), name);
     await writeFile(inFolder('README.md'), 'Tea.');
     await change(ORDER, /$/, '// other\n');
     await agent.waitForPending(/^file.changed src\/order.ts/);
@@ -255,7 +255,7 @@ describe('file notifications', function () {
     // The watcher may report files that were restored after the previous test only now.
     assert.match(
       delivered,
-      /Other files of the workspace meanwhile: \d changed, 5 created(, \d deleted)? \(.*src\/ [5-9].*\)/,
+      /Other files of the workspace meanwhile: \d changed, 10 created(, \d deleted)? \(.*src\/ 1\d.*\)/,
     );
     assert.doesNotMatch(delivered, /dist/);
     assert.doesNotMatch(await agent.turn(), /workspace meanwhile/);

@@ -31,7 +31,7 @@ describe('notifications of git, problems, configuration and budget', function ()
   it('git.head_changed: a switch gives one notification that names the read files, a commit none', async () => {
     await git('switch', '-q', 'feature/discount');
     await agent.waitForPending(
-      /^git.head_changed Git switched from main to feature\/discount \(.*\)\. 3 files of the repository differ\. Of what you have read, changed: src\/order.ts\. Read again/,
+      /^git.head_changed Git switched from main to feature\/discount\. 3 files differ\. Changed since you read them; read again before use: src\/order.ts\./,
     );
     await writeFile(inFolder('notes.md'), 'Tea.');
     await git('add', '-A');
@@ -54,7 +54,7 @@ describe('notifications of git, problems, configuration and budget', function ()
     await git('stash', '-q');
     await agent.waitForNonePending();
     await git('stash', 'pop', '-q');
-    await agent.waitForPending(/^git.head_changed Git took stashed changes out\. .*changed: src\/order.ts/);
+    await agent.waitForPending(/^git.head_changed Git took stashed changes out\. .*before use: src\/order.ts/);
     assert.match(await agent.turn(), /Git took stashed changes out\./);
     await git('stash', '-q');
     await agent.waitForPending(/^git.head_changed Git stashed changes away\. Again as you read it: src\/order.ts\.$/);
@@ -79,7 +79,7 @@ describe('notifications of git, problems, configuration and budget', function ()
     await agent.waitForPending(/^file.unsaved src\/order.ts/);
     await git('switch', '-q', 'feature/discount');
     await agent.waitForPending(
-      /^git.head_changed Git switched from main to feature\/discount \(.*\)\. 3 files of the repository differ\. Of what you have read, changed on disk under unsaved changes of the user’s: src\/order.ts\.$/,
+      /^git.head_changed Git switched from main to feature\/discount\. 3 files differ\. Changed on disk since you read them, under unsaved changes of the user’s: src\/order.ts\.$/,
     );
     await vscode.window.showTextDocument(document);
     await vscode.commands.executeCommand('workbench.action.files.revert');

@@ -79,7 +79,7 @@ describe('notifications in a virtual workspace', () => {
     write('menu.txt', 'green\nblack\n');
     await notifies();
     write('news.md', 'New.\n');
-    for (const name of ['a', 'b', 'c', 'd', 'e']) write(`${name}.txt`, 'Nobody watches for it.\n');
+    for (const name of 'abcdefghij') write(`${name}.txt`, 'Nobody watches for it.\n');
     await notifies(/^created news\.md, which you watch for, was created, outside the editor\.$/);
     files.delete(address('menu.txt'));
     await notifies(
@@ -88,7 +88,7 @@ describe('notifications in a virtual workspace', () => {
     );
     server.script({ text: ['Done.'] });
     // The other files are only counted.
-    assert.match(await go(), /Other files of the workspace meanwhile: 5 created \(at the top 5\)/);
+    assert.match(await go(), /Other files of the workspace meanwhile: 10 created \(at the top 10\)/);
     assert.deepEqual(waiting(), []);
   });
 });

@@ -87,7 +87,7 @@ test('a second cancel is harmless, a prompt during another is refused, and a lat
   const session = await client.newSession(folder);
   const first = client.prompt(session, 'Think.');
   await server.request(0);
-  expect((await client.prompt(session, 'And now?')).error?.message).toContain('still working');
+  expect((await client.prompt(session, 'And now?')).error?.message).toContain('A turn is running');
   client.notify('session/cancel', { sessionId: session });
   client.notify('session/cancel', { sessionId: session });
   expect((await first).result).toEqual({ stopReason: 'cancelled' });

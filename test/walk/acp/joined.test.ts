@@ -31,7 +31,7 @@ async function connect(world: PluginWorld, clientCapabilities: object = { elicit
   const errors: string[] = [];
   const deps = { logger: recordingLogger(errors), version: '1' };
   const window = { path, ...(token !== undefined && { token }) };
-  const client = new AcpClient((cwd, listener, asks) => joinWindow(deps, window, cwd, listener, asks), errors);
+  const client = new AcpClient((cwd) => joinWindow(deps, window, cwd), errors);
   await client.request('initialize', { protocolVersion: 1, clientCapabilities });
   return client;
 }
@@ -190,7 +190,9 @@ test('conversations of the window are listed, loaded with their history, resumed
     modes: { currentModeId: 'agent' },
   });
   const kinds = () =>
-    client.updates.map(({ sessionUpdate }) => sessionUpdate).filter((kind) => kind !== 'session_info_update');
+    client.updates
+      .map(({ sessionUpdate }) => sessionUpdate)
+      .filter((kind) => kind !== 'session_info_update' && kind !== 'available_commands_update');
   expect(kinds()).toEqual([
     'user_message_chunk',
     'agent_message_chunk',
@@ -203,7 +205,8 @@ test('conversations of the window are listed, loaded with their history, resumed
   await expect.poll(() => textOf(client)).toBe('All done.All done.All done.');
   const other = await connect(world);
   await other.request('session/resume', { cwd: folder, sessionId: id, mcpServers: [] });
-  expect(other.updates).toEqual([]);
+  await other.update(({ sessionUpdate }) => sessionUpdate === 'available_commands_update');
+  expect(other.updates).toMatchObject([{ availableCommands: [{ name: 'review', description: 'A prompt' }] }]);
   expect(
     (await other.request('session/load', { cwd: folder, sessionId: 'absent', mcpServers: [] })).error,
   ).toMatchObject({
@@ -248,13 +251,17 @@ test('if the window closes in the middle of a turn, the prompt and later prompts
   await world.earshot.stop(session);
 });
 
-test('an image, and a prompt that is too long, are refused; a linked file is attached by the window', async () => {
-  const { world, folder, client } = await start({ answers: [end] });
+test('an image and a linked file are attached by the window; a prompt that is too long for a line is refused', async () => {
+  const { world, folder, client } = await start({ answers: [end, end] });
   await writeFile(join(folder, 'tea.txt'), 'green');
   const session = await client.newSession(folder);
   const prompt = (part: object) => client.request('session/prompt', { sessionId: session, prompt: [part] });
-  expect((await prompt({ type: 'image', data: 'AAAA', mimeType: 'image/png' })).error?.message).toContain('image');
-  expect((await prompt({ type: 'text', text: 'x'.repeat(3_000_000) })).error?.message).toContain('too long');
+  expect((await prompt({ type: 'image', data: 'AAAA', mimeType: 'image/png' })).result).toEqual({
+    stopReason: 'end_turn',
+  });
+  expect(await world.headless.events(session)).toContain('"media_type":"image/png"');
+  expect((await prompt({ type: 'image', data: 'AAAA', mimeType: 'text/html' })).error?.message).toContain('PNG');
+  expect((await prompt({ type: 'text', text: 'x'.repeat(9_000_000) })).error?.message).toContain('too long');
   const link = { type: 'resource_link', uri: `file://${join(folder, 'tea.txt')}`, name: 'tea' };
   expect((await prompt(link)).result).toEqual({ stopReason: 'end_turn' });
   expect(JSON.stringify(world.model.requests)).toContain('green');

@@ -18,7 +18,7 @@ async function connect(world: PluginWorld): Promise<AcpClient> {
   const errors: string[] = [];
   const deps = { logger: recordingLogger(errors), version: '1' };
   const window = { path, ...(token !== undefined && { token }) };
-  const client = new AcpClient((cwd, listener, asks) => joinWindow(deps, window, cwd, listener, asks), errors);
+  const client = new AcpClient((cwd) => joinWindow(deps, window, cwd), errors);
   await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
   return client;
 }
@@ -27,35 +27,43 @@ async function connect(world: PluginWorld): Promise<AcpClient> {
 const asks = (client: AcpClient) =>
   client.asked.map(({ params }) => (params as { toolCall: { toolCallId: string } }).toolCall.toolCallId);
 
-test.each([0, 1, 2, 3, 5, 8, 13, 21, 40])(
-  'joined: an approval of the window is asked once if the session is loaded %i ticks after its turn began',
-  async (ticks) => {
-    const world = await createPluginWorld({
-      programs: { acp: { approve: true } },
-      answers: [write('w', 'Tea.\n'), end],
-    });
-    const id = await world.conversation();
-    const client = await connect(world);
-    await client.newSession(world.headless.folder);
-    client.answer = () => select('allow-once');
-    const turn = world.turn(id);
-    await afterTicks(ticks);
-    const params = { sessionId: id, cwd: world.headless.folder, mcpServers: [] };
-    const loaded = await client.request('session/load', params);
-    expect(loaded.error).toBeUndefined();
-    await turn;
-    expect(asks(client)).toEqual(['w']);
-    expect(await readFile(join(world.headless.folder, 'menu.txt'), 'utf8')).toBe('Tea.\n');
-    // The client is asked after the reply, and after the call is announced.
-    const lines = client.lines.map(({ from, line }) => `${from} ${line}`);
-    const place = (text: string) => lines.findIndex((line) => line.startsWith('agent') && line.includes(text));
-    const asked = place('session/request_permission');
-    expect(place(`"id":${loaded.id},"result"`)).toBeGreaterThan(-1);
-    expect(asked).toBeGreaterThan(place(`"id":${loaded.id},"result"`));
-    expect(asked).toBeGreaterThan(place('"toolCallId":"w"'));
-    expect(client.errors).toEqual([]);
-  },
-);
+const moments: readonly (readonly [string, (world: PluginWorld) => Promise<void>])[] = [
+  ...[0, 1, 2, 3, 5, 8, 13, 21, 40].map(
+    (ticks) => [`${ticks} ticks after its turn began`, () => afterTicks(ticks)] as const,
+  ),
+  // The window sends the request with the subscription, before the reply that opens the session.
+  [
+    'while the approval is open',
+    async ({ frontends }) => expect.poll(() => frontends.requests.all.length, { interval: 5 }).toBe(1),
+  ],
+];
+
+test.each(moments)('joined: an approval of the window is asked once if the session is loaded %s', async (_, moment) => {
+  const world = await createPluginWorld({
+    programs: { acp: { approve: true } },
+    answers: [write('w', 'Tea.\n'), end],
+  });
+  const id = await world.conversation();
+  const client = await connect(world);
+  await client.newSession(world.headless.folder);
+  client.answer = () => select('allow-once');
+  const turn = world.turn(id);
+  await moment(world);
+  const params = { sessionId: id, cwd: world.headless.folder, mcpServers: [] };
+  const loaded = await client.request('session/load', params);
+  expect(loaded.error).toBeUndefined();
+  await turn;
+  expect(asks(client)).toEqual(['w']);
+  expect(await readFile(join(world.headless.folder, 'menu.txt'), 'utf8')).toBe('Tea.\n');
+  // The client is asked after the reply, and after the call is announced.
+  const lines = client.lines.map(({ from, line }) => `${from} ${line}`);
+  const place = (text: string) => lines.findIndex((line) => line.startsWith('agent') && line.includes(text));
+  const asked = place('session/request_permission');
+  expect(place(`"id":${loaded.id},"result"`)).toBeGreaterThan(-1);
+  expect(asked).toBeGreaterThan(place(`"id":${loaded.id},"result"`));
+  expect(asked).toBeGreaterThan(place('"toolCallId":"w"'));
+  expect(client.errors).toEqual([]);
+});
 
 test('joined: *Always* in the folder is stored by the window, which then asks nobody', async () => {
   const answers = [write('one', 'Tea.\n'), write('two', 'Coffee.\n'), end];
@@ -69,7 +77,7 @@ test('joined: *Always* in the folder is stored by the window, which then asks no
     toolCall: { content: [{ type: 'diff', oldText: null, newText: 'Tea.\n' }] },
   });
   expect(await readFile(join(world.headless.folder, 'menu.txt'), 'utf8')).toBe('Coffee.\n');
-  expect(world.headless.ports.permissions?.rules).toMatchObject([{ rule: 'tool:write_file' }]);
+  expect(world.headless.ports.permissions.rules).toMatchObject([{ rule: 'tool:write_file' }]);
 });
 
 test('joined: in *Ask always* no rule is offered', async () => {

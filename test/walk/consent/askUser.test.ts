@@ -91,7 +91,7 @@ test('an answer of the wrong form asks again with the problem; the model is not 
   await walk.go();
   expect(walk.headless.frontend.questions.map(({ problem }) => problem)).toEqual([
     undefined,
-    'answer: several may be chosen, so a list is wanted.',
+    'Several may be chosen, so a list is wanted.',
   ]);
   expect(await eventsOf(walk, 'inquiry_request', 'inquiry_response')).toHaveLength(2);
 });

@@ -143,7 +143,7 @@ test('switching branch gives one notification, and none for each changed file', 
   const { kind, level, message, data } = await queued;
   expect([kind.source, kind.name, level]).toEqual(['git', 'head_changed', 'warning']);
   expect(message.replace(/\b[0-9a-f]{7}\b/g, 'abcdef0')).toBe(
-    'Git switched from main to other (abcdef0 → abcdef0). 3 files of the repository differ. Of what you have read, changed: src/a.txt, src/b.txt (gone). Read again before you rely on it.',
+    'Git switched from main to other. 3 files differ. Changed since you read them; read again before use: src/a.txt, src/b.txt (gone).',
   );
   expect(data?.['files']).toMatchObject([
     { path: 'src/a.txt', complete: false },
@@ -208,7 +208,7 @@ test('a stash that removes a delivered change gives one notification that names 
   git('stash', '-q');
   // The difference is against the last version shown to the model.
   expect((await queued).message).toBe(
-    'Git stashed changes away. Of what you have read, changed: src/a.txt. Read again before you rely on it.',
+    'Git stashed changes away. Changed since you read them; read again before use: src/a.txt.',
   );
   expect(await pendingAfterAnEcho()).toHaveLength(1);
 });
@@ -233,7 +233,7 @@ test('a stash popped and reverted by hand before delivery is not reported', asyn
   await withdrawn;
   queued = nextQueued(({ kind }) => kind.source === 'git');
   git('stash', 'pop', '-q');
-  expect((await queued).message).toMatch(/^Git took stashed changes out\. .*changed: src\/a.txt\./);
+  expect((await queued).message).toMatch(/^Git took stashed changes out\. .*before use: src\/a.txt\./);
   await write('a', 'a on main\n');
   await go();
   expect(server.requests.at(-1)?.body).not.toContain('stash');
@@ -248,7 +248,7 @@ test('a file reverted by hand before delivery is not named', async () => {
   await write('a', 'a on main\n');
   await go();
   expect(server.requests.at(-1)?.body).toMatch(
-    /Git switched from main to other .* changed: src\/b.txt \(gone\)\. Read/,
+    /Git switched from main to other\. .* before use: src\/b.txt \(gone\)\./,
   );
   expect(log.state.pending.isEmpty).toBe(true);
   git('checkout', '-q', 'src/a.txt');
@@ -263,7 +263,7 @@ test('a merge that stops with conflicts names them', async () => {
   const { message, level } = await queued;
   expect(level).toBe('error');
   expect(message).toMatch(
-    /^Git began a merge, which is not finished.* In conflict: src\/a.txt\. Of what you have read, changed: src\/a.txt, src\/b.txt \(gone\)/,
+    /^Git began a merge, which is not finished.* In conflict: src\/a.txt\. Changed since you read them; read again before use: src\/a.txt, src\/b.txt \(gone\)/,
   );
 });
 
@@ -274,7 +274,7 @@ test('a rebase of several commits gives one notification, and so does a pull', a
   await go();
   queued = nextQueued(({ message }) => message.includes('rebased'));
   git('rebase', '-q', 'other');
-  expect((await queued).message).toMatch(/^Git rebased topic .*changed: src\/a.txt, src\/b.txt \(gone\)/);
+  expect((await queued).message).toMatch(/^Git rebased topic .*before use: src\/a.txt, src\/b.txt \(gone\)/);
   expect(await pendingAfterAnEcho()).toHaveLength(1);
   queued = nextQueued(({ message }) => message.includes('to main'));
   git('checkout', '-qf', 'main');
@@ -299,7 +299,7 @@ test('reopening after an undelivered switch and further git operations reports t
   headless = await headless.restart();
   await reopen();
   await go();
-  expect(server.requests.at(-1)?.body).toMatch(/Git switched from main to topic \(/);
+  expect(server.requests.at(-1)?.body).toMatch(/Git switched from main to topic\. /);
   expect(server.requests.at(-1)?.body).not.toContain('main to other');
   queued = nextQueued(({ kind }) => kind.source === 'git');
   git('switch', '-q', 'other');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Handle } from '../../../src/core/ports/handles.ts';
 import { createChatModel } from '../../../src/models/chat/chatModel.ts';
-import { startTimeOf } from '../../../src/node/processTree.ts';
+import { platform } from '../../../src/node/platform/platform.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { type Headless, type HeadlessOptions, startHeadless } from '../../support/walk/headless.ts';
@@ -73,7 +73,7 @@ async function untilPrinted(id: string, text: string): Promise<void> {
   await expect.poll(() => seen(id)).toBe(true);
 }
 
-const lives = (pid: number) => startTimeOf(pid) !== undefined;
+const lives = (pid: number) => platform.processes.startTimeOf(pid) !== undefined;
 
 test('a running handle is reattached with its output, takes input, and its end is reported once', async () => {
   const id = await begin('echo first; read line; echo "got $line"; exit 5');

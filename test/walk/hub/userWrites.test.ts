@@ -19,9 +19,9 @@ const model = { label: 'm', detail: '', contextWindow: 100_000 };
 /** The list of agents, computed as the view's controller does. */
 function agentsOf({ hub, headless: { earshot } }: HubWindow) {
   const activities = new Activities({
-    get: (id) => earshot.get(id),
+    get: (id) => ({ title: '', running: earshot.get(id)?.running === true }),
     requests: { all: [] },
-    shown: () => undefined,
+    isShown: () => false,
   });
   return () => liveAgents(hub, earshot, activities);
 }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { startMisbehaving } from '../../support/mcp/httpServers.ts';
 import { beginMcpWalk, call, servers } from '../../support/mcp/mcpWalk.ts';
+import { runs } from '../../support/runs.ts';
 
 const done = { text: ['Done.'] };
 
@@ -102,22 +103,25 @@ test('a server that floods an event stream over HTTP is cut off, and other work 
 
 const nobody = { signal: new AbortController().signal, progress: () => undefined, ask: async () => undefined };
 
-test.each(['stdio', 'HTTP'])('of 400,000 parts of a result over %s, 999 and a note are handled', async (kind) => {
+/** The attack had 400,000, which costs the test seconds. */
+const PARTS = runs(40_000, 400_000);
+
+test.each(['stdio', 'HTTP'])('of very many parts of a result over %s, 999 and a note are handled', async (kind) => {
   const server = await startMisbehaving((_name, id, response) => {
-    const content = Array.from({ length: 400_000 }, (_, index) => ({ type: 'text', text: `${index}` }));
+    const content = Array.from({ length: PARTS }, (_, index) => ({ type: 'text', text: `${index}` }));
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { content } }));
   });
   const config = kind === 'stdio' ? servers.scripted({ tools: [{ name: 'blocks' }] }) : { url: server.url };
   const name = kind === 'stdio' ? 'blocks' : 'one';
-  const walk = await beginMcpWalk({ s: config }, [call(`s__${name}`, { count: 400_000 }), done]);
-  const end = await walk.mcp.get('s')?.call(name, { count: 400_000 }, nobody);
+  const walk = await beginMcpWalk({ s: config }, [call(`s__${name}`, { count: PARTS }), done]);
+  const end = await walk.mcp.get('s')?.call(name, { count: PARTS }, nobody);
   const blocks = end?.type === 'result' ? end.content.blocks : [];
   expect(blocks).toHaveLength(1000);
-  expect(blocks.at(-1)).toEqual({ type: 'text', text: '(399001 more parts were left out)' });
+  expect(blocks.at(-1)).toEqual({ type: 'text', text: `(${PARTS - 999} more parts were left out)` });
   await walk.go();
-  expect(walk.results()[0]).toContain('(399001 more parts were left out)');
-  expect(walk.serverLog.join('\n')).toContain('It sent 400000 parts in one answer, of which 999 are used.');
+  expect(walk.results()[0]).toContain(`(${PARTS - 999} more parts were left out)`);
+  expect(walk.serverLog.join('\n')).toContain(`It sent ${PARTS} parts in one answer, of which 999 are used.`);
 });
 
 test('lists and resources with too many entries are cut, and the log says so', async () => {
@@ -130,24 +134,25 @@ test('lists and resources with too many entries are cut, and the log says so', a
 
 test('the tools of a server are listed again also after the time of day was set back', async () => {
   const walk = await beginMcpWalk({ s: servers.scripted({ changing: 20 }) }, []);
-  const announced = async () => {
-    while (walk.mcpClock.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+  const names = () =>
+    walk.mcp
+      .get('s')
+      ?.tools.map(({ name }) => name)
+      .join();
+  /** A second is enough, as often as the server has announced a change that an earlier answer already had. */
+  const listedAgain = async () => {
+    const before = names();
+    while (names() === before) {
+      if (walk.mcpClock.waiting > 0) {
+        walk.mcpClock.advance(1000);
+        expect(walk.mcpClock.waiting).toBe(0);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   };
-  const namesOf = () => walk.mcp.get('s')?.tools.map(({ name }) => name);
-  const listed = async (advance: () => void) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const following = walk.mcp.onDidChangeRows(() => resolve());
-    await announced();
-    advance();
-    expect(walk.mcpClock.waiting).toBe(0);
-    await promise;
-    following.dispose();
-  };
-  await listed(() => walk.mcpClock.advance(0));
-  const before = namesOf();
+  await listedAgain();
   walk.mcpClock.setBack(3_600_000);
-  await listed(() => walk.mcpClock.advance(1000));
-  expect(namesOf()).not.toEqual(before);
+  await listedAgain();
 });
 
 test('thirty large tools are found by search instead of being in each request, and log and row say so', async () => {

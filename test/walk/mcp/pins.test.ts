@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type LaunchProof } from '../../../src/mcp/config/launch.ts';
 import { beginMcpWalk, createTestMemory } from '../../support/mcp/mcpWalk.ts';
-import { environmentForms, type PinForm, pinForms, writeForm } from '../../support/pins/forms.ts';
+import { environmentForms, type PinForm, usualPinForms, writeForm } from '../../support/pins/forms.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -47,11 +47,7 @@ async function ran(): Promise<string> {
   return text;
 }
 
-describe.each([
-  ...pinForms.filter(({ name }) => ['node server', 'node . by main', 'node -r', 'sh -c', 'npm run'].includes(name)),
-  ...pinForms.filter(({ name }) => ['a required file', 'a package', 'a shebang with env -S'].includes(name)),
-  ...environmentForms,
-])('$name', (form) => {
+describe.each([...usualPinForms, ...environmentForms])('$name', (form) => {
   test('changed code does not start in another window, and the approval is remembered only if all code is pinned', async () => {
     await writeForm(folder, form);
     const memory = createTestMemory();

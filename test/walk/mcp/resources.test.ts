@@ -3,6 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { describeFailure } from '../../../src/base/errors.ts';
 import { type ToolContext } from '../../../src/core/ports/ports.ts';
 import { type ReadResource } from '../../../src/mcp/resources/readResource.ts';
 import { type AskedValue, serverSources } from '../../../src/vscode/mcp/serverCompletions.ts';
@@ -31,7 +32,7 @@ function pickers(walk: McpWalked, answer: (value: AskedValue) => string | undefi
     resources: () => walk.mcp.resources,
     attachResource: async (resource) => void attached.push(resource),
     insert: async (text) => void inserted.push(text),
-    notice: (text) => void notices.push(text),
+    showFailure: (failure) => void notices.push(describeFailure(failure)),
     ask: async (value) => {
       asked.push(value);
       return answer(value);

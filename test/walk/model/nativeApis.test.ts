@@ -164,8 +164,11 @@ describe.each(Object.entries(cases))('%s', (_name, { baseUrl, model, start, list
     await say('And now?');
     expect(endpoint.refusals).toEqual([]);
     expect(endpoint.requests).toHaveLength(CYCLES + 2);
-    expect(findChangedPrefix(endpoint.requests, list, ['cache_control'])).toBeUndefined();
+    expect(findChangedPrefix(endpoint.requests, list, ['cache_control', 'diagnostics'])).toBeUndefined();
     expect(headless.errors).toEqual([]);
+    // Anthropic compares each request with the one before, and says why its cache has less.
+    const compared = endpoint.requests.map(({ body }) => 'diagnostics' in body);
+    expect(new Set(compared.slice(1))).toEqual(new Set([baseUrl.includes('anthropic.com')]));
     const sent = endpoint.requests.at(-1)?.body[list] as readonly { role?: string }[];
     const withFacts = sent.filter((message) => JSON.stringify(message).includes('switched to branch-'));
     expect(withFacts).toHaveLength(5);
@@ -190,7 +193,7 @@ describe.each(Object.entries(cases))('%s', (_name, { baseUrl, model, start, list
     await again.earshot.send(id, 'Go on.');
     await again.earshot.settled(id);
     expect(endpoint.refusals).toEqual([]);
-    expect(findChangedPrefix(endpoint.requests, list, ['cache_control'])).toBeUndefined();
+    expect(findChangedPrefix(endpoint.requests, list, ['cache_control', 'diagnostics'])).toBeUndefined();
   });
 });
 

@@ -1,17 +1,46 @@
 // Turns of ten cycles with parallel calls, notifications and a queued message at endpoints with the vendors' own rules.
 import { expect, test } from 'vitest';
+import { type Tool } from '../../../src/core/ports/ports.ts';
+import { boundSchema } from '../../../src/mcp/tools/toolSchema.ts';
 import { createChatModel } from '../../../src/models/chat/chatModel.ts';
 import { type LogEvent } from '../../../src/protocol/event.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { redirectHost } from '../../support/models/vendorHosts.ts';
-import { type Vendor, VENDORS } from '../../support/models/vendorRules.ts';
+import { refuseRequest, type Vendor, VENDORS } from '../../support/models/vendorRules.ts';
 import { run } from '../../support/walk/deliveryWalks.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
 const CYCLES = 10;
 
-/** One notification becomes pending during every request, and the user writes during the third. */
+/** A tool as servers describe them: with schemas that some endpoints refuse. */
+const late: Tool = {
+  description: {
+    name: 'late_tool',
+    description: 'Comes later.',
+    parameters: boundSchema({
+      name: 'late_tool',
+      inputSchema: {
+        type: 'object',
+        additionalProperties: false,
+        $defs: { place: { type: 'object', properties: { row: { enum: [1, 2] } } } },
+        properties: {
+          place: { $ref: '#/$defs/place', description: 'Where' },
+          which: { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }], description: 'Which' },
+          pair: { type: 'array', items: [{ type: 'number' }, { type: 'string' }] },
+          any: {},
+        },
+        required: ['place'],
+      },
+    } as never),
+  },
+  effect: 'read',
+  emits: [],
+  parse: (value) => ({ ok: true, value }),
+  run: async () => ({ content: 'Late.', isError: false }),
+};
+
+/** One notification becomes pending during every request, a tool comes with the second, the user writes during the third. */
 async function tenCycles(vendor: Vendor): Promise<Walked> {
   const { baseUrl, model } = vendor;
   const chat = createChatModel({ baseUrl, model, apiKey: async () => 'k' });
@@ -27,9 +56,13 @@ async function tenCycles(vendor: Vendor): Promise<Walked> {
   let accepted = 0;
   const published: Promise<unknown>[] = [];
   walk.server.refuseIf((body) => {
-    const refused = vendor.refuse(body['messages'] as Parameters<Vendor['refuse']>[0]);
+    const refused = refuseRequest(vendor, body);
     if (refused !== undefined) return refused;
     accepted += 1;
+    if (accepted === 2) {
+      const registered = earshot.tools.register([late]);
+      atTestEnd(async () => registered.dispose());
+    }
     const fact = earshot.publish({
       kind: { source: 'git', name: 'head_changed' },
       level: 'warning',
@@ -67,8 +100,16 @@ test.each(VENDORS.map((vendor) => [vendor.name, vendor] as const))('%s', async (
     const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
     expect(results.filter((text) => text.includes(`a${cycle}\\n`) || text.includes(`b${cycle}\\n`))).toHaveLength(2);
   }
-  const words = messages.filter(({ content }) => JSON.stringify(content).includes('Use the other branch.'));
+  const words = messages.filter((message) => JSON.stringify(message).includes('Use the other branch.'));
   expect(words).toMatchObject([{ role: 'user' }]);
+  // The tool that came later is described once: by Kimi's own means in a message, elsewhere at the end of the list.
+  const { tools } = JSON.parse(last) as { tools: { function: { name: string } }[] };
+  const first = JSON.parse(walk.server.requests[0]?.body ?? '') as { tools: unknown[] };
+  const inMessages = messages.filter((message) => 'tools' in message);
+  if (vendor.name === 'Kimi K3') {
+    expect(tools).toEqual(first.tools);
+    expect(inMessages).toMatchObject([{ role: 'system', tools: [{ function: { name: 'late_tool' } }] }]);
+  } else expect(tools.at(-1)?.function.name).toBe('late_tool');
   // Requests are refused only while the form of an unknown server is learnt.
   const refused = walk.server.requests.length - (CYCLES + 2);
   expect(refused).toBeLessThanOrEqual(vendor.baseUrl.includes('example') ? 4 : 0);
@@ -92,7 +133,7 @@ test.each(VENDORS.map((vendor) => [vendor.name, vendor] as const))(
     const endRedirection = redirectHost(baseUrl, walk.server.baseUrl);
     atTestEnd(async () => endRedirection());
     const isSplit = vendor.baseUrl.includes('example');
-    walk.server.refuseIf((body) => vendor.refuse(body['messages'] as Parameters<Vendor['refuse']>[0], isSplit ? 2 : 1));
+    walk.server.refuseIf((body) => refuseRequest(vendor, body, isSplit ? 2 : 1));
     await walk.go('Begin.');
     chosen = own;
     await walk.go('Now you.');

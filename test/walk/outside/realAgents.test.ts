@@ -1,5 +1,5 @@
-// The real Claude Code and the real Codex with a scripted model, while another program changes the file 0 to 300 ms before
-// each edit of the agent. Only in `npm run test:full`, since the agents are large.
+// The real Claude Code and the real Codex with a scripted model, in a window and with earshot-ears alone, while another
+// program changes the file 0 to 300 ms before each edit of the agent. Only in `npm run test:full`, since the agents are large.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import {
   startResponsesEndpoint,
 } from '../../support/agents/scriptedEndpoint.ts';
 import { agentProgram, installHook, loadCpu, runClaude, runCodex } from '../../support/agents/realAgents.ts';
+import { makeEarsWorld } from '../../support/plugins/ears.ts';
 import { openOutsideWorld } from '../../support/plugins/outsideWorld.ts';
 
 const EDITS = 12;
@@ -45,13 +46,18 @@ function reportedLines(sent: readonly unknown[]): readonly string[] {
 }
 
 const everySoda = numbers.map((index) => `+soda ${index}`);
-const runsOf = ['while the machine is idle', 'under load'] as const;
+const EARS = 'with earshot-ears and no window';
+const runsOf = ['while the machine is idle', 'under load', EARS] as const;
+
+async function openWorld(how: (typeof runsOf)[number]) {
+  if (how === 'under load') loadCpu();
+  return how === EARS ? { ...(await makeEarsWorld(['claude-code', 'codex'])), window: undefined } : openOutsideWorld();
+}
 
 test.runIf(claude !== undefined).each(runsOf)(
   'Claude Code gets each of twelve changes right before its edits once, and never its own edit (%s)',
   async (how) => {
-    if (how === 'under load') loadCpu();
-    const world = await openOutsideWorld();
+    const world = await openWorld(how);
     await installHook(world, 'claude-code', 'folder');
     const file_path = join(world.folder, FILE);
     const steps = serveDrinks(file_path, { tool: 'Read', input: { file_path } }, async (index) => ({
@@ -64,7 +70,7 @@ test.runIf(claude !== undefined).each(runsOf)(
     expect(await runClaude(world, claude ?? '', endpoint.url)).toMatchObject({ code: 0 });
     expect(await readFile(file_path, 'utf8')).toContain(`cider ${EDITS - 1}\n`);
     expect(reportedLines(endpoint.sent())).toEqual(everySoda);
-    expect(world.window.errors).toEqual([]);
+    expect(world.window?.errors ?? []).toEqual([]);
   },
   300_000,
 );
@@ -99,8 +105,8 @@ test.runIf(claude !== undefined)(
   300_000,
 );
 
-async function runCodexOnce(trusts: boolean) {
-  const world = await openOutsideWorld();
+async function runCodexOnce(trusts: boolean, how: (typeof runsOf)[number]) {
+  const world = await openWorld(how);
   const { installer, target } = await installHook(world, 'codex', 'user');
   const file = join(world.folder, FILE);
   const steps = serveDrinks(file, { tool: 'exec_command', input: { cmd: `cat ${FILE}` } }, async (index) => ({
@@ -112,15 +118,14 @@ async function runCodexOnce(trusts: boolean) {
   const { url } = endpoint;
   expect(await runCodex(world, codex ?? '', { url, trusts })).toMatchObject({ code: 0 });
   expect(await readFile(file, 'utf8')).toContain(`cider ${EDITS - 1}\n`);
-  expect(world.window.errors).toEqual([]);
+  expect(world.window?.errors ?? []).toEqual([]);
   return { reported: reportedLines(endpoint.sent()), lastRun: await installer.lastRun(target) };
 }
 
 test.runIf(codex !== undefined).each(runsOf)(
   'Codex gets each of twelve changes right before its patches once, and never its own patch (%s)',
   async (how) => {
-    if (how === 'under load') loadCpu();
-    const { reported, lastRun } = await runCodexOnce(true);
+    const { reported, lastRun } = await runCodexOnce(true, how);
     expect(reported).toEqual(everySoda);
     expect(lastRun).toBeInstanceOf(Date);
   },
@@ -130,7 +135,7 @@ test.runIf(codex !== undefined).each(runsOf)(
 test.runIf(codex !== undefined)(
   'Codex does not run a hook that the user has not trusted, and the hook counts as never run',
   async () => {
-    expect(await runCodexOnce(false)).toEqual({ reported: [], lastRun: undefined });
+    expect(await runCodexOnce(false, 'while the machine is idle')).toEqual({ reported: [], lastRun: undefined });
   },
   300_000,
 );

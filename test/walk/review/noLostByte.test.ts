@@ -7,7 +7,13 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bringBack, isChosen, planRestore, type RestoreDeps, restore } from '../../../src/core/checkpoints/restore.ts';
+import {
+  revertDecision,
+  isChosen,
+  planRestore,
+  type RestoreDeps,
+  restore,
+} from '../../../src/core/checkpoints/restore.ts';
 import { type Review } from '../../../src/core/checkpoints/review.ts';
 import { type Tool } from '../../../src/core/ports/ports.ts';
 import { createChatModel } from '../../../src/models/chat/chatModel.ts';
@@ -88,7 +94,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   decision('takes the last back', async ({ deps }) => {
     const items = deps.live()?.log.state.transcript.items ?? [];
     const last = items.findLast((item) => item.type === 'notice' && item.action !== undefined);
-    return last && bringBack(deps, last.id);
+    return last && revertDecision(deps, last.id);
   }),
 );
 

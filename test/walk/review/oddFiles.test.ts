@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, lstat, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bringBack, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
+import { revertDecision, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
 import { checkpointsWithoutGit } from '../../support/walk/checkpointsWithoutGit.ts';
 import { reviewing, value } from '../../support/walk/reviewing.ts';
 import { beginWalk } from '../../support/walk/walking.ts';
@@ -51,7 +51,7 @@ describe.each(['git', 'repository', 'walk'])('captured with %s', (store) => {
     const original = ['file "a of mine\\n"', 'file "b of mine\\n"', 'file "c of mine\\n"', 'file "other of mine\\n"'];
     expect(await now()).toEqual(original);
     expect(await readFile('/etc/hostname', 'latin1')).toBe(hostname);
-    await value(bringBack(deps, decision()));
+    await value(revertDecision(deps, decision()));
     expect((await now()).slice(0, 3)).toEqual(['link to other.txt', 'link to /etc/hostname', 'link to nowhere']);
     const request = walked.log.state.changes.turns[0]?.request ?? '';
     const plan = await value(planRestore(deps, request));

@@ -37,6 +37,7 @@ async function begin(...answers: ScriptedAnswer[]): Promise<Begun> {
     watch: () => {
       const real = processObserver.watch();
       watch = {
+        isObserving: real.isObserving,
         add: (process) => {
           real.add(process);
           observed.add(process.pid);

@@ -3,7 +3,7 @@ import { chmod, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failed } from '../../../src/base/errors.ts';
-import { bringBack, planRestore, type RestoreDeps, restore } from '../../../src/core/checkpoints/restore.ts';
+import { revertDecision, planRestore, type RestoreDeps, restore } from '../../../src/core/checkpoints/restore.ts';
 import { Review } from '../../../src/core/checkpoints/review.ts';
 import { eventsOf } from '../../support/walk/handleWalks.ts';
 import { reviewing, value } from '../../support/walk/reviewing.ts';
@@ -51,7 +51,7 @@ test('undo records the files that were changed and names those that were not, wh
   expect(await value(review.undo())).toEqual({ done: ['l.txt'], stayed: [] });
   expect(await text('l.txt')).toBe('l.txt\n');
   const notices = walked.log.state.transcript.items.filter(({ type }) => type === 'notice');
-  await value(bringBack(deps, notices[0]?.id ?? ''));
+  await value(revertDecision(deps, notices[0]?.id ?? ''));
   expect([await text('a.txt'), await text('both.sh')]).toEqual(['a.txt\nagent\n', 'new\n']);
 });
 

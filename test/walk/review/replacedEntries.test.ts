@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bringBack, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
+import { revertDecision, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
 import { checkpointsWithoutGit } from '../../support/walk/checkpointsWithoutGit.ts';
 import { reviewing, value } from '../../support/walk/reviewing.ts';
 import { beginWalk } from '../../support/walk/walking.ts';
@@ -41,44 +41,50 @@ async function begin(store: string, command: string) {
 }
 
 describe.each(['git', 'repository', 'walk'])('captured with %s', (store) => {
-  const CASES: readonly (readonly [string, string])[] = [
-    [
-      'permissions of files that were only locked, opened, rewritten, made read-only and removed',
+  /** By folder; one command does all of them. */
+  const CASES: Readonly<Record<string, string>> = {
+    permissions:
       'chmod 600 plain.txt; chmod 644 secret.txt; echo new > shared.txt; chmod 664 shared.txt; echo new > kept.txt; chmod 444 kept.txt; rm gone.txt; chmod 4755 tool.sh; chmod 700 group.sh; chmod 444 plain2.txt',
-    ],
-    [
-      'a file that a folder with files replaced',
-      'rm plain.txt; mkdir -p plain.txt/deep; echo a > plain.txt/a; echo b > plain.txt/deep/b',
-    ],
-    ['a folder that a file replaced', 'rm -r folder; echo file > folder'],
-    ['a folder that a link to a file replaced', 'rm -r folder; ln -s plain.txt folder'],
-    ['a folder that was moved and is now a link to the new place', 'mv folder moved; ln -s moved folder'],
-    ['a folder that became a link to another folder with the same files', 'rm -r folder; ln -s other folder'],
-    ['a file that became a link to a folder', 'rm plain.txt; ln -s folder plain.txt'],
-    ['two files that changed places with folders', 'mv folder x; mv plain.txt folder; mv x plain.txt'],
-  ];
-  test.each(CASES)('%s: undo, its revert, and restore give exact states', async (_, command) => {
+    'a folder for a file': 'rm plain.txt; mkdir -p plain.txt/deep; echo a > plain.txt/a; echo b > plain.txt/deep/b',
+    'a file for a folder': 'rm -r folder; echo file > folder',
+    'a link to a file for a folder': 'rm -r folder; ln -s plain.txt folder',
+    'a link to the new place for a moved folder': 'mv folder moved; ln -s moved folder',
+    'a link to a folder with the same files for a folder': 'rm -r folder; ln -s other folder',
+    'a link to a folder for a file': 'rm plain.txt; ln -s folder plain.txt',
+    'files and folders that changed places': 'mv folder x; mv plain.txt folder; mv x plain.txt',
+  };
+  test('permissions, files, folders and links: undo, its revert, and restore give exact states', async () => {
+    const command = Object.entries(CASES)
+      .map(([name, change]) => `(cd '${name}'; ${change})`)
+      .join('; ');
     const { walked, make, tree, review, deps, decision } = await begin(store, command);
-    await make('plain.txt', 0o644);
-    await make('plain2.txt', 0o644);
-    await make('secret.txt', 0o600);
-    await make('shared.txt', 0o660);
-    await make('kept.txt', 0o640);
-    await make('gone.txt', 0o600);
-    await make('tool.sh', 0o755);
-    await make('group.sh', 0o750);
-    await make('folder/one.txt', 0o600);
-    await make('folder/deep/two.txt', 0o644);
-    await make('other/one.txt', 0o644, 'folder/one.txt of mine\n');
+    for (const name of Object.keys(CASES)) {
+      const makeIn = (path: string, mode: number, content = `${name}/${path} of mine\n`) =>
+        make(`${name}/${path}`, mode, content);
+      await makeIn('plain.txt', 0o644);
+      await makeIn('plain2.txt', 0o644);
+      await makeIn('secret.txt', 0o600);
+      await makeIn('shared.txt', 0o660);
+      await makeIn('kept.txt', 0o640);
+      await makeIn('gone.txt', 0o600);
+      await makeIn('tool.sh', 0o755);
+      await makeIn('group.sh', 0o750);
+      await makeIn('folder/one.txt', 0o600, 'one\n');
+      await makeIn('folder/deep/two.txt', 0o644);
+      await makeIn('other/one.txt', 0o644, 'one\n');
+    }
     const before = await tree();
     await walked.go();
     const after = await tree();
-    expect(after).not.toEqual(before);
+    for (const name of Object.keys(CASES)) {
+      const own = (lines: readonly string[]) => lines.filter((line) => line.startsWith(`${name}/`));
+      expect(own(after)).not.toEqual(own(before));
+    }
     const files = (lines: readonly string[]) => lines.filter((line) => !line.endsWith('/'));
     expect((await value(review.undo())).stayed).toEqual([]);
     expect(files(await tree())).toEqual(files(before));
     expect(await review.files()).toEqual([]);
-    expect((await value(bringBack(deps, decision()))).stayed).toEqual([]);
+    expect((await value(revertDecision(deps, decision()))).stayed).toEqual([]);
     expect(files(await tree())).toEqual(files(after));
     const plan = await value(planRestore(deps, walked.log.state.changes.turns[0]?.request ?? ''));
     expect((await value(restore(deps, plan, plan.entries))).stayed).toEqual([]);

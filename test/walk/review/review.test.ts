@@ -1,7 +1,7 @@
 // Review of changes: keep, undo and restore by file and part; the user's later edits stay.
 import { expect, test } from 'vitest';
 import { succeeded } from '../../../src/base/errors.ts';
-import { bringBack, isChosen, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
+import { revertDecision, isChosen, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
 import { type Checkpoints } from '../../../src/core/ports/storage.ts';
 import { type ScriptedAnswer } from '../../support/models/scriptedServer.ts';
 import { reviewing, value } from '../../support/walk/reviewing.ts';
@@ -73,13 +73,13 @@ test('kept files leave the list; undone ones are restored with the user’s edit
   const notices =
     again.earshot.get(walked.id)?.log.state.transcript.items.filter(({ type }) => type === 'notice') ?? [];
   expect(notices).toMatchObject([
-    { text: 'You undid changes in b.txt, c.txt.', action: { message: { type: 'bring_back' } } },
+    { text: 'You undid changes in b.txt, c.txt.', action: { message: { type: 'revert' } } },
   ]);
   const [notice] = notices;
-  expect(await value(bringBack(after.deps, notice?.id ?? ''))).toEqual({ done: ['b.txt', 'c.txt'], stayed: [] });
+  expect(await value(revertDecision(after.deps, notice?.id ?? ''))).toEqual({ done: ['b.txt', 'c.txt'], stayed: [] });
   expect([await after.text('b.txt'), await after.text('c.txt')]).toEqual(['mine\n1\n2\n3\nagent\n', 'new\n']);
   expect((await after.review.files()).map(({ path }) => path)).toEqual(['b.txt', 'c.txt']);
-  const twice = await bringBack(after.deps, notice?.id ?? '');
+  const twice = await revertDecision(after.deps, notice?.id ?? '');
   expect(!twice.ok && twice.failure.message).toBe('That was reverted already.');
   await again.end();
 });
@@ -170,7 +170,7 @@ test('restoring to before a turn shows a plan, keeps the user’s edits, and can
 
   const decision = walked.log.state.transcript.items.at(-1);
   expect(decision).toMatchObject({ type: 'notice', action: { label: 'Revert' } });
-  await value(bringBack(deps, decision?.id ?? ''));
+  await value(revertDecision(deps, decision?.id ?? ''));
   const eight = NUMBERS.replace('2\n', 'two\n').replace('5\n', 'five, mine\n').replace('8\n', 'eight\n');
   expect(await state()).toEqual([eight, 'mine\n', undefined, 'new\n', undefined, 'moved\n', 'mine\n']);
 });
@@ -186,7 +186,7 @@ test('changes by others and conflicts are restored if the user selects them', as
   const { done } = await value(restore(deps, plan, plan.entries));
   expect([...done].sort()).toEqual(['clash.txt', 'other.txt']);
   expect([await text('clash.txt'), await text('other.txt')]).toEqual(['before\n', 'before\n']);
-  await value(bringBack(deps, walked.log.state.transcript.items.at(-1)?.id ?? ''));
+  await value(revertDecision(deps, walked.log.state.transcript.items.at(-1)?.id ?? ''));
   expect([await text('clash.txt'), await text('other.txt')]).toEqual(['mine\n', 'mine\n']);
 });
 
@@ -199,7 +199,7 @@ test('undo and restore are refused while a turn runs', async () => {
     const refused = [
       await review.undo(),
       await planRestore(deps, walked.log.state.changes.turns[0]?.request ?? ''),
-      await bringBack(deps, 'any'),
+      await revertDecision(deps, 'any'),
     ];
     expect(refused.map((one) => !one.ok && one.failure.message)).toEqual(
       Array.from({ length: 3 }, () => 'The agent is still working.'),

@@ -1,6 +1,6 @@
 // What the model is notified of when the user undoes, restores and reverts changes with Earshot.
 import { expect, test } from 'vitest';
-import { bringBack, isChosen, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
+import { revertDecision, isChosen, planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
 import { realClock } from '../../../src/node/realClock.ts';
 import { reviewing, value } from '../../support/walk/reviewing.ts';
 import { beginWalk } from '../../support/walk/walking.ts';
@@ -50,6 +50,6 @@ test('a restore is reported as the user’s, and reverting it withdraws the noti
   const restored = `${READ} restored files to their state before a turn with Earshot${REMOVED}`;
   await expect.poll(() => messages()).toEqual([{ message: restored, origin: 'editor' }]);
   const notice = walked.log.state.transcript.items.findLast(({ type }) => type === 'notice');
-  await value(bringBack(deps, notice?.id ?? ''));
+  await value(revertDecision(deps, notice?.id ?? ''));
   await expect.poll(() => messages()).toEqual([]);
 });

@@ -1,4 +1,6 @@
 // Subagents: separate conversations that are handles of their parent, count towards its limits and stop with it.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { beginFamily, call, done, results, start } from '../../support/walk/subagentWalks.ts';
 
@@ -32,6 +34,28 @@ test('await returns the whole answer, and it is not delivered again', async () =
   await family.go();
   expect(results(family.server)[1]).toMatch(/^tests: ended after .* s\.\nIts last answer .*\n\| Found it\.$/);
   expect(await family.delivered()).toEqual([]);
+});
+
+test('a condition on a subagent wakes the parent with its end as evidence, beside its last answer', async () => {
+  const command = 'while [ ! -e go ]; do sleep 0.05; done';
+  const family = await beginFamily(
+    [
+      { calls: [start('tests')] },
+      { calls: [call('wake_when', { name: 'over', when: { agent: 'tests', is: 'done' }, note: 'Commit.' })] },
+      done,
+      done,
+    ],
+    { tests: [{ calls: [call('run_command', { command })] }, { text: ['All green.'] }] },
+    { settings: { 'notifications.activation': 'wake' } },
+  );
+  await family.go();
+  await writeFile(join(family.headless.folder, 'go'), '');
+  await expect.poll(() => family.server.requests.length).toBe(4);
+  await family.headless.earshot.settled(family.id);
+  const body = family.server.requests[3]?.body ?? '';
+  expect(body).toMatch(/✓ agent tests is done: ended after [\d.]+ s\\nYour note: Commit\./);
+  expect(body.match(/\| All green\./g)).toHaveLength(1);
+  expect(family.headless.errors).toEqual([]);
 });
 
 const hanging = { text: ['Working.'], hang: true };
@@ -143,10 +167,13 @@ test('a subagent makes no request that would exceed the limit of tokens', async 
       { calls: [start('tests')], usage },
       { ...done, usage },
     ],
-    { tests: [list, list, list, list, { ...done, usage }] },
+    { tests: [{ ...list, hang: true }, list, list, list, { ...done, usage }] },
     { settings: { 'limits.tokens': 3000 } },
   );
+  // A running request of the parent would count too.
   await family.go();
+  await family.agents['tests']?.request(0);
+  family.agents['tests']?.release();
   await family.ended('tests');
   const { input, output } = family.headless.earshot.get(family.id)?.log.state.usage.total ?? { input: 0, output: 0 };
   expect(family.agents['tests']?.requests).toHaveLength(3);

@@ -1,7 +1,7 @@
 // Compaction: a summary that reads the endpoint's cache, results that are dropped first, and /compact with a focus.
 import { expect, test } from 'vitest';
 import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
-import { prefixBreak } from '../../../src/core/prompt/prefixCheck.ts';
+import { prefixBreak } from '../../../src/core/prompt/promptState.ts';
 import { createScriptedModel } from '../../support/models/scriptedModel.ts';
 import { beginPrefixWalk, call, type PrefixWalk } from '../../support/walk/prefixWalks.ts';
 

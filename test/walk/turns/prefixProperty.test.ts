@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
-import { prefixBreak } from '../../../src/core/prompt/prefixCheck.ts';
-import { printBody } from '../../../src/models/chat/chatRequest.ts';
+import { prefixBreak } from '../../../src/core/prompt/promptState.ts';
+import { printBody } from '../../../src/models/chat/chatModel.ts';
 import { shippedProfile } from '../../../src/models/profile.ts';
 import { PrefixPrinter } from '../../../src/models/wire/prefixPrinter.ts';
 import { createScriptedModel } from '../../support/models/scriptedModel.ts';
@@ -41,6 +41,11 @@ const ENDPOINTS = [
   ['https://api.deepseek.com/v1', 'deepseek-v4-pro'],
   ['https://api.mistral.ai/v1', 'mistral-large'],
   ['https://openrouter.ai/api/v1', 'anthropic/claude-opus-5'],
+  ['https://api.moonshot.ai/v1', 'kimi-k3'],
+  ['https://generativelanguage.googleapis.com/v1beta/openai', 'gemini-3-pro'],
+  ['https://api.z.ai/api/paas/v4', 'glm-5.3'],
+  ['https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'qwen3-coder'],
+  ['https://api.fireworks.ai/inference/v1', 'kimi-k3'],
 ] as const;
 
 interface Sent {

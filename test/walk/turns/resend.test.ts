@@ -1,30 +1,29 @@
 // Edit and resend, and retry of an earlier message: the new text is sent in a fork that ends before that message; the
 // original stays.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Emitter } from '../../../src/base/emitter.ts';
 import { planRestore, restore } from '../../../src/core/checkpoints/restore.ts';
-import { Library } from '../../../src/core/library.ts';
-import { ForkOrigins, resend, rewind } from '../../../src/vscode/chat/resending.ts';
+import { Frontends } from '../../../src/core/frontend/frontends.ts';
+import { realClock } from '../../../src/node/realClock.ts';
+import { ForkOrigins } from '../../../src/vscode/chat/forkOrigins.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { silentLogger } from '../../support/log/memoryStorage.ts';
 import { eventsOf } from '../../support/walk/deliveryWalks.ts';
 import { reviewing, value } from '../../support/walk/reviewing.ts';
+import { openClients, openPage } from '../../support/walk/walkedPage.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
-function depsOf({ headless }: Walked) {
-  const { earshot, ports } = headless;
-  const opened: string[] = [];
-  const open = async (id: string) => {
-    const result = await earshot.open(id);
-    if (!result.ok) throw new Error(result.failure.message);
-    opened.push(id);
-  };
-  const deps = {
-    ...{ earshot, open, library: new Library(ports, earshot) },
-    t: (text: string) => text,
-  };
-  return { deps, opened };
+/** Resolves to the fork that sends the message again, or to the failure's code. */
+async function resend({ headless }: Walked, conversation: string, request: string, content?: string): Promise<string> {
+  const client = openClients(headless).as({ by: 'user' });
+  atTestEnd(async () => client.dispose());
+  const resent = await client.call('resend', { conversation, instead_of: request, content });
+  return resent.ok ? resent.value.conversation : resent.failure.code;
 }
+
+const pageOf = ({ headless }: Walked) => openPage(headless, new Frontends({ clock: realClock, logger: silentLogger }));
 
 /** What a fork shows of its original; `next` resolves with what is shown next. */
 function followOrigins({ headless }: Walked, fork: string) {
@@ -59,17 +58,35 @@ test('a changed message is sent in a fork that ends before it; a changed first m
   await walk.go('Add oolong.');
   const [first, second] = await eventsOf(walk, 'chat_request');
   const before = await walk.headless.events(walk.id);
-  const { deps, opened } = depsOf(walk);
+  const { earshot } = walk.headless;
 
-  expect(await resend(deps, walk.id, second?.event_id ?? '', 'Add assam.')).toMatchObject({ ok: true });
-  await deps.earshot.settled(opened[0] ?? '');
+  await earshot.settled(await resend(walk, walk.id, second?.event_id ?? '', 'Add assam.'));
   expect(saidIn(walk, 2)).toEqual(['Read the menu.', 'Add assam.']);
 
-  expect(await resend(deps, walk.id, first?.event_id ?? '', undefined)).toMatchObject({ ok: true });
-  await deps.earshot.settled(opened[1] ?? '');
+  await earshot.settled(await resend(walk, walk.id, first?.event_id ?? ''));
   expect(saidIn(walk, 3)).toEqual(['Read the menu.']);
   expect(await walk.headless.events(walk.id)).toBe(before);
-  expect(await resend(deps, walk.id, 'none', 'x')).toMatchObject({ ok: false, failure: { code: 'not_found' } });
+  expect(await resend(walk, walk.id, 'none', 'x')).toBe('not_found');
+});
+
+test('a message that named a skill is sent again as it was typed, with the skill’s present text', async () => {
+  const walk = await beginWalk(['One.', 'Two.'].map((text) => ({ text: [text] })));
+  const file = join(walk.headless.folder, '.claude/skills/brew/SKILL.md');
+  const write = (body: string) => writeFile(file, `---\nname: brew\ndescription: Brews.\n---\n\n${body}\n`);
+  await mkdir(dirname(file), { recursive: true });
+  await write('Boil the water.');
+  await walk.go('/brew oolong');
+  const [first] = await eventsOf(walk, 'chat_request');
+  expect(first).toMatchObject({ typed: '/brew oolong', content: expect.stringContaining('Boil the water.') as string });
+  await write('Warm the pot.');
+  const { earshot } = walk.headless;
+  const fork = await resend(walk, walk.id, first?.event_id ?? '');
+  await earshot.settled(fork);
+  const [request] = earshot.get(fork)?.log.state.transcript.items ?? [];
+  expect(request).toMatchObject({ type: 'request', text: '/brew oolong' });
+  const sent = String(saidIn(walk, 1)[0]);
+  expect(sent).toContain('Warm the pot.');
+  expect(sent).not.toContain('Boil the water.');
 });
 
 test('a conversation restored to before a message continues in a fork with that message in the composer', async () => {
@@ -81,20 +98,18 @@ test('a conversation restored to before a message continues in a fork with that 
   await walk.headless.earshot.settled(walk.id);
   const [, second] = await eventsOf(walk, 'chat_request');
   const before = await walk.headless.events(walk.id);
-  const { deps, opened } = depsOf(walk);
-  const restored: unknown[] = [];
-  const composing = { restoreMessages: async (texts: readonly unknown[]) => void restored.push(...texts) };
+  const { page, state: shownState, until } = pageOf(walk);
 
-  expect(await rewind({ ...deps, composing }, walk.id, second?.event_id ?? '')).toMatchObject({ ok: true });
-  expect(restored).toMatchObject([{ content: 'Add oolong.', attachments: [{ type: 'image', name: 'shot.png' }] }]);
-  const [fork = ''] = opened;
-  const state = deps.earshot.get(fork)?.log.state;
+  expect(await page.rewind(walk.id, second?.event_id ?? '')).toMatchObject({ ok: true });
+  expect(shownState().returned.map(({ text }) => text)).toEqual(['Add oolong.']);
+  await until(({ attachments }) => attachments?.[0]?.name === 'shot.png');
+  const state = walk.headless.earshot.get(page.shown ?? '')?.log.state;
   expect(state?.summary).toMatchObject({ forkedFrom: walk.id, resentRequest: second?.event_id });
   expect(state?.transcript.items.map(({ type }) => type)).toEqual(['request', 'answer']);
   // Nothing was sent, and nothing of the original is lost.
   expect(walk.server.requests).toHaveLength(2);
   expect(await walk.headless.events(walk.id)).toBe(before);
-  expect(await rewind({ ...deps, composing }, walk.id, 'none')).toMatchObject({ failure: { code: 'not_found' } });
+  expect(await page.rewind(walk.id, 'none')).toMatchObject({ failure: { code: 'not_found' } });
 });
 
 test('a turn that is still running ends before its message is sent again', async () => {
@@ -103,9 +118,7 @@ test('a turn that is still running ends before its message is sent again', async
   expect(await walk.headless.earshot.send(walk.id, 'Boil water.')).toMatchObject({ ok: true });
   await begun;
   const [request] = await eventsOf(walk, 'chat_request');
-  const { deps, opened } = depsOf(walk);
-  expect(await resend(deps, walk.id, request?.event_id ?? '', undefined)).toMatchObject({ ok: true });
-  await deps.earshot.settled(opened[0] ?? '');
+  await walk.headless.earshot.settled(await resend(walk, walk.id, request?.event_id ?? ''));
   expect((await eventsOf(walk, 'turn_ended')).map(({ outcome }) => outcome)).toEqual(['stopped']);
   expect(saidIn(walk, 1)).toEqual(['Boil water.']);
 });
@@ -125,9 +138,7 @@ test('a fork names its original with the files to review and the commands that r
   frontend.answer = async () => ({ action: 'approve', by: 'user' });
   await walk.go('Start the server.');
   const [request] = await eventsOf(walk, 'chat_request');
-  const { deps, opened } = depsOf(walk);
-  expect(await resend(deps, walk.id, request?.event_id ?? '', 'Start it.')).toMatchObject({ ok: true });
-  const fork = opened[0] ?? '';
+  const fork = await resend(walk, walk.id, request?.event_id ?? '', 'Start it.');
   await earshot.settled(fork);
 
   const { follow, refreshed, next } = followOrigins(walk, fork);
@@ -168,10 +179,9 @@ test('once the files of the original are restored, a fork does not offer to rest
   frontend.answer = async () => ({ action: 'approve', by: 'user' });
   await walk.go('Make a file.');
   const [request] = await eventsOf(walk, 'chat_request');
-  const { deps, opened } = depsOf(walk);
-  const composing = { restoreMessages: async () => undefined };
-  expect(await rewind({ ...deps, composing }, walk.id, request?.event_id ?? '')).toMatchObject({ ok: true });
-  const fork = opened[0] ?? '';
+  const { page } = pageOf(walk);
+  expect(await page.rewind(walk.id, request?.event_id ?? '')).toMatchObject({ ok: true });
+  const fork = page.shown ?? '';
   const { follow, refreshed, next } = followOrigins(walk, fork);
   const origins = follow();
   const original = { id: walk.id, title: 'A title' };

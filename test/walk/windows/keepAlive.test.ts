@@ -60,12 +60,13 @@ test('a hidden conversation closes only once the end of its last command is queu
 test('a conversation shown again stays open; one without commands closes at once', async () => {
   const id = await begin('read line');
   await keepAlive.leave(id);
-  keepAlive.rejoin(id);
+  const shown = keepAlive.hold(id, false);
   const [job] = window.handles.list(id);
   await job?.write('\n');
   await job?.until((one) => one.hasEnded);
   clock.advance(60_000);
   expect(window.earshot.get(id)).toBeDefined();
+  shown.dispose();
   await keepAlive.leave(id);
   expect(window.earshot.get(id)).toBeUndefined();
 });

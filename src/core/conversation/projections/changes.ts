@@ -1,5 +1,6 @@
 // Projects the files that the agent changed in each turn, the changes left to review, those undone, and those made by
 // others meanwhile.
+import { defined } from '../../../base/json/defined.ts';
 import { wholeCharacters } from '../../../base/text.ts';
 import { type EntryKind, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
@@ -140,7 +141,7 @@ export class Changes {
   #view(turn: Turn): ChangedTurn {
     const { seq, request, title, checkpoint } = turn;
     const steps = turn.steps.filter((step) => !this.#undone.has(step));
-    return { seq, request, title, ...(checkpoint !== undefined && { checkpoint }), steps };
+    return { seq, request, title, ...defined({ checkpoint }), steps };
   }
 
   #requested(event: EventOf<'chat_request'>): void {
@@ -185,7 +186,7 @@ export class Changes {
   }
 
   #reviewed(event: Reviewed): void {
-    if (event.action === 'bring_back') return this.#revert(event);
+    if (event.action === 'revert' || event.action === 'bring_back') return this.#revert(event);
     const undone: Step[] = [];
     const open: (readonly [ChangeList, string, readonly Step[]])[] = [];
     const turn = this.#byRequest.get(event.of ?? '');
@@ -250,13 +251,7 @@ export function stepOf(seq: number, change: Change): Step {
   return {
     seq,
     path,
-    ...(before !== undefined && { before }),
-    ...(after !== undefined && { after }),
-    ...(beforeKind !== undefined && { beforeKind }),
-    ...(afterKind !== undefined && { afterKind }),
-    ...(beforeMode !== undefined && { beforeMode }),
-    ...(afterMode !== undefined && { afterMode }),
-    ...(overwrote !== undefined && { overwrote }),
+    ...defined({ before, after, beforeKind, afterKind, beforeMode, afterMode, overwrote }),
   };
 }
 

@@ -1,7 +1,8 @@
 // Projects which states of each handle were reported, by results or queued notifications, so that each is reported
 // once.
+import { defined } from '../../../base/json/defined.ts';
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
-import { type NotificationDraft } from '../../../protocol/notification.ts';
+import { type Notification, type NotificationDraft } from '../../../protocol/notification.ts';
 import { handleInScope } from '../../../protocol/scopes.ts';
 
 export interface KnownHandle {
@@ -71,12 +72,16 @@ export class HandleStates {
           this.#set(known, {
             through: Math.max(known.through, through ?? 0),
             ended: known.ended || state === 'stopped',
-            ...(prompt !== undefined && { prompt }),
+            ...defined({ prompt }),
           });
         }
         return;
       case 'notification_queued': {
         const { notification } = event;
+        for (const name of reportedByWake(notification)) {
+          const ended = this.#known.get(name);
+          if (ended !== undefined) this.#set(ended, { ended: true });
+        }
         const known = this.#of(notification);
         if (known === undefined || !isOfRun(notification, known)) return;
         const prompt = notification.data?.['prompt'];
@@ -97,6 +102,12 @@ export class HandleStates {
   #set(known: KnownHandle, change: Partial<KnownHandle>): void {
     this.#known.set(known.name, { ...known, ...change });
   }
+}
+
+/** The ended handles whose end a condition reports as its evidence. */
+function reportedByWake({ kind, grant, data }: Notification): readonly string[] {
+  const handles = kind.source === 'wake' && grant !== undefined ? data?.['handles'] : undefined;
+  return Array.isArray(handles) ? handles.filter((one) => typeof one === 'string') : [];
 }
 
 function isOfRun({ data }: Pick<NotificationDraft, 'data'>, { started }: KnownHandle): boolean {

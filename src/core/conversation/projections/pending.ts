@@ -1,4 +1,5 @@
 // Projects the pending notifications and queued messages: queued after the last carrier's `through` and not withdrawn.
+import { defined } from '../../../base/json/defined.ts';
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type Kind, type Notification, READ_NOTIFICATIONS } from '../../../protocol/notification.ts';
 import { type QueuedMessage } from '../../ports/ports.ts';
@@ -96,7 +97,7 @@ export class Pending {
         const { event_id: id, content, typed, timestamp: at, attachments } = event;
         this.#queuedMessages.set(id, {
           seq: event.seq,
-          message: { id, content, ...(typed !== undefined && { typed }), at, ...(attachments && { attachments }) },
+          message: { id, content, ...defined({ typed }), at, ...defined({ attachments }) },
         });
         return;
       }

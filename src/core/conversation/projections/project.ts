@@ -2,7 +2,12 @@
 import { type LogEvent } from '../../../protocol/event.ts';
 import { type TranscriptItem } from '../../../protocol/transcript.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
+import { EventStates } from '../events/eventStates.ts';
+import { LineWatches } from '../lines/lineWatches.ts';
 import { Offers } from '../offers.ts';
+import { PushedCommits } from '../forge/pushedCommits.ts';
+import { OutsideTexts } from '../outside/outsideTexts.ts';
+import { ScriptLines } from '../lines/scriptLines.ts';
 import { Changes } from './changes.ts';
 import { Choice } from '../choices.ts';
 import { HandleStates } from './handleStates.ts';
@@ -21,6 +26,7 @@ import { Todo } from './todo.ts';
 import { Transcript } from './transcript.ts';
 import { TurnState } from './turnState.ts';
 import { UsageTotal } from './usage.ts';
+import { WakeStates } from '../wakes.ts';
 import { Watches } from './watches.ts';
 
 export class Projections {
@@ -36,6 +42,10 @@ export class Projections {
   readonly repeats: Repeats;
   readonly lookalikes = new Lookalikes();
   readonly watches: Watches;
+  readonly lines = new LineWatches();
+  readonly scripts = new ScriptLines();
+  readonly commits = new PushedCommits();
+  readonly events = new EventStates();
   readonly sampled = new Sampled();
   readonly changes = new Changes();
   readonly todo: Todo;
@@ -44,6 +54,8 @@ export class Projections {
   readonly prefix = new PrefixParts();
   readonly offers = new Offers();
   readonly choice = new Choice();
+  readonly wakes = new WakeStates();
+  readonly outside: OutsideTexts;
   readonly #newest = (id: string) => this.pending.newest(id);
   readonly #queuedMessage = (id: string) => this.pending.queuedMessage(id);
   readonly #seenHash = (path: string) => this.seen.get(path)?.hash;
@@ -53,6 +65,7 @@ export class Projections {
     this.repeats = new Repeats(tools);
     this.watches = new Watches(tools);
     this.todo = new Todo(tools);
+    this.outside = new OutsideTexts(tools);
   }
 
   /** Projections that look up pending notifications of a carrier, or the seen state before it, must be folded first. */
@@ -61,8 +74,13 @@ export class Projections {
     this.outstanding.fold(event, this.#newest, this.#seenHash);
     this.reportedFailures.fold(event, this.#newest);
     this.repeats.fold(event, this.#newest);
+    this.outside.fold(event, this.#newest);
     this.lookalikes.fold(event);
     this.watches.fold(event);
+    this.lines.fold(event);
+    this.scripts.fold(event);
+    this.commits.fold(event);
+    this.events.fold(event);
     this.sampled.fold(event);
     this.todo.fold(event);
     this.handles.fold(event);
@@ -70,6 +88,7 @@ export class Projections {
     this.prefix.fold(event);
     this.offers.fold(event);
     this.choice.fold(event);
+    this.wakes.fold(event);
     this.messages.fold(event, this.#queuedMessage);
     this.pending.fold(event);
     this.turn.fold(event);

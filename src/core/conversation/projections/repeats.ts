@@ -1,5 +1,6 @@
 // Detects notifications that would repeat the last shown state of the same kind and subject.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
+import { type ShippedKind } from '../../../protocol/kinds.ts';
 import { type Notification, type NotificationDraft, printKind } from '../../../protocol/notification.ts';
 import { scopeOf } from '../../../protocol/scopes.ts';
 import { type KnownTools } from '../../ports/toolTraits.ts';
@@ -9,10 +10,15 @@ import { CARRIED_AS } from './history.ts';
 type Draft = Pick<NotificationDraft, 'kind' | 'subject' | 'data'>;
 type Carrier = EventOf<'chat_request' | 'tool_call_response'>;
 
+/** What the model does cannot change it. */
+const ABOUT_THE_USER = 'editor.focus' satisfies ShippedKind;
+
 /** The last shown state of each kind and subject, until a call or a compaction makes it uncertain. */
 export class Repeats {
-  /** The last shown state, by kind and subject. */
-  readonly #lastShown = new Map<string, string>();
+  /** The last shown state, by kind and subject; undefined: what was shown has no state, such as a failure. */
+  readonly #lastShown = new Map<string, string | undefined>();
+  /** Nothing that the model did, and no compaction, has made states uncertain. */
+  #isUntouched = true;
   /** Ids queued since the last call that changed something: only these describe the state after it. */
   readonly #fresh = new Set<string>();
   /** Running calls of tools that invalidate reported states, whether or not they change files. */
@@ -25,7 +31,10 @@ export class Repeats {
 
   isRepeat(draft: Draft): boolean {
     const state = reportedState(draft);
-    return state !== undefined && this.#lastShown.get(kindSubjectKey(draft)) === state;
+    if (state === undefined) return false;
+    const key = kindSubjectKey(draft);
+    if (this.#lastShown.has(key)) return this.#lastShown.get(key) === state;
+    return this.#isUntouched && draft.data?.['usually'] === state;
   }
 
   /** Must run before `Pending.fold`, so that `pending` still finds the notifications of a carrier. */
@@ -41,7 +50,7 @@ export class Repeats {
         if (this.#tools?.traits(event.name)?.invalidatesReports === true) this.#actingCalls.add(event.id);
         return;
       case 'tool_call_response':
-        if (this.#actingCalls.delete(event.id) || (event.changes?.length ?? 0) > 0) this.#forget();
+        if (this.#actingCalls.delete(event.id) || (event.changes?.length ?? 0) > 0) this.#forget(ABOUT_THE_USER);
         this.#readAgain(event.resources);
         return this.#carried(event, pending);
       case 'user_text_queued':
@@ -57,8 +66,11 @@ export class Repeats {
     }
   }
 
-  #forget(): void {
-    this.#lastShown.clear();
+  #forget(kept?: string): void {
+    this.#isUntouched = false;
+    for (const key of this.#lastShown.keys()) {
+      if (kept === undefined || !key.startsWith(JSON.stringify([kept]).slice(0, -1))) this.#lastShown.delete(key);
+    }
     this.#fresh.clear();
   }
 
@@ -78,12 +90,11 @@ export class Repeats {
     // Several subjects merged into one notification are listed without their states.
     const listed = new Set(merged.flatMap((one) => (keys.has(kindSubjectKey(one)) ? [] : [printKind(one.kind)])));
     for (const notification of [...merged, ...find(notifications.counted)])
-      this.#lastShown.delete(kindSubjectKey(notification));
+      this.#lastShown.set(kindSubjectKey(notification), undefined);
     for (const notification of shown) {
       const state = listed.has(printKind(notification.kind)) ? undefined : reportedState(notification);
-      if (state === undefined || !this.#fresh.has(notification.id))
-        this.#lastShown.delete(kindSubjectKey(notification));
-      else this.#lastShown.set(kindSubjectKey(notification), state);
+      const isCurrent = state !== undefined && this.#fresh.has(notification.id);
+      this.#lastShown.set(kindSubjectKey(notification), isCurrent ? state : undefined);
     }
     for (const id of CARRIED_AS.flatMap((as) => notifications[as])) this.#fresh.delete(id);
   }

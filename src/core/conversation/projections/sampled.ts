@@ -1,4 +1,5 @@
 // Projects the last reported values of state that is sampled at delivery points: configuration and budget.
+import { defined } from '../../../base/json/defined.ts';
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type RequestConfig, type SampledState } from '../../ports/producers.ts';
 
@@ -30,9 +31,7 @@ export class Sampled implements SampledState {
         const { model, mode, tools, servers = [], instructions, skills = [], folders, date, parent } = event;
         this.#used = {
           ...{ model, mode, tools, servers, instructions, skills },
-          ...(folders && { folders }),
-          ...(date !== undefined && { date }),
-          ...(parent && { parent }),
+          ...defined({ folders, date, parent }),
         };
         return;
       }

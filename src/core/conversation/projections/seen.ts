@@ -1,14 +1,29 @@
 // Projects which bytes of each file the model was shown last, and which later state a notification announced.
 import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Notification } from '../../../protocol/notification.ts';
-import { fileStatesOf } from '../../files/fileState.ts';
+import { fileStatesOf, GONE } from '../../files/fileState.ts';
 import { joinParts } from '../../files/seenPart.ts';
 import { type SeenState } from '../../ports/fileViews.ts';
 
 interface File extends SeenState {
   readonly seq: number;
+  /** When these bytes were shown. */
+  readonly at: string;
+  /** A notification showed them, as the difference from the bytes before. */
+  readonly notified?: true;
+  /** The file was renamed, as a notification said. */
+  readonly movedTo?: string;
   /** The states announced by carried notifications; they apply again when a pending notification is withdrawn. */
   readonly carried?: { readonly announced?: string; readonly unsaved?: string };
+}
+
+/** What the conversation knows of one file, for the list of freshness. */
+export interface KnownFile extends SeenState, Pick<File, 'at' | 'notified' | 'movedTo'> {
+  readonly path: string;
+  /** The states that delivered notifications announced. */
+  readonly delivered?: File['carried'];
+  /** The states that pending notifications announce. */
+  readonly pending: ReadonlySet<string>;
 }
 
 type Announced = { readonly path: string; readonly hash: string; readonly as: 'announced' | 'unsaved' };
@@ -17,12 +32,31 @@ export class Seen {
   readonly #files = new Map<string, File>();
   /** The states announced by each pending notification, by its id; removed when it is withdrawn. */
   readonly #announcements = new Map<string, readonly Announced[]>();
+  #revision = 0;
 
   get(path: string): SeenState | undefined {
     const file = this.#files.get(path);
     if (file === undefined) return undefined;
-    const { seq: _, carried: _carried, ...state } = file;
+    const { seq: _, at: _at, notified: _notified, movedTo: _movedTo, carried: _carried, ...state } = file;
     return state;
+  }
+
+  /** Oldest first. Made on demand. */
+  get known(): readonly KnownFile[] {
+    const pending = new Map<string, Set<string>>();
+    for (const { path, hash } of [...this.#announcements.values()].flat())
+      pending.set(path, (pending.get(path) ?? new Set()).add(hash));
+    return [...this.#files].map(([path, { seq: _, carried, ...file }]) => ({
+      path,
+      ...file,
+      ...(carried && { delivered: carried }),
+      pending: pending.get(path) ?? new Set(),
+    }));
+  }
+
+  /** Grows whenever `known` may have changed. */
+  get revision(): number {
+    return this.#revision;
   }
 
   paths(): Iterable<string> {
@@ -51,8 +85,7 @@ export class Seen {
         return false;
       case 'chat_request':
       case 'tool_call_response':
-        this.#carried(event);
-        return this.#moved(event);
+        return this.#moved(event, this.#carried(event));
       case 'files_seen':
         return this.#moved(event);
       default:
@@ -60,27 +93,41 @@ export class Seen {
     }
   }
 
-  #moved({ seen, seq }: EventOf<'chat_request' | 'tool_call_response' | 'compaction' | 'files_seen'>): boolean {
+  /** `notified`: the states that the notifications of this event announce. */
+  #moved(
+    { seen, seq, timestamp: at }: EventOf<'chat_request' | 'tool_call_response' | 'compaction' | 'files_seen'>,
+    notified: readonly Announced[] = [],
+  ): boolean {
     if (seen === undefined || seen.length === 0) return false;
+    this.#revision += 1;
     for (const { path, hash, part } of seen) {
-      const whole = viewAfter(this.#files.get(path), { hash, ...(part && { part }) });
-      this.#files.set(path, { ...whole, seq });
+      const before = this.#files.get(path);
+      const whole = viewAfter(before, { hash, ...(part && { part }) });
+      const isNotified = notified.some((one) => one.path === path && one.hash === hash);
+      const shownAt = whole === before ? before.at : at;
+      this.#files.set(path, { ...whole, seq, at: shownAt, ...(isNotified && { notified: true }) });
     }
     return true;
   }
 
   #announce(notification: Notification): void {
     const as = notification.kind.name === 'unsaved' ? 'unsaved' : 'announced';
-    const announced = fileStatesOf(notification).flatMap(({ path, hash }): Announced[] => {
+    const states = fileStatesOf(notification);
+    const announced = states.flatMap(({ path, hash }, index): Announced[] => {
       const file = this.#files.get(path);
       if (file === undefined) return [];
-      this.#files.set(path, { ...file, [as]: hash });
+      // The new name of a renamed file follows its old one.
+      const to = notification.kind.name === 'renamed' && hash === GONE ? states[index + 1]?.path : undefined;
+      this.#files.set(path, { ...file, [as]: hash, ...(to !== undefined && { movedTo: to }) });
       return [{ path, hash, as }];
     });
-    if (announced.length > 0) this.#announcements.set(notification.id, announced);
+    if (announced.length === 0) return;
+    this.#revision += 1;
+    this.#announcements.set(notification.id, announced);
   }
 
   #withdraw(id: string): void {
+    this.#revision += 1;
     for (const { path, as, hash } of this.#announcements.get(id) ?? []) {
       const file = this.#files.get(path);
       // A newer notification has announced another state.
@@ -92,21 +139,27 @@ export class Seen {
     this.#announcements.delete(id);
   }
 
-  /** Carried notifications can no longer be withdrawn; filtered ones were not delivered. */
-  #carried({ notifications }: EventOf<'chat_request' | 'tool_call_response'>): void {
-    if (notifications === undefined || this.#announcements.size === 0) return;
+  /** Carried notifications can no longer be withdrawn; filtered ones were not delivered. Returns what is delivered. */
+  #carried({ notifications }: EventOf<'chat_request' | 'tool_call_response'>): readonly Announced[] {
+    if (notifications === undefined || this.#announcements.size === 0) return [];
+    this.#revision += 1;
     const { shown, merged, counted, filtered } = notifications;
+    const delivered: Announced[] = [];
     for (const id of [...shown, ...merged, ...counted]) {
-      for (const { path, hash, as } of this.#announcements.get(id) ?? []) {
+      for (const announced of this.#announcements.get(id) ?? []) {
+        const { path, hash, as } = announced;
         const file = this.#files.get(path);
         if (file !== undefined) this.#files.set(path, { ...file, carried: { ...file.carried, [as]: hash } });
+        delivered.push(announced);
       }
       this.#announcements.delete(id);
     }
     for (const id of filtered) this.#announcements.delete(id);
+    return delivered;
   }
 
   #compacted(through: number): void {
+    this.#revision += 1;
     for (const [path, file] of this.#files) {
       if (file.seq <= through) this.#files.set(path, { ...file, compacted: true });
     }

@@ -1,5 +1,5 @@
 // Projects the log to the items of the chat, each event once.
-import { wholeCharacters } from '../../../base/text.ts';
+import { defined } from '../../../base/json/defined.ts';
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type Level, worseLevel } from '../../../protocol/notification.ts';
 import { type CarriedView, type ToolState, type TranscriptItem } from '../../../protocol/transcript.ts';
@@ -84,7 +84,7 @@ export class Transcript {
     const { event_id: id, source, forced } = event;
     const byAgent = this.#isSubagent && this.#items.size === 0;
     const attached = shownAttachments(event.attachments);
-    const how = { ...(forced && { forced }), ...(byAgent && { byAgent: true as const }) };
+    const how = { ...defined({ forced }), ...(byAgent && { byAgent: true as const }) };
     const item = { type: 'request', id, source, ...shownText(event), ...how, ...attached } as const;
     return this.#set(this.#withCarried(item, event.notifications, pending));
   }
@@ -116,7 +116,7 @@ export class Transcript {
     const tool = event.tool_call_id === undefined ? undefined : this.#tool(event.tool_call_id);
     if (tool === undefined) return [];
     const { id, question: text, options, several = false, fields } = event;
-    const offered = { ...(options !== undefined && { options }), ...(fields !== undefined && { fields }) };
+    const offered = defined({ options, fields });
     return [this.#set({ ...tool, question: { id, text, several, ...offered } })];
   }
 
@@ -140,9 +140,7 @@ export class Transcript {
       state: endState(tool.state, event, this.#approved.delete(event.id)),
       output: event.content,
       ...(started !== undefined && { milliseconds: Math.max(0, Date.parse(event.timestamp) - started) }),
-      ...(failure !== undefined && { failure }),
-      ...(changes !== undefined && { changes }),
-      ...(media !== undefined && { media }),
+      ...defined({ failure, changes, media }),
     };
     return [this.#set(this.#withCarried(done, event.notifications, pending)), ...this.#meanwhile(event, pending)];
   }
@@ -189,7 +187,7 @@ export class Transcript {
     if (reason === 'turn') return [];
     const text = `${failure.message} Changes made by this command cannot be undone.`;
     const { nextStep } = failure;
-    return [this.#set({ type: 'notice', id, level: 'warning', text, ...(nextStep !== undefined && { nextStep }) })];
+    return [this.#set({ type: 'notice', id, level: 'warning', text, ...defined({ nextStep }) })];
   }
 
   /** Files and folders that are not in a checkpoint are named once. */
@@ -207,6 +205,7 @@ export class Transcript {
     switch (event.action) {
       case 'keep':
         return [];
+      case 'revert':
       case 'bring_back': {
         const before = this.#items.get(event.of ?? '');
         if (before?.type !== 'notice') return [];
@@ -216,7 +215,7 @@ export class Transcript {
       case 'undo':
       case 'restore': {
         const text = event.action === 'undo' ? `You undid changes in ${names}.` : `You restored ${names}.`;
-        const message = { type: 'bring_back', decision: event.event_id } as const;
+        const message = { type: 'revert', decision: event.event_id } as const;
         const action = { label: 'Revert', message };
         return [this.#set({ type: 'notice', id: event.event_id, level: 'info', text, action })];
       }
@@ -249,8 +248,7 @@ export class Transcript {
         ...notice,
         level: 'error',
         text: message,
-        ...(failure !== undefined && { failure }),
-        ...(nextStep !== undefined && { nextStep }),
+        ...defined({ failure, nextStep }),
         action,
       }),
     ];
@@ -266,7 +264,7 @@ function listPaths(names: readonly string[]): string {
 
 /** Set if a front end other than the chat answered. */
 function answeredBy({ by, program }: Pick<EventOf<'approval'>, 'by' | 'program'>) {
-  return by === 'user' || by === 'policy' ? {} : { answeredBy: by, ...(program && { answeredProgram: program }) };
+  return by === 'user' || by === 'policy' ? {} : { answeredBy: by, ...defined({ answeredProgram: program }) };
 }
 
 /** The log does not say whether a call waits for an approval; only the front end that was asked can tell. */
@@ -304,7 +302,6 @@ function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
     total: carried.shown.length + carried.merged.length + carried.counted.length,
     worst,
     labels: shown.map(labelNotification),
-    reason: shortReason(shown.find(({ level }) => level === worst)?.message ?? ''),
     tokens: estimateTokens(text),
     receipt: 'carried',
     texts: carried.user_text.length,
@@ -314,12 +311,4 @@ function viewCarried(carried: Carried, pending: PendingLookup): CarriedView {
 /** Exactly the texts that the model got, in their order. */
 function printCarried({ text, user = [] }: Carried): string {
   return [text, ...user].filter((part) => part !== '').join('\n\n');
-}
-
-const LONGEST_REASON = 200;
-
-function shortReason(message: string): string {
-  // Ids of messages are for the model.
-  const line = (message.split('\n', 1)[0] ?? '').replace(/ \(msg_\w+\)/g, '').replace(/:$/, '');
-  return line.length > LONGEST_REASON ? `${wholeCharacters(line, LONGEST_REASON)}…` : line;
 }

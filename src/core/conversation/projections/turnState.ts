@@ -17,7 +17,7 @@ export interface Inquiry {
 /**
  * Only calls of the last answer of the open turn can be unanswered. If a damaged log or an earlier version left another
  * call without a response, that call is dropped at the first event that its response must precede, and never runs again
- * (invariant 7).
+ * (invariant 5 of `src/README.md`).
  */
 export class TurnState {
   readonly #unanswered = new Map<string, UnansweredCall>();

@@ -1,8 +1,8 @@
 // The interface of the formats, and the texts that they share.
 import { wholeCharacters } from '../../../base/text.ts';
 import { type Carried } from '../../../protocol/event.ts';
-import { KINDS, type KindDescription } from '../../../protocol/kinds.ts';
-import { printKind, READ_NOTIFICATIONS } from '../../../protocol/notification.ts';
+import { describedKind } from '../../../protocol/kinds.ts';
+import { READ_NOTIFICATIONS } from '../../../protocol/notification.ts';
 import { type Entry, type Outline } from '../outline.ts';
 
 export type FormatName = Carried['format'];
@@ -39,7 +39,11 @@ export function timeIfOld(at: string, now: number): string | undefined {
   return age < DAY_MILLISECONDS ? at.slice(11, 19) : at.slice(0, 19);
 }
 
-const KIND_TABLE: Readonly<Record<string, KindDescription>> = KINDS;
+/** When the first of several was observed; undefined if that was at most a minute before the newest, or is not old. */
+export function firstIfEarlier({ first, at }: Entry, now: number): string | undefined {
+  return timeIfOld(first, Math.min(now, Date.parse(at)));
+}
+
 /** How Earshot's own messages name an observer that is unusual for their kind (`../wording/author.ts`). */
 const NAMED_IN_MESSAGE: Readonly<Record<string, RegExp>> = {
   editor: /\bin the editor\b/,
@@ -48,8 +52,7 @@ const NAMED_IN_MESSAGE: Readonly<Record<string, RegExp>> = {
 
 /** The observer, unless the kind or the first line of the message implies it. */
 export function unsaidOrigin(entry: Entry): string | undefined {
-  const kind = printKind(entry);
-  const usual = Object.hasOwn(KIND_TABLE, kind) ? KIND_TABLE[kind]?.origin : undefined;
+  const usual = describedKind(entry)?.origin;
   if (entry.origin === usual) return undefined;
   const named = Object.hasOwn(NAMED_IN_MESSAGE, entry.origin) ? NAMED_IN_MESSAGE[entry.origin] : undefined;
   const [first = ''] = entry.message.split('\n', 1);

@@ -4,7 +4,7 @@ import { wholeCharacters } from '../../../base/text.ts';
 import { printKind } from '../../../protocol/notification.ts';
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
-import { type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
+import { firstIfEarlier, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 /** Messages are cut to this length in the plan; `read_notifications` has the rest. */
 export const LONGEST_QUOTATION = 2000;
@@ -25,7 +25,7 @@ export const formatDeveloper: Format = ({ plan, key, now }) => {
 function printEntry(entry: Entry, now: number): string {
   const { level, count, message } = entry;
   const origin = unsaidOrigin(entry);
-  const first = timeIfOld(entry.first, now);
+  const first = firstIfEarlier(entry, now);
   const details = [
     ...(level === 'info' ? [] : [level]),
     ...(origin === undefined ? [] : [`from ${printName(origin)}`]),

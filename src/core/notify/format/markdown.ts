@@ -2,7 +2,7 @@
 import { LEVELS } from '../../../protocol/notification.ts';
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
-import { type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
+import { firstIfEarlier, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 const TITLES = { critical: 'Critical', error: 'Error', warning: 'Warning', info: 'Info' } as const;
 
@@ -29,7 +29,7 @@ export const formatMarkdown: Format = ({ plan, key, now }) => {
 
 function printEntry(entry: Entry, now: number): string {
   const origin = unsaidOrigin(entry);
-  const first = timeIfOld(entry.first, now);
+  const first = firstIfEarlier(entry, now);
   const times = entry.count > 1 ? `${entry.count} times${first === undefined ? '' : ` since ${first}`}` : undefined;
   const head = details(origin === undefined ? undefined : onOneMarkdownLine(origin), timeIfOld(entry.at, now), times);
   return `- \`${onOneMarkdownLine(entry.source)}.${onOneMarkdownLine(entry.name)}\`${head}:\n${quote(entry.message)}`;

@@ -1,7 +1,7 @@
 // Prints the block as XML, the default format. No text in any field can become an element or an attribute.
 import { maskKey } from '../../conversation/key.ts';
 import { type Entry } from '../outline.ts';
-import { type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
+import { firstIfEarlier, type Format, legal, moreLine, timeIfOld, unsaidOrigin } from './blockText.ts';
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
@@ -31,7 +31,7 @@ export const formatXml: Format = ({ plan, key, now }) => {
 
 function notification(entry: Entry, now: number): Element {
   const { source, name, level, count } = entry;
-  const repeated = count > 1 ? { count, first: timeIfOld(entry.first, now) } : {};
+  const repeated = count > 1 ? { count, first: firstIfEarlier(entry, now) } : {};
   const attributes = { source, name, level, origin: unsaidOrigin(entry), at: timeIfOld(entry.at, now), ...repeated };
   return { name: 'notification', attributes, content: cdata(entry.message) };
 }

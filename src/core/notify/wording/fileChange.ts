@@ -6,9 +6,12 @@ import { type NotificationDraft } from '../../../protocol/notification.ts';
 import { fileScope } from '../../../protocol/scopes.ts';
 import { type Difference, differenceOf, LONGEST_COMPARED } from '../../files/difference.ts';
 import { CHANGING, GONE } from '../../files/fileState.ts';
+import { REQUESTED } from '../queue.ts';
 import { type Author, originOf, printAuthor, printCommand } from './author.ts';
 
 const SHOWN = { lines: 40, characters: 1800, bareWhole: true };
+/** For a difference that the user has requested. */
+const SHOWN_ON_REQUEST = { lines: 200, characters: 3600, bareWhole: true };
 const SHOWN_OF_TWO = { lines: 18, characters: 750, bareWhole: true };
 const SEEN_NAMED = 20;
 
@@ -25,6 +28,13 @@ export function fileChanged(path: string, before: Uint8Array | undefined, now: N
   const { counts, rest, complete } = describeDifference(before, now.bytes);
   const message = `${printPath(path)} changed since you read it${counts}${printAuthor(author)}${rest}`;
   return draft('changed', path, message, { path, hash: now.hash, complete }, author);
+}
+
+/** For a change of which the user wants the model to be notified. */
+export function fileUpdate(path: string, before: Uint8Array | undefined, now: Now): Draft {
+  const { counts, rest, complete } = describeDifference(before, now.bytes, SHOWN_ON_REQUEST);
+  const message = `${printPath(path)} changed since you read it${counts}${rest}`;
+  return draft('changed', path, message, { path, hash: now.hash, complete, [REQUESTED]: true });
 }
 
 /**

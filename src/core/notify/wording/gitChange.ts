@@ -40,7 +40,10 @@ export function gitHeadChanged(
   author: Author | undefined,
 ): Omit<NotificationDraft, 'at'> {
   const { before, after, what, conflicts, subject, under = [] } = operation;
-  const moved = before.commit === after.commit ? '' : ` (${shortCommit(before.commit)} → ${shortCommit(after.commit)})`;
+  // The names of two branches say enough.
+  const isSwitch = before.branch !== undefined && after.branch !== undefined && before.branch !== after.branch;
+  const isMoved = before.commit !== after.commit && !isSwitch;
+  const moved = isMoved ? ` (${shortCommit(before.commit)} → ${shortCommit(after.commit)})` : '';
   const by = author?.type === 'command' ? printAuthor(author) : '';
   const message = [
     `Git ${what}${moved}${by}.`,
@@ -50,7 +53,7 @@ export function gitHeadChanged(
     ...(under.length === 0
       ? []
       : [
-          `Of what you have read, changed on disk under unsaved changes of the user’s: ${listFirst(under.map(printPath))}.`,
+          `Changed on disk since you read them, under unsaved changes of the user’s: ${listFirst(under.map(printPath))}.`,
         ]),
   ].join(' ');
   const { level, origin } = KINDS['git.head_changed'];
@@ -65,9 +68,7 @@ function describeSeen(files: readonly FileState[], alone: boolean): string[] {
   const names = (states: readonly FileState[]) =>
     listFirst(states.map(({ path, hash }) => printPath(path) + (hash === GONE ? ' (gone)' : '')));
   return [
-    ...(changed.length === 0
-      ? []
-      : [`Of what you have read, changed: ${names(changed)}. Read again before you rely on it.`]),
+    ...(changed.length === 0 ? [] : [`Changed since you read them; read again before use: ${names(changed)}.`]),
     ...(back.length === 0 ? [] : [`Again as you read it: ${names(back)}.`]),
   ];
 }
@@ -78,9 +79,7 @@ function listFirst(names: readonly string[]): string {
 }
 
 function countFiles(number: number): string {
-  return number === 1
-    ? '1 file of the repository differs'
-    : `${number.toLocaleString('en')} files of the repository differ`;
+  return number === 1 ? '1 file differs' : `${number.toLocaleString('en')} files differ`;
 }
 
 function shortCommit(commit: string): string {

@@ -6,7 +6,7 @@ import { memo } from '../../memo.ts';
 import { strings } from '../../strings/strings.ts';
 import { transcriptStrings as ofTranscript } from '../../strings/transcriptStrings.ts';
 import { useActions } from '../actions.ts';
-import { Icon } from '../icons.tsx';
+import { Icon, IconButton } from '../icons.tsx';
 import { drawColoured, useLanguage } from '../markdown/code.tsx';
 import { visibleText } from '../visibleText.ts';
 import { colouredLines, languageOf } from './diffColours.ts';
@@ -70,15 +70,12 @@ function FileChange({ file, whole, call }: ChangeProperties) {
         {file.kind !== 'changed' && <span class="diff-kind">{strings.diffKinds[file.kind]}</span>}
         <Counts added={file.added} removed={file.removed} />
         {call !== undefined && file.kind !== 'moved' && actions.offers('open_diff') && (
-          <button
-            type="button"
-            class="icon-button"
+          <IconButton
+            icon="diff"
+            label={`${ofTranscript.openDiff}: ${path}`}
             title={ofTranscript.openDiff}
-            aria-label={`${ofTranscript.openDiff}: ${path}`}
-            onClick={() => actions.post({ type: 'open_diff', call, path: file.path })}
-          >
-            <Icon name="diff" />
-          </button>
+            run={() => actions.post({ type: 'open_diff', call, path: file.path })}
+          />
         )}
       </figcaption>
       {file.note !== undefined && <p class="quiet diff-note">{describeNote(file, file.note)}</p>}

@@ -7,7 +7,7 @@ import { strings } from '../../strings/strings.ts';
 import { transcriptStrings as ofTranscript } from '../../strings/transcriptStrings.ts';
 import { useActions } from '../actions.ts';
 import { CopyButton } from '../copyButton.tsx';
-import { Icon, type IconName } from '../icons.tsx';
+import { IconButton } from '../icons.tsx';
 import { GrowingText } from './growingText.tsx';
 import { type Coloured, highlight, isPrepared, prepareLanguage } from './highlight.ts';
 
@@ -95,30 +95,16 @@ function CodeActions({ language, read }: { readonly language: string; readonly r
   return (
     <>
       {isShell ? (
-        <Action
+        <IconButton
           icon="play"
           label={ofTranscript.runInTerminal}
           run={() => post({ type: 'run_in_terminal', text: read() })}
         />
       ) : (
-        <Action icon="diff" label={ofTranscript.apply} run={() => post({ type: 'apply_code', text: read() })} />
+        <IconButton icon="diff" label={ofTranscript.apply} run={() => post({ type: 'apply_code', text: read() })} />
       )}
-      <Action icon="insert" label={ofTranscript.insert} run={() => post({ type: 'insert_code', text: read() })} />
+      <IconButton icon="insert" label={ofTranscript.insert} run={() => post({ type: 'insert_code', text: read() })} />
     </>
-  );
-}
-
-interface ActionProperties {
-  readonly icon: IconName;
-  readonly label: string;
-  readonly run: () => void;
-}
-
-function Action({ icon, label, run }: ActionProperties) {
-  return (
-    <button type="button" class="icon-button" title={label} aria-label={label} onClick={run}>
-      <Icon name={icon} />
-    </button>
   );
 }
 

@@ -11,7 +11,8 @@ interface LooseBlock extends ContentBlock {
 
 interface LooseMessage {
   readonly role: string;
-  readonly content: string | readonly LooseBlock[];
+  readonly content?: string | readonly LooseBlock[];
+  readonly output_config?: { readonly effort?: string };
 }
 
 export interface AnthropicRules {
@@ -19,6 +20,10 @@ export interface AnthropicRules {
   readonly compatible?: boolean;
   /** Refuses system messages although the model should take them. */
   readonly noSystem?: boolean;
+  /** Refuses an effort in a message. */
+  readonly noMessageEffort?: boolean;
+  /** Takes calls without thinking before them, as a summary or another model leaves them. */
+  readonly withoutThinking?: boolean;
 }
 
 /** `answer` gets the number of the request; thinking is signed here. */
@@ -84,6 +89,9 @@ function findFault(
   const facts = modelFacts(model);
   const limit = body['max_tokens'];
   if (typeof limit !== 'number') return 'max_tokens: Field required';
+  const { previous_message_id: previous } = (body['diagnostics'] ?? {}) as { previous_message_id?: unknown };
+  if (body['diagnostics'] !== undefined && (rules.compatible === true || typeof previous !== 'string'))
+    return 'diagnostics: Extra inputs are not permitted';
   const thinking = (body['thinking'] ?? {}) as { type?: string; budget_tokens?: number; block_binding?: object };
   const wrongThinking = findThinkingFault(thinking, limit, facts.thinking);
   if (wrongThinking !== undefined) return wrongThinking;
@@ -102,6 +110,16 @@ function findFault(
   if (first?.role !== 'user') return 'messages.0: the first message must use the user role';
   if (last?.role === 'assistant' && !paused.has(JSON.stringify(last.content))) {
     return 'This model does not support assistant message prefill. The conversation must end with a user message.';
+  }
+  const efforts = messages.findIndex((message) => message.output_config !== undefined);
+  if (efforts !== -1) {
+    const at = `messages.${efforts}.output_config: `;
+    if (!betas.includes('mid-conversation-output-config-2026-07-01') || rules.noMessageEffort === true)
+      return `${at}Extra inputs are not permitted`;
+    if (!facts.messageEffort) return `${at}is not supported on this model`;
+    if (thinking.type !== 'adaptive') return `${at}effort cannot change between messages while thinking is disabled`;
+    if (messages.some((message) => message.role !== 'system' && message.output_config !== undefined))
+      return `${at}only allowed in system messages`;
   }
   for (const [index, message] of messages.entries()) {
     const fault = findMessageFault(messages, index, message, { rules, facts, tools, body });
@@ -133,7 +151,7 @@ function findThinkingFault(
 function findMessageFault(
   messages: readonly LooseMessage[],
   index: number,
-  { role, content }: LooseMessage,
+  { role, content = [], output_config: config }: LooseMessage,
   {
     rules,
     facts,
@@ -151,11 +169,12 @@ function findMessageFault(
   if (role === 'system') {
     if (!facts.systemMessages || rules.noSystem === true) return "role 'system' is not supported on this model";
     const next = messages[index + 1]?.role ?? 'assistant';
+    if (blocks.length === 0 && config === undefined) return 'a system message needs content or output_config';
     if (before?.role !== 'user' || next !== 'assistant')
       return 'a system message must follow a user message and be last or followed by an assistant message';
     return undefined;
   }
-  if (role === 'assistant') return findAnswerFault(blocks, messages.slice(0, index), facts, body);
+  if (role === 'assistant') return findAnswerFault(blocks, messages.slice(0, index), { facts, body, rules });
   const asked = before?.role === 'assistant' ? usesIn(before) : [];
   const results = blocks.filter(({ type }) => type === 'tool_result');
   const leading = blocks.slice(0, results.length);
@@ -177,7 +196,7 @@ function findMessageFault(
   return undefined;
 }
 
-function usesIn({ content }: LooseMessage): string[] {
+function usesIn({ content = [] }: LooseMessage): string[] {
   return typeof content === 'string'
     ? []
     : content.filter(({ type }) => type === 'tool_use').map(({ id }: LooseBlock) => String(id));
@@ -186,13 +205,13 @@ function usesIn({ content }: LooseMessage): string[] {
 function findAnswerFault(
   blocks: readonly LooseBlock[],
   before: readonly LooseMessage[],
-  facts: ReturnType<typeof modelFacts>,
-  body: Body,
+  { facts, body, rules }: { facts: ReturnType<typeof modelFacts>; body: Body; rules: AnthropicRules },
 ): string | undefined {
   const ids = blocks.filter(({ type }) => type === 'tool_use').map(({ id }: LooseBlock) => String(id));
   if (ids.some((id) => !/^[a-zA-Z0-9_-]{1,64}$/.test(id))) return 'tool_use.id: String should match pattern';
   // The scripted models think before each call.
-  if (facts.isClaude && ids.length > 0 && blocks[0]?.type !== 'thinking')
+  const mustThink = facts.isClaude && rules.withoutThinking !== true;
+  if (mustThink && ids.length > 0 && blocks[0]?.type !== 'thinking')
     return 'Expected `thinking` or `redacted_thinking`, but found `tool_use`';
   for (const block of blocks) {
     if (block.type !== 'thinking') continue;

@@ -6,6 +6,8 @@ import { type OutputItem, type ResponsesAnswer, responsesEvents, toSse } from '.
 export interface OpenAiRules {
   /** Developer and system messages exclude each other, and the key comes in its own header. */
   readonly azure?: boolean;
+  /** Takes calls without their reasoning, as a summary or another model leaves them. */
+  readonly withoutReasoning?: boolean;
 }
 
 interface LooseItem {
@@ -117,7 +119,7 @@ function findFault(
       awaited.add(id);
       const reasoning = reasonedCalls.get(id);
       const before = input.slice(0, index).findLast(({ type }) => type === 'reasoning');
-      if (reasoning !== undefined && before?.encrypted_content !== reasoning) {
+      if (rules.withoutReasoning !== true && reasoning !== undefined && before?.encrypted_content !== reasoning) {
         return {
           message: `Item 'fc_${id}' of type 'function_call' was provided without its required 'reasoning' item: 'rs_${id}'.`,
         };

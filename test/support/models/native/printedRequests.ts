@@ -2,7 +2,7 @@
 import { type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { type ModelRequest } from '../../../../src/core/ports/ports.ts';
 import { createEndpointMemory, type EndpointFacts } from '../../../../src/models/endpointMemory.ts';
-import { printMessages } from '../../../../src/models/messages/messagesBody.ts';
+import { type Continuation, printMessages } from '../../../../src/models/messages/messagesBody.ts';
 import { printResponses } from '../../../../src/models/responses/responsesRequest.ts';
 import { readImages } from '../../../../src/models/wire/images.ts';
 import { PrefixPrinter } from '../../../../src/models/wire/prefixPrinter.ts';
@@ -14,6 +14,8 @@ export interface PrintOptions {
   readonly without?: EndpointFacts['without'];
   readonly printer?: PrefixPrinter;
   readonly refused?: readonly ModelMessage[];
+  /** Messages: what continues an answer. */
+  readonly more?: Continuation;
 }
 
 async function contextOf(baseUrl: string, model: string, request: ModelRequest, given: PrintOptions) {
@@ -39,5 +41,5 @@ export async function responsesBody(model: string, request: ModelRequest, given:
 
 export async function messagesBody(model: string, request: ModelRequest, given: PrintOptions = {}): Promise<Body> {
   const context = await contextOf(given.baseUrl ?? 'https://api.anthropic.com', model, request, given);
-  return JSON.parse(printMessages(context, request).body.toString()) as Body;
+  return JSON.parse(printMessages(context, request, given.more).body.toString()) as Body;
 }

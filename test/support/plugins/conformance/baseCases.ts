@@ -143,13 +143,14 @@ export const baseCases: readonly ConformanceCase[] = [
     },
   },
   {
-    title: 'list_conversations has id, title or null, last_activated_at and events_count',
+    title: 'list_conversations has id, title or null, last_activated_at, events_count and the model that is used',
     run: async (world) => {
       const id = await world.conversation();
       const plugin = await world.plugin();
       const listed = (await plugin.ask({ type: 'list_conversations' })) as HostMessageOf<'conversations'>;
       const found = listed.data.find((one) => one.id === id);
       includes(found, { id, title: null, events_count: lastSeq(world, id) });
+      assert.equal(typeof found?.choice?.model, 'string');
       assert.match(found?.last_activated_at ?? '', /^\d{4}-\d\d-\d\dT.*Z$/);
     },
   },

@@ -116,6 +116,18 @@ export const turnCases: readonly ConformanceCase[] = [
       const named = { conversation: id, tool_call_id: 'call-1' };
       await askUntilDone(plugin, { type: 'move_to_background', ...named });
       includes((await logged(plugin, 'tool_call_response')).data, { id: 'call-1' });
+      // A command that is still running has changed nothing yet.
+      includes(await plugin.ask({ type: 'read_diff', ...named }), { type: 'diffs', data: [] });
+      includes(await plugin.ask({ type: 'read_freshness', conversation: id }), { type: 'freshness', data: [] });
+      const use = await plugin.ask({ type: 'read_notification_use', conversation: id });
+      includes(use, { type: 'notification_use', conversations: 1, data: [] });
+      const timeline = await plugin.ask({ type: 'read_timeline', conversation: id });
+      includes(timeline, { type: 'timeline', more: false });
+      includes(await plugin.ask({ type: 'update_files', conversation: id }), {
+        type: 'reviewed',
+        done: [],
+        stayed: [],
+      });
       includes((await complete(plugin)).data, { outcome: 'done' });
       includes(await plugin.ask({ type: 'stop_command', ...named }), { type: 'done' });
       isError(

@@ -83,6 +83,12 @@ test.each([false, true])('any rules on any paths agree with git, case ignored: %
   );
 });
 
+test('`**` before an escaped slash agrees with git: one name or more', () => {
+  const paths = ['a', 'a/a', 'b/a', 'b/b/a', 'b/b/b/a'];
+  for (const rules of ['**\\/a', 'b/**\\/a', '**/a', '**\\/**\\/a'])
+    expect(ignoredByUs(rules, paths, false)).toEqual(ignoredByGit(rules, paths, false));
+});
+
 test('an escaped capital agrees with git, whether case is ignored or not', () => {
   const paths = ['a', 'A', 'b/a', 'b/A', 'xa', 'xA'];
   for (const ignoreCase of [false, true])

@@ -1,6 +1,6 @@
 // Checks of what an API returned before it is stored.
 import { expect, test } from 'vitest';
-import { checkOrigin } from '../../../../src/core/agent/origin.ts';
+import { checkOrigin } from '../../../../src/core/agent/cycle.ts';
 
 const call = { type: 'function_call', call_id: 'call_1', name: 'x', arguments: '{}' };
 

@@ -13,7 +13,7 @@ import { type FileDiff } from '../../../../src/protocol/page/diffView.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
 import { createQuickFixTool } from '../../../../src/tools/language/quickFix.ts';
 import { createSymbolsTool } from '../../../../src/tools/language/symbols.ts';
-import { readDiffs } from '../../../../src/vscode/chat/callDiffs.ts';
+import { readDiffs } from '../../../../src/core/files/readDiffs.ts';
 import { createToolBench, type ToolBench } from '../../../support/tools/toolBench.ts';
 import {
   createFolderDisk,

@@ -36,6 +36,18 @@ describe('modes', () => {
   });
 });
 
+describe('a command in another folder of the workspace', () => {
+  const given = { mode: 'edits', commands: ['npm test'] } as const;
+
+  test('is not allowed by what allows it in the first one, and offers no always rule', async () => {
+    const settings = { ...given, commands: [...given.commands] };
+    expect(await verdict('execute', { command: 'npm test' }, settings)).toMatchObject({ type: 'allowed' });
+    const there = await verdict('execute', { command: 'npm test', folder: 'api' }, settings);
+    expect(there).toMatchObject({ type: 'ask' });
+    expect(there).not.toHaveProperty('always');
+  });
+});
+
 describe('always asks, and offers no always rule, for', () => {
   test.each([
     ['read', '../outside.txt', 'outside the workspace'],

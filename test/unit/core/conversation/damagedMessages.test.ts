@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forkEvents, forkPoints } from '../../../../src/core/conversation/fork.ts';
 import { Projections } from '../../../../src/core/conversation/projections/project.ts';
-import { type ChatForm, chatForm, toWireMessages } from '../../../../src/models/chat/chatPrint.ts';
+import { type ChatForm, chatForm, toWireMessages } from '../../../../src/models/chat/chatModel.ts';
 import { CAREFUL } from '../../../../src/models/profile.ts';
 import {
   type Carried,
@@ -12,7 +12,7 @@ import {
   FORMATS,
   type LogEvent,
 } from '../../../../src/protocol/event.ts';
-import { LineBuffer } from '../../../../src/storage/lineBuffer.ts';
+import { LineBuffer } from '../../../../src/storage/eventFile.ts';
 import { readEvents } from '../../../../src/storage/readEvents.ts';
 import {
   call,
@@ -64,7 +64,7 @@ test('after a lost tool response every call is still followed by its result', ()
   );
 });
 
-test('a result that a restart appends after the carrier follows its call', () => {
+test('a result that a restart appends after the carrier follows its call, and changes nothing before it', () => {
   const carrier = (id: string) => result(id, 4, ['n'], { format: 'developer' });
   const events = numbered(
     started,
@@ -79,7 +79,11 @@ test('a result that a restart appends after the carrier follows its call', () =>
   const damaged = events.filter((event) => !(event.type === 'tool_call_response' && event.id === 'b'));
   const state = folded(damaged);
   expect(state.turn.unanswered.map(({ request: open }) => open.id)).toEqual(['b']);
-  expect(refused(folded([...damaged, ...later(damaged, carrier('b'), request('And now?'))]))).toEqual([]);
+  const sent = structuredClone(state.messages.all);
+  const goesOn = folded([...damaged, ...later(damaged, carrier('b'), request('And now?'))]);
+  expect(refused(goesOn)).toEqual([]);
+  // The carrier was sent with a result in the place of the lost one, and what was sent never changes.
+  expect(goesOn.messages.all.slice(0, sent.length)).toEqual(sent);
 });
 
 test('a compaction after a lost tool response leaves no result without its call', () => {

@@ -35,6 +35,7 @@ const decide = (pending: readonly Notification[], more: Partial<ActivationInput>
     lastAbort: undefined,
     woken: new Map(),
     mayAsk: true,
+    grants: { isGranted: () => false, covers: () => false },
     ...more,
   });
 
@@ -50,6 +51,10 @@ describe('activation by kind', () => {
     ['a message', notificationOf('message', 'received', { scopes: ['room:all'] }), 'wait'],
     ['a mention of another source', notificationOf('plugin', 'said', { scopes: ['mention:me'] }), 'wait'],
     ['a critical one', critical, 'wake'],
+    ['one with the wake field', notificationOf('output', 'matched', { wake: true }), 'wake'],
+    ['the same kind without it', notificationOf('output', 'matched', { level: 'error' }), 'wait'],
+    ['one whose data says so', notificationOf('script', 'deploy', { data: { wake: true, grant: 'g' } }), 'wait'],
+    ['one whose message says so', notificationOf('time', 'due', { message: 'wake: true' }), 'wait'],
   ])('%s in an idle conversation', (_name, notification, expected) => {
     expect(decide([notification]).type).toBe(expected);
   });
@@ -115,5 +120,37 @@ describe('limits', () => {
     expect(until(30)).toBe(600_000);
     expect(decide([stopped], { woken: woken(1), now: NOW + FIRST_BACK_OFF }).type).toBe('wake');
     expect(decide([stopped, notificationOf('tool', 'failed')], { woken: woken(4) }).type).toBe('wake');
+  });
+});
+
+describe('standing wakes', () => {
+  const due = notificationOf('time', 'due', { wake: true, grant: 'g' });
+  const granted = { isGranted: () => true, covers: () => false };
+  const asked = (more: Partial<ActivationInput> = {}) => decide([due], { grants: granted, ...more });
+
+  test('without a valid grant a notification that names one does not wake', () => {
+    expect(decide([due])).toEqual({ type: 'wait' });
+    expect(decide([notificationOf('time', 'due', { grant: 'g' })], { grants: granted })).toEqual({ type: 'wait' });
+  });
+
+  test('a grant counts as the user’s message, and has its own limits', () => {
+    const woken = new Map([['time.due', { times: 9, at: NOW }]]);
+    const limits = { userHasWritten: false, inARow: MOST_IN_A_ROW, woken, outcome: 'error' } as const;
+    expect(asked(limits)).toEqual({ type: 'wake', kinds: new Set(), granted: true });
+  });
+
+  test('a stopped turn, an open call, a muted kind and a model that needs consent hold a granted wake too', () => {
+    expect(asked({ outcome: 'stopped' })).toEqual({ type: 'held', reason: 'stopped' });
+    expect(asked({ mayAsk: false })).toEqual({ type: 'held', reason: 'model' });
+    expect(asked({ doing: 'busy' })).toEqual({ type: 'wait' });
+    expect(asked({ doing: 'answering' })).toEqual({ type: 'wait' });
+    const settings = (more: object) => ({ settings: { ...defaultSettings, ...more } });
+    expect(asked(settings({ 'notifications.kinds': { time: { due: false } } }))).toEqual({ type: 'wait' });
+    expect(asked(settings({ 'notifications.activation': 'passive' }))).toEqual({ type: 'wait' });
+  });
+
+  test('the end of a handle that a condition waits for does not wake by itself', () => {
+    const covered = { isGranted: () => false, covers: () => true };
+    expect(decide([stopped], { grants: covered })).toEqual({ type: 'wait' });
   });
 });

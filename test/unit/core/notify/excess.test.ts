@@ -33,7 +33,7 @@ function createExcess() {
     for (const subject of subjects) void excess.add(draft(subject), 'tea').catch(fail);
   };
   const counts = () => pending.map(({ data }) => data?.['count']);
-  return { excess, publish, counts };
+  return { excess, publish, counts, pending };
 }
 
 test('removing a subject that was published several times removes all of its publications from the count', async () => {
@@ -74,4 +74,13 @@ test('a summary that has grown counts the publications of each subject', async (
   excess.remove(kind, 'a');
   await excess.deliver();
   expect(counts()).toEqual([2]);
+});
+
+test('a summary wakes the model if one of its notifications does', async () => {
+  const { excess, publish, pending } = createExcess();
+  publish('a');
+  void excess.add({ ...draft('b'), wake: true }, 'tea').catch(() => undefined);
+  publish('c');
+  await excess.deliver();
+  expect(pending).toMatchObject([{ wake: true, data: { count: 3 } }]);
 });

@@ -81,7 +81,10 @@ describe('XML', () => {
               level: entry.level,
               ...(USUAL[`${entry.source}.${entry.name}`] !== entry.origin && { origin: entry.origin }),
               ...timeOf('at', entry.at, at),
-              ...(entry.count > 1 && { count: String(entry.count), ...timeOf('first', entry.first, at) }),
+              ...(entry.count > 1 && {
+                count: String(entry.count),
+                ...timeOf('first', entry.first, Math.min(at, Date.parse(entry.at))),
+              }),
             },
             text: oneLineEnd(allowed(entry.message)),
             children: [],
@@ -124,8 +127,8 @@ describe('XML', () => {
     ['file.changed', 'host', '60 of file.changed:\na.ts', 'host'],
     ['file.changed', 'plugin', 'a.ts changed, by the user in the editor', 'plugin'],
     ['diagnostics.introduced', 'language-server', 'a.ts has 1 new problem:', undefined],
-    ['ci.failed', 'plugin', 'The pipeline failed.', 'plugin'],
-    ['ci.failed', 'editor', 'Found in the editor.', 'editor'],
+    ['pipeline.failed', 'plugin', 'The pipeline failed.', 'plugin'],
+    ['pipeline.failed', 'editor', 'Found in the editor.', 'editor'],
     ['constructor.toString', 'host', 'x', 'host'],
   ])('%s from %s with the message “%s” has the origin attribute %s', (kind, origin, message, said) => {
     const [source = '', name = ''] = kind.split('.');
@@ -241,10 +244,11 @@ describe('developer', () => {
   test('a usual notification has its kind, level, count and time outside the quotation', () => {
     const [entry] = planFor('src/a.ts was changed:\n-<b>\n+"c"').entries;
     if (entry === undefined) throw new Error('the notification is not shown');
-    const entries = [{ ...entry, count: 2, origin: 'odd "origin"' }];
+    const first = '2026-01-01T12:00:04.000Z';
+    const entries = [{ ...entry, first, count: 2, origin: 'odd "origin"' }];
     const block = formatBlock('developer', { plan: { ...planFor('x'), entries }, key, now: now + 120_000 });
     expect(block.split('\n').slice(1)).toEqual([
-      String.raw`- file.changed (warning, from "odd \"origin\"", 2 times since 12:03:04, at 12:03:04): "src/a.ts was changed:\n-\u003cb\u003e\n+\"c\""`,
+      String.raw`- file.changed (warning, from "odd \"origin\"", 2 times since 12:00:04, at 12:03:04): "src/a.ts was changed:\n-\u003cb\u003e\n+\"c\""`,
     ]);
   });
 });

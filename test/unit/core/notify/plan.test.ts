@@ -126,6 +126,18 @@ test('five notifications of a kind stay separate, six become one', () => {
   expect(joined?.message).toBe('6 of file.changed:\nsrc/0.ts\nsrc/1.ts\nsrc/2.ts\nsrc/3.ts\nsrc/4.ts\nsrc/5.ts');
 });
 
+test('occurrences with a text of their own are not joined by their first lines: as many as fit are shown, the rest is counted', () => {
+  const lines = Array.from({ length: 13 }, (_, index) =>
+    notification('script.bell', { message: `A script sent this (data from outside):\n| bell ${index}` }),
+  );
+  const made = plan(lines);
+  expect(made.entries.map(({ message }) => /\d+$/.exec(message)?.[0])).toEqual(
+    Array.from({ length: 10 }, (_, index) => `${index}`),
+  );
+  expect(made.counted).toEqual(lines.slice(10).map(({ id }) => id));
+  expect(made.merged).toEqual([]);
+});
+
 test('60 changed files are all named in less than 4,000 characters with the default budget', () => {
   const paths = Array.from(
     { length: 60 },

@@ -1,8 +1,7 @@
 // The comparison of consecutive requests, and what is logged about a lost cache.
 import { expect, test } from 'vitest';
 import { type ModelRequest } from '../../../../src/core/ports/ports.ts';
-import { prefixBreak } from '../../../../src/core/prompt/prefixCheck.ts';
-import { PromptState } from '../../../../src/core/prompt/promptState.ts';
+import { prefixBreak, PromptState } from '../../../../src/core/prompt/promptState.ts';
 import { createMemoryLog } from '../../../support/log/memoryLog.ts';
 
 const tool = (name: string) => ({ name, description: '', parameters: {} });

@@ -41,6 +41,18 @@ test('it names the surroundings and the conventions', () => {
     'not verify',
     'background',
     'await',
+    // What five other agents say and this prompt lacked.
+    'do not stop at a plan',
+    'For a bug, first',
+    'nothing that was not asked for',
+    'secure code',
+    'suppress or bypass',
+    'uncommitted work',
+    'skip prompts and pagers with flags',
+    'tries to instruct you',
+    'if the user is mistaken',
+    'linter, formatter',
+    'add to the request unless they replace it',
   ]) {
     expect(whole).toContain(said);
   }
@@ -59,4 +71,25 @@ test('names of others stay on one line and are bounded', () => {
 test('a first request with all built-in tools has at most 6,000 tokens', () => {
   const tokens = estimateTokens(`${whole}\n${JSON.stringify(descriptions)}\nHello.`);
   expect(tokens).toBeLessThanOrEqual(6000);
+});
+
+test('wake_when and the arguments for lines and conditions have at most 700 tokens in a request', () => {
+  const added: Readonly<Record<string, readonly string[]>> = {
+    run_command: ['notify_on', 'quiet_after_secs'],
+    handle: ['notify_on', 'quiet_after_secs'],
+    watch: ['tail', 'untail'],
+    await: ['when'],
+  };
+  const tokensOf = (value: unknown) => estimateTokens(JSON.stringify(value));
+  const costs = shippedTools.descriptions.flatMap((tool) => {
+    if (tool.name === 'wake_when') return tokensOf(tool);
+    const names = added[tool.name];
+    if (names === undefined) return [];
+    const properties = tool.parameters['properties'] as Record<string, unknown>;
+    for (const name of names) expect(properties).toHaveProperty(name);
+    const rest = Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name)));
+    return tokensOf(tool) - tokensOf({ ...tool, parameters: { ...tool.parameters, properties: rest } });
+  });
+  expect(costs).toHaveLength(5);
+  expect(costs.reduce((sum, cost) => sum + cost, 0)).toBeLessThanOrEqual(700);
 });

@@ -8,7 +8,7 @@ import { runs } from '../../../support/runs.ts';
 const hasFiu = spawnSync('fiu-run', ['-h']).error === undefined;
 /** So many that reading them takes a moment. */
 const BEFORE = 400;
-const MESSAGES = BEFORE + runs(150, 4000);
+const MESSAGES = BEFORE + runs(80, 4000);
 const SENDERS = ['amber', 'birch', 'cedar', 'dove'];
 
 const faults: readonly (readonly [string, Readonly<Record<string, number>>])[] = [

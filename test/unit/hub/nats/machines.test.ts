@@ -4,11 +4,12 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { until } from '../../../support/nats/joinedHub.ts';
-import { hasFaketime, Machine } from '../../../support/nats/machine.ts';
+import { Machine } from '../../../support/nats/machine.ts';
 import { hasNatsServer, NatsServer } from '../../../support/nats/natsServer.ts';
 import { recordOf } from '../../../support/nats/rawRecords.ts';
 import { runs } from '../../../support/runs.ts';
 import { type TestClient } from '../../../support/testHub.ts';
+import { hasFaketime } from '../../../support/walk/fakeTime.ts';
 
 const NAMES = ['alpha', 'beta', 'gamma'] as const;
 const AUTHORS = 4;

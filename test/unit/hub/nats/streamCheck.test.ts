@@ -7,7 +7,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
 import { toNanos } from '../../../../src/hub/nats/inbox.ts';
 import { LinkState } from '../../../../src/hub/nats/linkState.ts';
-import { checkStream } from '../../../../src/hub/nats/streamCheck.ts';
+import { checkStream } from '../../../../src/hub/nats/natsSession.ts';
 import { createManualClock } from '../../../support/manualClock.ts';
 import { hasNatsServer, NatsServer } from '../../../support/nats/natsServer.ts';
 import { recordOf } from '../../../support/nats/rawRecords.ts';

@@ -1,11 +1,12 @@
 // Chat requests of one conversation at each kind of endpoint, as readable files. Every request extends the one before it,
 // except after the compaction.
 import { expect, test } from 'vitest';
-import { printBody } from '../../../../src/models/chat/chatRequest.ts';
+import { printBody } from '../../../../src/models/chat/chatModel.ts';
 import { readImages } from '../../../../src/models/wire/images.ts';
 import { PrefixPrinter } from '../../../../src/models/wire/prefixPrinter.ts';
 import { CAREFUL, type EndpointProfile, shippedProfile } from '../../../../src/models/profile.ts';
 import { type WireOrigin } from '../../../../src/protocol/event.ts';
+import { refusedByDocument } from '../../../support/models/openaiDocument.ts';
 import { refusals } from '../../../support/models/strictEndpoint.ts';
 import { type SharedAnswer, sharedConversation } from '../../../support/models/sharedConversation.ts';
 
@@ -88,6 +89,8 @@ test.each(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint] as const))('%s',
     const facts = { profile, without: [] };
     const body = printBody(options, request, facts, await readImages(request), printer).toString();
     const { messages, tools, ...rest } = JSON.parse(body) as { messages: Message[]; tools: unknown[] };
+    if (name === 'openai')
+      expect(refusedByDocument('CreateChatCompletionRequest', JSON.parse(body) as object)).toEqual([]);
     // Printed by a new printer, the request is the same.
     expect(printBody(options, request, facts, await readImages(request), new PrefixPrinter()).toString()).toBe(body);
     expect(refusals(messages, profile === CAREFUL)).toEqual([]);

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
 import { type ModelPart, type ModelRequest } from '../../../../src/core/ports/ports.ts';
-import { createChatModel } from '../../../../src/models/chat/chatModel.ts';
-import { chatForm, toWireMessages } from '../../../../src/models/chat/chatPrint.ts';
+import { createChatModel, chatForm, toWireMessages } from '../../../../src/models/chat/chatModel.ts';
+import { dialectOf } from '../../../../src/models/chat/dialects.ts';
 import { createEndpointMemory } from '../../../../src/models/endpointMemory.ts';
 import { CAREFUL } from '../../../../src/models/profile.ts';
 import { type Effort, type ModelOptions } from '../../../../src/protocol/settings.ts';
@@ -87,6 +87,7 @@ test.each([
   ['https://api.openai.com/v1', 'gpt-5.5', { max_completion_tokens: 5, prompt_cache_key: 'conv-1' }, undefined],
   ['https://api.mistral.ai/v1', 'devstral', { max_tokens: 5, prompt_cache_key: 'conv-1' }, undefined],
   ['https://openrouter.ai/api/v1', 'openai/gpt-6', { max_tokens: 5 }, 'conv-1'],
+  ['https://openrouter.ai/api/v1', 'anthropic/claude-opus-5.5', { max_tokens: 5 }, 'conv-1'],
   ['https://elsewhere.example/v1', 'm', { max_tokens: 5 }, undefined],
 ])('%s %s gets its limit and its cache hint', async (baseUrl, model, expected, session) => {
   const { body, headers } = await send(baseUrl, model, asked, { maxTokens: 5 });
@@ -149,6 +150,12 @@ test.each([
   ['https://api.openai.com.evil.example/v1', 'gpt-6', undefined],
 ])('%s %s is verified to read system messages inside a conversation: %s', (baseUrl, model, expected) => {
   expect(createChatModel({ baseUrl, model, apiKey: async () => 'k' }).takesHostMessages).toBe(expected);
+});
+
+test('a model of Google has the same rules under the name that its list gives it', () => {
+  const google = 'https://generativelanguage.googleapis.com/v1beta/openai';
+  expect(dialectOf(google, 'models/gemini-3-pro')).toEqual(dialectOf(google, 'gemini-3-pro'));
+  expect(dialectOf(google, 'models/gemini-3-pro').profile.signatures).toBe(true);
 });
 
 test('late system messages are never learnt: an old file that allows them changes nothing', () => {
@@ -276,6 +283,7 @@ describe('nothing is learnt', () => {
     [400, 'Your request was flagged by moderation', undefined],
     [400, 'blocked', 'content_filter'],
     [400, "This model's maximum context length is 10 tokens", undefined],
+    [400, 'Failed to call a function. Please adjust your prompt.', 'tool_use_failed'],
   ])('from %s “%s”', async (status, message, code) => {
     expect(await refused(status, message, code)).toBe(1);
   });

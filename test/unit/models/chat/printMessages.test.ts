@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Block, type ImageReference, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
-import { type ChatForm, chatForm, toWireMessages } from '../../../../src/models/chat/chatPrint.ts';
-import { printMessages } from '../../../../src/models/chat/chatRequest.ts';
+import { type ChatForm, chatForm, printMessages, toWireMessages } from '../../../../src/models/chat/chatModel.ts';
 import { PrefixPrinter } from '../../../../src/models/wire/prefixPrinter.ts';
 import { CAREFUL } from '../../../../src/models/profile.ts';
 
@@ -12,6 +11,7 @@ const FORMS: readonly ChatForm[] = [
   chatForm('https://api.openai.com/v1', 'gpt-5.5'),
   chatForm('https://api.mistral.ai/v1', 'devstral'),
   chatForm('https://api.deepseek.com/v1', 'deepseek-v4-pro'),
+  chatForm('https://api.moonshot.ai/v1', 'kimi-k3'),
   chatForm(elsewhere, 'm', { ...CAREFUL, alternation: 'free' }),
   chatForm(elsewhere, 'm', CAREFUL),
 ];
@@ -39,10 +39,15 @@ const message: fc.Arbitrary<ModelMessage> = fc.oneof(
       calls: Array.from({ length: calls }, (_, index) => ({ id: `c${index}`, name: 'look', arguments: '{"at":1}' })),
     }),
   ),
-  fc
-    .record({ content: words, block: blocks, images })
-    .map(({ content, ...more }): ModelMessage => ({ role: 'tool', call: 'c0', content, ...defined(more) })),
+  fc.record({ content: words, block: blocks, images, finds: fc.boolean() }).map(
+    ({ content, finds, ...more }): ModelMessage => ({
+      ...{ role: 'tool', call: 'c0', content, ...defined(more) },
+      // One that is described, and one whose description is lost.
+      ...(finds && { found: ['late', 'lost'] }),
+    }),
+  ),
 );
+const found = [{ name: 'late', description: 'Comes later.', parameters: { type: 'object' } }];
 
 interface Optional {
   readonly block?: Block;
@@ -55,7 +60,7 @@ function defined({ block, images }: { [K in keyof Optional]: Optional[K] | undef
 
 function print(printer: PrefixPrinter, messages: readonly ModelMessage[], form: ChatForm): unknown {
   const text = Buffer.concat(
-    printMessages(printer, { system: 'You are.', messages, tools: [] }, form, new Map()),
+    printMessages(printer, { system: 'You are.', messages, tools: [], found }, form, new Map()),
   ).toString();
   expect(text.at(-1)).toBe(',');
   return JSON.parse(`[${text.slice(0, -1)}]`);
@@ -63,7 +68,9 @@ function print(printer: PrefixPrinter, messages: readonly ModelMessage[], form: 
 
 /** The messages as the endpoint reads them. */
 function printAlone(messages: readonly ModelMessage[], form: ChatForm): unknown {
-  return JSON.parse(JSON.stringify(toWireMessages({ system: 'You are.', messages, tools: [] }, form, new Map())));
+  return JSON.parse(
+    JSON.stringify(toWireMessages({ system: 'You are.', messages, tools: [], found }, form, new Map())),
+  );
 }
 
 test('the requests of a growing conversation are the same as printed alone, in every form', () => {

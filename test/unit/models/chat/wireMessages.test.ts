@@ -1,7 +1,7 @@
 // Placement of a block for endpoints that accept parts, developer messages or neither.
 import { expect, test } from 'vitest';
 import { type Block, type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
-import { type ChatForm, chatForm, toWireMessages } from '../../../../src/models/chat/chatPrint.ts';
+import { type ChatForm, chatForm, toWireMessages } from '../../../../src/models/chat/chatModel.ts';
 import { CAREFUL } from '../../../../src/models/profile.ts';
 
 const openAi = chatForm('https://api.openai.com/v1', 'gpt-5.5');

@@ -12,6 +12,17 @@ test.each([
   expect(reportRead('a.ts', text)).toContain(`, ${lines}.`);
 });
 
+test('the file in the editor, which the user knows, is not reported', () => {
+  const entry = (source: string, name: string, text: string) =>
+    `<notification source="${source}" name="${name}" level="info" key="k"><![CDATA[${text}]]></notification>`;
+  const focus = entry('editor', 'focus', 'In the editor: a.ts. This may be unrelated.');
+  expect(describeBlock(focus)).toBe('');
+  expect(describeBlock(`${focus}\n${entry('file', 'changed', 'b.ts changed.')}`)).toBe(
+    '**I was notified meanwhile:**\n\n- **File changed**: b.ts changed.',
+  );
+  expect(describeBlock(focus, ['Stop that.'])).not.toContain('a.ts');
+});
+
 test.each([
   ['a.ts changed:\n@@ -1 +1 @@\n-one\n+two', 'diff'],
   ['a.ts changed:\n+two', 'diff'],

@@ -178,6 +178,44 @@ describe('messages', () => {
     expect(result?.['tool_use_id']).toBe(use?.['id']);
   });
 
+  test('ids of a compatible server are mapped in its own blocks, too, and its thinking stays', async () => {
+    const id = 'functions.look:0';
+    const items = [
+      { type: 'thinking', thinking: 'Hm.', signature: 's' },
+      { type: 'tool_use', id, name: 'look', input: {} },
+    ];
+    const origin = { api: 'messages' as const, provider: 'https://api.anthropic.com', model: 'claude-opus-4-8', items };
+    const calls = [{ id, name: 'look', arguments: '{}' }];
+    const answer: ModelMessage = { role: 'assistant', content: '', calls, origin };
+    const { messages } = await printed([user, answer, { role: 'tool', call: id, content: 'x' }]);
+    const [thinking, use] = messages[1]?.content ?? [];
+    expect(thinking).toEqual(items[0]);
+    expect(use?.['id']).toMatch(/^call_[0-9a-f]{32}$/);
+    expect(messages[2]?.content[0]?.['tool_use_id']).toBe(use?.['id']);
+  });
+
+  test('Anthropic compares a request with that of the answer before, if this model gave it', async () => {
+    const compared = async (more: object, baseUrl?: string) => {
+      const items = [
+        { type: 'message_id', id: 'msg_7' },
+        { type: 'text', text: 'Hi.' },
+      ];
+      const own = { api: 'messages' as const, provider: 'https://api.anthropic.com', model: 'claude-opus-5-5', items };
+      const answer: ModelMessage = { role: 'assistant', content: 'Hi.', calls: [], origin: { ...own, ...more } };
+      const given = request({ messages: [user, answer, user] });
+      const body = await messagesBody('claude-opus-5-5', given, baseUrl === undefined ? {} : { baseUrl });
+      expect((body['messages'] as object[])[1]).toEqual({
+        role: 'assistant',
+        content: [{ type: 'text', text: 'Hi.' }],
+      });
+      return body['diagnostics'];
+    };
+    expect(await compared({})).toEqual({ previous_message_id: 'msg_7' });
+    expect(await compared({ model: 'claude-sonnet-5-5' })).toBeUndefined();
+    const gateway = 'https://gateway.example';
+    expect(await compared({ provider: gateway }, `${gateway}/anthropic`)).toBeUndefined();
+  });
+
   test('thinking without a signature is not sent to Anthropic', async () => {
     const items = [
       { type: 'thinking', thinking: 'Hm.', signature: '' },

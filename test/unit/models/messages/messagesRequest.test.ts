@@ -3,10 +3,8 @@ import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
-import { type ModelPart, type ModelRequest } from '../../../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../../../src/models/endpointMemory.ts';
 import { createModel } from '../../../../src/models/model.ts';
-import { type EndpointOptions } from '../../../../src/models/wire/endpoint.ts';
 import { atTestEnd, endAll } from '../../../support/endings.ts';
 import {
   startAnthropic,
@@ -14,49 +12,28 @@ import {
   thinkingBlock,
   useBlock,
 } from '../../../support/models/native/anthropicEndpoint.ts';
+import {
+  asking,
+  askTwice,
+  askWithEfforts,
+  last,
+  replies,
+  request,
+  user,
+} from '../../../support/models/native/asking.ts';
 import { type MessagesAnswer, messagesEvents } from '../../../support/models/native/messagesEvents.ts';
-import { type NativeEndpoint, type Reply, startNativeEndpoint } from '../../../support/models/native/nativeEndpoint.ts';
+import { findChangedPrefix, type Reply, startNativeEndpoint } from '../../../support/models/native/nativeEndpoint.ts';
 import { toSse } from '../../../support/models/native/responsesEvents.ts';
 
 afterEach(endAll);
 
-const user: ModelMessage = { role: 'user', content: 'Hello.' };
-const tool = (name: string) => ({ name, description: `Does ${name}.`, parameters: { type: 'object', properties: {} } });
-const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
-  conversation: 'c1',
-  system: 'You are.',
-  messages: [user],
-  tools: [tool('look'), tool('edit')],
-  ...more,
-});
+const ask = asking('messages', 'claude-opus-5-5', '');
 const calling = (...ids: readonly string[]): ModelMessage => ({
   role: 'assistant',
   content: '',
   calls: ids.map((id) => ({ id, name: 'look', arguments: '{}' })),
 });
 
-function ask(
-  { address }: Pick<NativeEndpoint, 'address'>,
-  given: ModelRequest = request(),
-  more: Partial<EndpointOptions> = {},
-): Promise<ModelPart[]> {
-  const model = createModel({
-    api: 'messages',
-    baseUrl: address,
-    model: 'claude-opus-5-5',
-    apiKey: async () => 'k',
-    ...more,
-  });
-  return Array.fromAsync(model.stream(given, new AbortController().signal));
-}
-
-const replies = (...list: readonly Reply[]) => {
-  const left = [...list];
-  return startNativeEndpoint({
-    title: '',
-    reply: () => left.shift() ?? { status: 400, body: { error: { message: 'the script has ended' } } },
-  });
-};
 const answers = (answer: MessagesAnswer): Reply => ({ sse: toSse(messagesEvents(answer)) });
 const refuses = (message: string, status = 400, type = 'invalid_request_error', headers = {}): Reply => ({
   status,
@@ -64,7 +41,6 @@ const refuses = (message: string, status = 400, type = 'invalid_request_error', 
   headers,
 });
 const hi = answers({ content: [textContent('Hi.')] });
-const last = (parts: readonly ModelPart[]) => parts.at(-1);
 
 test('the answer is returned with its blocks, to be sent back', async () => {
   const endpoint = await startAnthropic(() => ({ content: [thinkingBlock('Hm.'), useBlock('toolu_1', 'look', {})] }));
@@ -176,6 +152,72 @@ describe('nothing as the answer to results', () => {
   });
 });
 
+describe('a changed effort', () => {
+  const thinks = () => ({ content: [thinkingBlock('Hm.'), textContent('Hi.')] });
+  /** The effort of each request, and the places of its messages that change it. */
+  const effortsIn = (requests: readonly { readonly body: Readonly<Record<string, unknown>> }[]) =>
+    requests.map(({ body }) => [
+      (body['output_config'] as { effort: string } | undefined)?.effort,
+      ...(body['messages'] as { output_config?: { effort: string } }[]).flatMap(({ output_config: config }, index) =>
+        config === undefined ? [] : [`${index}: ${config.effort}`],
+      ),
+    ]);
+
+  test('is in the system message before the answer that it was changed for, and the request’s own stays', async () => {
+    const endpoint = await startAnthropic(thinks);
+    await askWithEfforts(ask, endpoint, ['low', 'high', 'high', 'low', undefined]);
+    expect(effortsIn(endpoint.requests)).toEqual([
+      ['low'],
+      ['low', '3: high'],
+      ['low', '3: high'],
+      ['low', '3: high', '8: low'],
+      ['low', '3: high', '8: low', '11: high'],
+    ]);
+    expect(endpoint.refusals).toEqual([]);
+    expect(findChangedPrefix(endpoint.requests, 'messages', ['cache_control'])).toBeUndefined();
+    const betas = endpoint.requests.map(({ headers }) => headers['anthropic-beta']);
+    expect(betas.map((beta) => beta?.includes('mid-conversation-output-config'))).toEqual([
+      ...[false, true, true, true, true],
+    ]);
+  });
+
+  test('from the model’s default and back', async () => {
+    const endpoint = await startAnthropic(thinks);
+    await askWithEfforts(ask, endpoint, [undefined, 'max', undefined, undefined]);
+    expect(effortsIn(endpoint.requests).at(-1)).toEqual([undefined, '3: max', '6: high']);
+    expect(findChangedPrefix(endpoint.requests, 'messages', ['cache_control'])).toBeUndefined();
+  });
+
+  test('an older model gets it with the request', async () => {
+    const endpoint = await startAnthropic(thinks);
+    await askWithEfforts(ask, endpoint, ['low', 'high'], { model: 'claude-opus-4-8' });
+    expect(effortsIn(endpoint.requests)).toEqual([['low'], ['high']]);
+  });
+
+  test('a server that refuses it in messages gets it with the request', async () => {
+    const endpoint = await startAnthropic(thinks, { noMessageEffort: true });
+    await askWithEfforts(ask, endpoint, ['low', 'high', 'low'], { memory: createEndpointMemory() });
+    expect(endpoint.refusals).toHaveLength(1);
+    expect(effortsIn(endpoint.requests)).toEqual([['low'], ['low', '3: high'], ['high'], ['low']]);
+  });
+
+  test('thinking that is switched off is a parameter of the request', async () => {
+    const endpoint = await startAnthropic(thinks);
+    await askWithEfforts(ask, endpoint, ['low', 'high', 'none']);
+    expect(effortsIn(endpoint.requests).at(-1)).toEqual([undefined]);
+    expect(endpoint.requests.at(-1)?.body['thinking']).toEqual({ type: 'between_tools' });
+  });
+
+  test('the breakpoint is on the text before it', async () => {
+    const endpoint = await startAnthropic(thinks);
+    await askWithEfforts(ask, endpoint, ['low', 'high']);
+    const messages = endpoint.requests[1]?.body['messages'] as { role: string; content?: object[] }[];
+    const marked = messages.filter(({ content = [] }) => content.some((block) => 'cache_control' in block));
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'system']);
+    expect(marked.map((message) => messages.indexOf(message))).toEqual([0, 2]);
+  });
+});
+
 describe('repairs', () => {
   test('system messages that the model refuses are learnt: the block moves into the result', async () => {
     const endpoint = await startAnthropic(() => ({ content: [textContent('Hi.')] }), { noSystem: true });
@@ -193,17 +235,8 @@ describe('repairs', () => {
     const items = [{ type: 'thinking', thinking: 'Hm.', signature: 'of another prefix' }, textContent('Hi.')];
     const origin = { api: 'messages' as const, provider: endpoint.address, model: 'claude-opus-5-5', items };
     const before: ModelMessage = { role: 'assistant', content: 'Hi.', calls: [], origin };
-    const model = createModel({
-      api: 'messages',
-      baseUrl: endpoint.address,
-      model: 'claude-opus-5-5',
-      apiKey: async () => 'k',
-    });
-    for (let times = 0; times < 2; times += 1) {
-      const { signal } = new AbortController();
-      const parts = await Array.fromAsync(model.stream(request({ messages: [user, before, user] }), signal));
-      expect(last(parts)).toMatchObject({ type: 'finished' });
-    }
+    const sent = await askTwice('messages', 'claude-opus-5-5', endpoint.address, before);
+    expect(sent).toMatchObject([{ type: 'finished' }, { type: 'finished' }]);
     expect(endpoint.refusals).toEqual([expect.stringContaining('Invalid `signature`')]);
     expect(endpoint.requests).toHaveLength(3);
   });
@@ -237,6 +270,7 @@ describe('failures', () => {
     ['a spending limit', refuses('limit reached', 429, 'rate_limit_error'), 'no_quota', false],
     ['a rate limit', refuses('slow down', 429, 'rate_limit_error', retryAfter), 'rate_limited', true],
     ['no model', refuses('model: claude-x', 404, 'not_found_error'), 'not_found', false],
+    ['a region', refuses('Your region is not supported', 403, 'permission_error'), 'region_refused', false],
     ['overflow', refuses('prompt is too long: 213462 tokens > 200000 maximum'), 'context_overflow', false],
     [
       'a large request',

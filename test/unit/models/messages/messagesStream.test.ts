@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../../src/core/ports/ports.ts';
 import { MessagesAccumulator } from '../../../../src/models/messages/messagesStream.ts';
-import { readAnswer } from '../../../../src/models/wire/answer.ts';
+import { readAnswer } from '../../../../src/models/wire/send.ts';
 import {
   type ContentBlock,
   type MessagesAnswer,
@@ -98,6 +98,15 @@ test('what the server has changed in the request, and why the model refused, is 
   const { accumulator } = await read(toSse(messagesEvents(answer)));
   expect(accumulator.transformations).toEqual([dropped]);
   expect(accumulator.stopDetails).toBe('cyber: Not this.');
+});
+
+test('the id of an answer, and why the cache had less of its request, are known', async () => {
+  const [start, ...rest] = messagesEvents({ content: [text('Hi.')] });
+  const reason = { type: 'system_changed', cache_missed_input_tokens: 900 };
+  const { message } = start as { message: object };
+  const told = { ...start, message: { ...message, diagnostics: { cache_miss_reason: reason } } };
+  const { accumulator } = await read(toSse([told, ...rest]));
+  expect([accumulator.id, accumulator.missed]).toEqual(['msg_1', reason]);
 });
 
 test.each([

@@ -128,6 +128,20 @@ describe('an answer in another form', () => {
     expect(await body([reasoning, made], {}, [{ ...call, id: 'call_new' }])).toEqual(anew);
   });
 
+  test('an id of the server that others refuse is mapped in its own item, too, and its reasoning stays', async () => {
+    const id = 'functions.look:0';
+    const items = [reasoning, { ...made, call_id: id }];
+    const messages: ModelMessage[] = [
+      user,
+      { role: 'assistant', content: '', calls: [{ ...call, id }], origin: { ...origin, items } },
+      { role: 'tool', call: id, content: 'Seen.' },
+    ];
+    const { input } = (await responsesBody('gpt-6-sol', request({ messages }))) as { input: Record<string, string>[] };
+    expect(input.slice(1).map(({ type }) => type)).toEqual(['reasoning', 'function_call', 'function_call_output']);
+    expect(input[2]?.['call_id']).toMatch(/^call_[0-9a-f]{32}$/);
+    expect(input[3]?.['call_id']).toBe(input[2]?.['call_id']);
+  });
+
   test('an id that is too long is mapped for the call and its output', async () => {
     const id = 'x'.repeat(100);
     const messages: ModelMessage[] = [

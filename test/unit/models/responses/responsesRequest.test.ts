@@ -1,61 +1,22 @@
 // Requests of the Responses API: the items of an answer, changed effort, repairs, and failures by name.
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ModelMessage } from '../../../../src/core/ports/modelMessages.ts';
-import { type ModelPart, type ModelRequest } from '../../../../src/core/ports/ports.ts';
 import { createEndpointMemory } from '../../../../src/models/endpointMemory.ts';
-import { createModel } from '../../../../src/models/model.ts';
-import { type EndpointOptions } from '../../../../src/models/wire/endpoint.ts';
 import { endAll } from '../../../support/endings.ts';
-import {
-  findChangedPrefix,
-  type NativeEndpoint,
-  type Reply,
-  startNativeEndpoint,
-} from '../../../support/models/native/nativeEndpoint.ts';
+import { asking, askTwice, askWithEfforts, last, replies, request } from '../../../support/models/native/asking.ts';
+import { findChangedPrefix, type Reply } from '../../../support/models/native/nativeEndpoint.ts';
 import { reasoningItem, startOpenAi, textItem } from '../../../support/models/native/openaiEndpoint.ts';
 import { responsesEvents, type ResponsesAnswer, toSse } from '../../../support/models/native/responsesEvents.ts';
 
 afterEach(endAll);
 
-const user: ModelMessage = { role: 'user', content: 'Hello.' };
-const tool = (name: string) => ({ name, description: `Does ${name}.`, parameters: { type: 'object', properties: {} } });
-const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
-  conversation: 'c1',
-  system: 'You are.',
-  messages: [user],
-  tools: [tool('look'), tool('edit')],
-  ...more,
-});
-
-function ask(
-  { address }: NativeEndpoint,
-  given: ModelRequest = request(),
-  more: Partial<EndpointOptions> = {},
-): Promise<ModelPart[]> {
-  const model = createModel({
-    api: 'responses',
-    baseUrl: `${address}/v1`,
-    model: 'gpt-6-sol',
-    apiKey: async () => 'k',
-    ...more,
-  });
-  return Array.fromAsync(model.stream(given, new AbortController().signal));
-}
-
-const replies = (...list: readonly Reply[]) => {
-  const left = [...list];
-  return startNativeEndpoint({
-    title: '',
-    reply: () => left.shift() ?? { status: 400, body: { error: { message: 'the script has ended' } } },
-  });
-};
+const ask = asking('responses', 'gpt-6-sol', '/v1');
 const answers = (answer: ResponsesAnswer): Reply => ({ sse: toSse(responsesEvents(answer)) });
 const refuses = (message: string, more: object = {}, status = 400): Reply => ({
   status,
   body: { error: { message, type: 'invalid_request_error', ...more } },
 });
 const hi = answers({ items: [{ id: 'msg_1', ...textItem('Hi.') }] });
-const last = (parts: readonly ModelPart[]) => parts.at(-1);
 
 test('the answer is returned with its items, to be sent back', async () => {
   const endpoint = await startOpenAi(() => ({ items: [reasoningItem('Hm.'), textItem('Hi.')] }));
@@ -81,13 +42,7 @@ test('the answer is returned with its items, to be sent back', async () => {
 
 test('a changed effort is an item before the answer that it was changed for, and the parameters stay', async () => {
   const endpoint = await startOpenAi((number) => ({ items: [reasoningItem('Hm.'), textItem(`Answer ${number}.`)] }));
-  const messages: ModelMessage[] = [user];
-  for (const effort of ['low', 'high', 'high', 'low', undefined] as const) {
-    const given = request({ messages: [...messages], ...(effort !== undefined && { effort }) });
-    const finished = last(await ask(endpoint, given));
-    if (finished?.type !== 'finished' || finished.origin === undefined) throw new Error('there is no answer');
-    messages.push({ role: 'assistant', content: 'x', calls: [], origin: finished.origin }, user);
-  }
+  await askWithEfforts(ask, endpoint, ['low', 'high', 'high', 'low', undefined]);
   const efforts = endpoint.requests.map(({ body }) => [
     (body['reasoning'] as { effort: string }).effort,
     ...(body['input'] as { type?: string; reasoning?: { effort: string } }[]).flatMap(({ type, reasoning }, index) =>
@@ -107,13 +62,7 @@ test('a changed effort is an item before the answer that it was changed for, and
 
 test('an effort that is no longer chosen is replaced by the model’s default, once', async () => {
   const endpoint = await startOpenAi(() => ({ items: [textItem('Hi.')] }));
-  const messages: ModelMessage[] = [user];
-  for (const effort of [undefined, 'high', undefined, undefined] as const) {
-    const given = request({ messages: [...messages], ...(effort !== undefined && { effort }) });
-    const finished = last(await ask(endpoint, given));
-    if (finished?.type !== 'finished' || finished.origin === undefined) throw new Error('there is no answer');
-    messages.push({ role: 'assistant', content: 'x', calls: [], origin: finished.origin }, user);
-  }
+  await askWithEfforts(ask, endpoint, [undefined, 'high', undefined, undefined]);
   const { body } = endpoint.requests.at(-1) ?? {};
   const updates = (body?.['input'] as { reasoning?: { effort: string } }[]).flatMap(({ reasoning }) => reasoning ?? []);
   expect([body?.['reasoning'], updates]).toEqual([{ summary: 'auto' }, [{ effort: 'high' }, { effort: 'medium' }]]);
@@ -137,14 +86,9 @@ describe('repairs', () => {
 
   test('reasoning that cannot be verified is left out, once and for all later requests', async () => {
     const endpoint = await startOpenAi(() => ({ items: [textItem('Hi.')] }));
-    const options = { baseUrl: `${endpoint.address}/v1`, model: 'gpt-6-sol', apiKey: async () => 'k' };
-    const model = createModel({ api: 'responses', ...options });
     const before = { ...reasoned, origin: { ...reasoned.origin, provider: endpoint.address } } as ModelMessage;
-    for (let times = 0; times < 2; times += 1) {
-      const { signal } = new AbortController();
-      const parts = await Array.fromAsync(model.stream(request({ messages: [user, before, user] }), signal));
-      expect(last(parts)).toMatchObject({ type: 'finished' });
-    }
+    const sent = await askTwice('responses', 'gpt-6-sol', `${endpoint.address}/v1`, before);
+    expect(sent).toMatchObject([{ type: 'finished' }, { type: 'finished' }]);
     expect(endpoint.refusals).toEqual([expect.stringContaining('could not be verified')]);
     expect(endpoint.requests).toHaveLength(3);
   });
@@ -200,6 +144,12 @@ describe('failures', () => {
     ],
     ['a policy', refuses('Not this.', { code: 'misalignment_policy_violation' }, 403), 'content_refused', false],
     ['no model', refuses('The model does not exist', { code: 'model_not_found' }, 404), 'not_found', false],
+    [
+      'a region',
+      refuses('Country, region, or territory not supported', { code: 'unsupported_country_region_territory' }, 403),
+      'region_refused',
+      false,
+    ],
     ['a failed response', answers({ error: { code: 'server_error', message: 'Oops.' } }), 'refused', true],
     ['a prompt', answers({ error: { code: 'invalid_prompt', message: 'Not this.' } }), 'content_refused', false],
     [

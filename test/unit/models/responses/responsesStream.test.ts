@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { type ModelPart } from '../../../../src/core/ports/ports.ts';
 import { ResponsesAccumulator } from '../../../../src/models/responses/responsesStream.ts';
-import { readAnswer } from '../../../../src/models/wire/answer.ts';
+import { readAnswer } from '../../../../src/models/wire/send.ts';
 import {
   type OutputItem,
   type ResponsesAnswer,

@@ -1,9 +1,9 @@
 // Which paths are inside the workspace, as written and as the disk resolves them.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix, win32 } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolveInside } from '../../../../src/node/files/resolvePath.ts';
+import { isInside, resolveInside } from '../../../../src/node/files/resolvePath.ts';
 
 let root: string;
 
@@ -95,4 +95,18 @@ test('a dangling link resolves to where the file would be created', async () => 
   const inside = await resolveInside(one(), 'dangling-inside');
   expect(inside).toMatchObject({ ok: true, value: { path: 'dangling-inside', real: 'src/new.ts' } });
   expect(await resolveInside(one(), 'src/chain')).toMatchObject({ ok: true, value: { real: 'src/dangling' } });
+});
+
+test.each([
+  ['C:\\shop', 'C:\\shop\\src', win32, true],
+  ['C:\\shop', 'c:\\Shop', win32, true],
+  ['C:\\', 'C:\\shop', win32, true],
+  ['C:\\shop', 'C:\\shop-two', win32, false],
+  ['C:\\shop', 'D:\\shop', win32, false],
+  ['/shop', '/shop/..data', posix, true],
+  ['/', '/shop', posix, true],
+  ['/shop', '/shop-two', posix, false],
+  ['/shop', '/', posix, false],
+] as const)('in %s lies %s: %#', (folder, path, system, expected) => {
+  expect(isInside(folder, path, system)).toBe(expected);
 });

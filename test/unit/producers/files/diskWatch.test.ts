@@ -7,6 +7,8 @@ import { type FSWatcher } from 'chokidar';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Emitter } from '../../../../src/base/emitter.ts';
 import { type Logger } from '../../../../src/core/ports/ports.ts';
+import { type Platform } from '../../../../src/node/platform/parts.ts';
+import { platformFor } from '../../../../src/node/platform/platform.ts';
 import { WatchedPaths } from '../../../../src/producers/files/diskWatch.ts';
 import { recordingLogger } from '../../../support/recordingLogger.ts';
 
@@ -26,7 +28,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function begin(more: { watch?: () => FSWatcher; hasOther?: boolean; logger?: Logger } = {}): WatchedPaths {
+function begin(
+  more: { watch?: () => FSWatcher; hasOther?: boolean; logger?: Logger; platform?: Platform } = {},
+): WatchedPaths {
   const watched = new WatchedPaths({
     logger: recordingLogger(happened),
     hasOther: false,
@@ -119,4 +123,49 @@ test('files on other file systems are left to the editor’s watcher', () => {
   }
   watched.addFolder('src', 'memfs:/src', () => false);
   expect(happened).toEqual(['/c.txt', 'C:\\d.txt']);
+});
+
+/** Chokidar asks with slashes whether a path is ignored, and reports it with the separator of the system. */
+class WindowsWatcher extends EventEmitter {
+  ignored = (_path: string): boolean => false;
+  readonly added: string[] = [];
+  readonly start = (_paths: unknown, options: { ignored?: unknown }) => {
+    this.ignored = options.ignored as (path: string) => boolean;
+    return this as unknown as FSWatcher;
+  };
+  add(path: string): void {
+    this.added.push(path);
+  }
+  unwatch(): void {}
+  async close(): Promise<void> {}
+}
+
+test('on Windows a folder is watched and its rules hold, whichever separator and case a path has', () => {
+  const watcher = new WindowsWatcher();
+  const watched = begin({ watch: watcher.start as () => FSWatcher, platform: platformFor('win32') });
+  const asked: string[] = [];
+  const all: string[] = [];
+  const listening = reported.event((text) => all.push(text));
+  watched.addFolder('shop', 'c:\\work\\shop', (path) => (asked.push(path), path.startsWith('shop/dist')));
+  watched.add('notes.md', 'C:\\Users\\tea\\notes.md');
+  expect(
+    ['C:/work/shop', 'C:/work/shop/dist/a.js', 'C:/work/shop/src/A.ts', 'c:/users/tea/notes.md'].map(watcher.ignored),
+  ).toEqual([false, true, false, false]);
+  expect(asked).toEqual(['shop/dist/a.js', 'shop/src/A.ts']);
+  watcher.emit('change', 'c:\\work\\shop\\src\\A.ts');
+  watcher.emit('change', 'C:\\work\\shopping\\list.txt');
+  watcher.emit('unlink', 'c:\\Users\\Tea\\notes.md');
+  listening.dispose();
+  expect(all).toEqual(['changed shop/src/A.ts', 'deleted notes.md']);
+  expect(watcher.added).toEqual(['c:\\work\\shop', 'C:\\Users\\tea\\notes.md', 'C:\\Users\\tea\\notes.md']);
+});
+
+test('on other systems a backslash is part of a name', async () => {
+  const watched = begin();
+  watched.addFolder('', folder, () => false);
+  const name = 'a\\b.txt';
+  await until(`created ${name}`, async () => {
+    await rm(join(folder, name), { force: true });
+    await writeFile(join(folder, name), 'x');
+  });
 });

@@ -52,11 +52,11 @@ function begin() {
 test('few changes are reported only once there are more', async () => {
   const { sample, touch } = begin();
   touch('changed', 'src/a.ts', 'src/b.ts', 'c.ts', 'seen.ts');
-  touch('created', 'src/d.ts');
+  touch('created', 'src/d.ts', ...many('src', 5));
   expect(await sample('one')).toBeUndefined();
   touch('deleted', 'src/e.ts');
   expect(await sample('one')).toBe(
-    'Other files of the workspace meanwhile: 3 changed, 1 created, 1 deleted (src/ 4, at the top 1).',
+    'Other files of the workspace meanwhile: 3 changed, 6 created, 1 deleted (src/ 9, at the top 1).',
   );
   expect(await sample('one')).toBeUndefined();
   // The other conversation has not got the count yet.
@@ -65,34 +65,34 @@ test('few changes are reported only once there are more', async () => {
 
 test('a tool result delivers the count only together with another notification', async () => {
   const { sample, touch } = begin();
-  touch('created', ...many('src', 5));
+  touch('created', ...many('src', 10));
   expect(await sample('one', 'result')).toBeUndefined();
-  expect(await sample('one', 'result', true)).toMatch(/5 created/);
+  expect(await sample('one', 'result', true)).toMatch(/10 created/);
 });
 
 test('created and deleted counts as nothing, created and written as created, and after a report as changed', async () => {
   const { sample, touch } = begin();
-  const files = many('src', 5);
+  const files = many('src', 10);
   touch('created', ...files, 'swap');
   touch('changed', ...files);
   touch('deleted', 'swap');
-  expect(await sample('one')).toBe('Other files of the workspace meanwhile: 5 created (src/ 5).');
+  expect(await sample('one')).toBe('Other files of the workspace meanwhile: 10 created (src/ 10).');
   touch('changed', ...files);
   touch('changed', ...files);
-  expect(await sample('one')).toMatch(/: 5 changed/);
-  expect(await sample('two')).toMatch(/: 5 created/);
+  expect(await sample('one')).toMatch(/: 10 changed/);
+  expect(await sample('two')).toMatch(/: 10 created/);
   touch('deleted', ...files);
   touch('created', ...files);
-  expect(await sample('one')).toMatch(/: 5 changed/);
+  expect(await sample('one')).toMatch(/: 10 changed/);
 });
 
 test('a conversation that joins gets only later changes', async () => {
   const { sample, touch, come } = begin();
-  touch('created', ...many('src', 5));
+  touch('created', ...many('src', 10));
   come('three');
   expect(await sample('three')).toBeUndefined();
-  touch('created', ...many('test', 5));
-  expect(await sample('three')).toMatch(/: 5 created \(test\/ 5\)/);
+  touch('created', ...many('test', 10));
+  expect(await sample('three')).toMatch(/: 10 created \(test\/ 10\)/);
 });
 
 test('excluded files and files of git are left out, and not checked again', async () => {
@@ -103,7 +103,7 @@ test('excluded files and files of git are left out, and not checked again', asyn
   expect(await sample('one')).toBeUndefined();
   expect(asked).toEqual(['src/a.ts', 'src/a.ts/']);
   clock.advance(10_000);
-  touch('created', ...many('src', 5));
+  touch('created', ...many('src', 10));
   gate.addOperation(clock.now(), clock.now(), new Set());
   expect(await sample('one')).toBeUndefined();
   // Later git operations do not change that.
@@ -117,7 +117,7 @@ test('excluded files and files of git are left out, and not checked again', asyn
 
 test('a folder is not counted, even if the files created in it are left out', async () => {
   const { sample, touch } = begin();
-  touch('created', ...many('src', 4), 'logs', 'logs/a.log');
+  touch('created', ...many('src', 9), 'logs', 'logs/a.log');
   expect(await sample('one')).toBeUndefined();
   expect(await sample('one')).toBeUndefined();
 });
@@ -129,32 +129,32 @@ test('a program that writes all the time does not prolong the time in which chan
     clock.advance(1000);
     touch('changed', 'server.txt');
   }
-  touch('created', ...many('src', 5));
-  expect(await sample('one')).toMatch(/1 changed, 5 created/);
+  touch('created', ...many('src', 10));
+  expect(await sample('one')).toMatch(/1 changed, 10 created/);
 });
 
 test('late events of files that git changed, and of their folder, are not counted', async () => {
   const { sample, touch, gate, clock } = begin();
-  gate.addOperation(clock.now(), clock.now(), new Set(many('old/deep', 6)));
+  gate.addOperation(clock.now(), clock.now(), new Set(many('old/deep', 11)));
   clock.advance(20_000);
-  touch('deleted', ...many('old/deep', 5), 'old/deep', 'old');
+  touch('deleted', ...many('old/deep', 10), 'old/deep', 'old');
   expect(await sample('one')).toBeUndefined();
-  touch('created', ...many('src', 5));
-  expect(await sample('one')).toBe('Other files of the workspace meanwhile: 5 created (src/ 5).');
+  touch('created', ...many('src', 10));
+  expect(await sample('one')).toBe('Other files of the workspace meanwhile: 10 created (src/ 10).');
 });
 
 test('files that a conversation watches are not in its count', async () => {
   const { sample, touch } = begin();
-  touch('created', ...many('src', 4), 'news.md');
+  touch('created', ...many('src', 9), 'news.md');
   expect(await sample('two')).toBeUndefined();
-  expect(await sample('one')).toMatch(/: 5 created/);
+  expect(await sample('one')).toMatch(/: 10 created/);
 });
 
 test('late events of the operation before the last one are not counted', async () => {
   const { sample, touch, gate, clock } = begin();
-  gate.addOperation(clock.now(), clock.now(), new Set(many('first', 6)));
-  gate.addOperation(clock.now(), clock.now(), new Set(many('second', 6)));
+  gate.addOperation(clock.now(), clock.now(), new Set(many('first', 11)));
+  gate.addOperation(clock.now(), clock.now(), new Set(many('second', 11)));
   clock.advance(30_000);
-  touch('changed', ...many('first', 6), ...many('second', 6));
+  touch('changed', ...many('first', 11), ...many('second', 11));
   expect(await sample('one')).toBeUndefined();
 });

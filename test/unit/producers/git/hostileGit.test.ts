@@ -1,10 +1,10 @@
 // A repository whose git files are links, pipes, devices or lies: they are not read, and git runs no program for it.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findGitFolder } from '../../../../src/node/files/gitFolder.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { GitRepository, type Settled } from '../../../../src/producers/git/gitRepository.ts';
@@ -12,16 +12,22 @@ import { readGitState, readHeadLog } from '../../../../src/producers/git/gitStat
 
 const SECRET = 'a-secret-of-the-user';
 
+let template: string;
 let root: string;
 let folder: string;
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'earshot-hostile-git-'));
-  folder = join(root, 'work');
-  await mkdir(folder);
+beforeAll(async () => {
+  template = folder = await mkdtemp(join(tmpdir(), 'earshot-hostile-template-'));
   git('init', '-q', '-b', 'main');
   await writeFile(join(folder, 'a.txt'), 'one\n');
   git('add', '.');
   git('commit', '-q', '-m', 'first');
+  await rm(own('hooks'), { recursive: true });
+});
+afterAll(() => rm(template, { recursive: true }));
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'earshot-hostile-git-'));
+  folder = join(root, 'work');
+  await cp(template, folder, { recursive: true, preserveTimestamps: true });
   await writeFile(join(root, 'secret'), `${SECRET}\n`);
 });
 afterEach(() => rm(root, { recursive: true }));
@@ -65,6 +71,14 @@ describe.skipIf(process.platform === 'win32')('git files that are not what they 
     await replace('HEAD', make);
     expect(JSON.stringify((await state()) ?? 'none')).not.toContain(SECRET);
     expect((await state())?.commit ?? '').toBe('');
+  });
+
+  test.runIf(process.platform === 'linux')('of an endless device in the place of HEAD nothing is read', async () => {
+    const bytesRead = async () => Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
+    await replace('HEAD', (path) => symlink('/dev/zero', path));
+    const before = await bytesRead();
+    await state();
+    expect((await bytesRead()) - before).toBeLessThan(16 * 1024 * 1024);
   });
 
   test.each(HEADS.filter(([name]) => !name.startsWith('a reference')))(

@@ -307,3 +307,15 @@ test('two windows can capture the same folder at once', async () => {
   expect(await compare(first ?? '', after.name)).toEqual(['f1.txt: "old" → "new"']);
   await other.close();
 });
+
+test('a file that was written right before the checkpoint and moved with its folder is older than its place', async () => {
+  await put('folder/one.txt', 'one');
+  const before = await take();
+  await rename(join(folder, 'folder'), join(folder, 'moved'));
+  const after = await take();
+  const found = await differences(before.name, after.name);
+  expect(found.map(({ file, movedIn }) => [file.path, movedIn])).toEqual([
+    ['folder/one.txt', undefined],
+    ['moved/one.txt', true],
+  ]);
+});

@@ -1,7 +1,7 @@
 // Whatever git takes for its top level, the opened folder is captured, and what is left out is named.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -209,7 +209,7 @@ test('a change that another window has captured first is found by this one too',
   try {
     await put('a.txt', 'one');
     await take();
-    // A file that has just changed is looked at again anyway.
+    // A file that has just changed is looked at again anyway; its change time cannot be set.
     await new Promise((resolve) => setTimeout(resolve, 2100));
     const before = await take();
     await put('a.txt', 'two');
@@ -220,9 +220,29 @@ test('a change that another window has captured first is found by this one too',
   }
 });
 
+test('permissions that change within the second in which the file was made are noticed', async () => {
+  git('init', '-q');
+  await take();
+  const second = async (name: string) => Math.floor((await lstat(join(folder, name))).ctimeMs / 1000);
+  // git compares whole seconds. On a busy machine the second may have passed.
+  for (let index = 0; ; index += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 1000 - (Date.now() % 1000)));
+    const name = `${index}.txt`;
+    await put(name, 'one');
+    const made = await second(name);
+    const before = await take();
+    await chmod(join(folder, name), 0o600);
+    if ((await second(name)) !== made) continue;
+    expect(await changes(before.name, (await take()).name)).toEqual([`${name}: one → one`]);
+    return;
+  }
+});
+
 test('a folder that is not on this disk, and nested repositories beyond the limit, are named as left out', async () => {
   git('init', '-q');
-  for (let index = 10; index < 35; index += 1) git('init', '-q', `nested/n${index}`);
+  git('init', '-q', 'nested/n10');
+  for (let index = 11; index < 35; index += 1)
+    await cp(join(folder, 'nested/n10'), join(folder, `nested/n${index}`), { recursive: true });
   for (let index = 10; index < 35; index += 1) await put(`nested/n${index}/a.txt`, 'one');
   const virtual = { path: 'remote', absolute: 'memfs:/folder' };
   const { name, leftOut } = await take(checkpoints, [{ path: 'work', absolute: folder }, virtual]);

@@ -3,11 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { succeeded } from '../../../../src/base/errors.ts';
+import { type Client } from '../../../../src/core/client/client.ts';
+import { type Drafts, PageComposer } from '../../../../src/core/frontend/page/pageComposer.ts';
 import { realFileSystem } from '../../../../src/node/files/fileSystem.ts';
 import { type AttachmentView, type ChatHead } from '../../../../src/protocol/webview.ts';
 import { createSnapshots } from '../../../../src/storage/snapshots.ts';
-import { Composing } from '../../../../src/vscode/chat/composing.ts';
-import { createDraftsOf, type Drafts } from '../../../../src/vscode/chat/drafts.ts';
+import { createDraftsOf } from '../../../../src/vscode/chat/drafts.ts';
 import { createWindowMemory } from '../../../../src/vscode/chat/windowMemory.ts';
 import { recordingLogger } from '../../../support/recordingLogger.ts';
 
@@ -18,7 +20,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'earshot-composing-'));
 });
 afterEach(async () => {
-  for (const drafts of opened.splice(0)) await drafts.readAttachments();
+  for (const drafts of opened.splice(0)) await drafts.attachments.read();
   await rm(folder, { recursive: true, force: true });
   expect(errors.splice(0)).toEqual([]);
 });
@@ -41,9 +43,13 @@ function open() {
     restoreDraft: (text: string) => void restored.push(text),
     keepDraft: () => undefined,
   };
-  const composing = new Composing({
+  const attach: Client['call'] = async (_, params) => {
+    const { data } = params as unknown as { readonly data: string };
+    return succeeded({ hash: await snapshots.put(Buffer.from(data, 'base64')) }) as never;
+  };
+  const composing = new PageComposer({
     draftsOf,
-    snapshots,
+    client: { call: attach },
     frontend,
     logger: log,
     t: (text, ...values) => text.replace('{0}', String(values[0])),
@@ -51,13 +57,13 @@ function open() {
   return { composing, drafts, snapshots, restored, attachments: () => attachments, returned: () => returned };
 }
 
-const png = { type: 'attach_image', name: 'shot.png', media_type: 'image/png', data: 'iVBORw0KGgo=' } as const;
+const png = { type: 'attach', name: 'shot.png', media_type: 'image/png', data: 'iVBORw0KGgo=' } as const;
 
 test('an attached image survives a reload and is sent once', async () => {
   const { composing, drafts } = open();
   expect(await composing.attach(png)).toMatchObject({ ok: true });
   expect(await composing.attach(png)).toMatchObject({ ok: true });
-  await drafts.readAttachments();
+  await drafts.attachments.read();
 
   const next = open();
   await next.composing.show(undefined);
@@ -100,7 +106,7 @@ test('returned messages are on disk before the call resolves, before the draft, 
   await composing.returnMessages(texts);
   expect(await readFile(join(folder, 'draft.txt'), 'utf8')).toBe('First.\nSecond.\nhalf typed');
   await composing.returnMessages(texts);
-  expect(await drafts.read()).toBe('First.\nSecond.\nhalf typed');
+  expect(await drafts.text.read()).toBe('First.\nSecond.\nhalf typed');
   expect(restored).toEqual(['First.\nSecond.']);
   expect(attachments()).toMatchObject([{ kind: 'file', id: 'a.txt' }]);
 });
@@ -117,7 +123,7 @@ test('a queued message is returned even if the draft begins with the same text',
   const { composing, drafts } = open();
   await composing.draftChanged('Go on', undefined);
   await composing.returnMessages([queued]);
-  expect(await drafts.read()).toBe('Go\nGo on');
+  expect(await drafts.text.read()).toBe('Go\nGo on');
 });
 
 test('a returned message is marked over a reload until the composer is cleared', async () => {
@@ -131,7 +137,7 @@ test('a returned message is marked over a reload until the composer is cleared',
   await second.composing.show(undefined);
   expect([second.returned(), second.composing.has([queued])]).toEqual([true, true]);
   await second.composing.returnMessages([queued]);
-  expect(await second.drafts.read()).toBe('Go');
+  expect(await second.drafts.text.read()).toBe('Go');
   await second.composing.draftChanged('Go away', undefined);
   expect(second.returned()).toBe(true);
   await second.composing.draftChanged('', undefined);
@@ -145,7 +151,7 @@ test('a returned message is marked over a reload until the composer is cleared',
 test('a message that the user withdrew is not marked as undelivered', async () => {
   const { composing, drafts, returned } = open();
   await composing.restoreMessages([queued]);
-  expect([await drafts.read(), returned()]).toEqual(['Go', false]);
+  expect([await drafts.text.read(), returned()]).toEqual(['Go', false]);
 });
 
 test('attachments that cannot be read are ignored', async () => {

@@ -23,7 +23,7 @@ const taken = (reason: 'turn' | 'command', checkpoint: string): EventDraft => ({
   checkpoint,
   unsaved: [{ path: 'a', hash: 'buffer' }],
 });
-const reviewed = (action: 'keep' | 'undo' | 'restore' | 'bring_back', more: object): EventDraft =>
+const reviewed = (action: 'keep' | 'undo' | 'restore' | 'revert' | 'bring_back', more: object): EventDraft =>
   ({ type: 'changes_reviewed', action, ...more }) as EventDraft;
 
 // Sequence numbers: 1 start; 2–8 the first turn, changes at 6 and 8 … see `numbered`.
@@ -109,7 +109,7 @@ test('undo removes changes from their turn; reverting the undo restores them, to
   expect(changes.turns.map(({ steps }) => steps.map(({ path }) => path))).toEqual([['new'], ['b']]);
   const decision = events(undo).at(-1);
   expect(changes.decision(decision?.event_id ?? '')).toEqual(decision);
-  const back = reviewed('bring_back', { of: decision?.event_id, files: [{ path: 'a', through: 14 }] });
+  const back = reviewed('revert', { of: decision?.event_id, files: [{ path: 'a', through: 14 }] });
   const again = folded(events(undo, back)).changes;
   expect(open(again)).toEqual(openAfter());
   expect(again.turns).toEqual(folded(events()).changes.turns);
@@ -124,7 +124,7 @@ test('restoring a turn also undoes its kept changes and leaves earlier turns to 
   expect(open(changes)).toEqual({ a: ['a0→a1', 'a1→a2'], new: ['–→n1'] });
   expect(changes.turns[1]?.steps).toEqual([]);
   const of = events(keep, restore).at(-1)?.event_id;
-  const back = folded(events(keep, restore, reviewed('bring_back', { of, files }))).changes;
+  const back = folded(events(keep, restore, reviewed('revert', { of, files }))).changes;
   expect(open(back)).toEqual({ a: ['a0→a1', 'a1→a2', 'a3→a4'], new: ['–→n1'] });
 });
 
@@ -133,7 +133,10 @@ test('undoing a hunk and reverting that gives the original changes', () => {
   const undo = reviewed('undo', { files: [{ path: 'a', through: 14, before: 'a4', after: 'a4-', rest }] });
   expect(openAfter(undo)).toMatchObject({ a: ['a0→a4-'] });
   const of = events(undo).at(-1)?.event_id;
-  expect(openAfter(undo, reviewed('bring_back', { of, files: [{ path: 'a', through: 14 }] }))).toEqual(openAfter());
+  // `bring_back` is the name of `revert` in logs of 0.2 and before.
+  for (const action of ['revert', 'bring_back'] as const) {
+    expect(openAfter(undo, reviewed(action, { of, files: [{ path: 'a', through: 14 }] }))).toEqual(openAfter());
+  }
 });
 
 test('compaction and forks keep the changes to be reviewed', () => {

@@ -90,3 +90,23 @@ test.each<[string, boolean, EventDraft[]]>([
 ])('%s: isKnown is %s', (_, known, events) => {
   expect(isKnown(...events)).toBe(known);
 });
+
+/** A state that counts as known before anything was shown. */
+const usual = (id: string, name = 'build'): Notification => ({
+  ...good(id, name),
+  data: { state: 'succeeded', usually: 'succeeded' },
+});
+const isAssumed = (...events: EventDraft[]) => folded(numbered(...events)).repeats.isRepeat(usual('next'));
+
+test.each<[string, boolean, EventDraft[]]>([
+  ['nothing has happened', true, []],
+  ['the model has only read', true, [call('c'), result('c')]],
+  ['a failure is pending', true, [call('c'), queued(bad('a'))]],
+  ['a failure was shown', false, [call('c'), queued(bad('a')), result('c', 2, ['a'])]],
+  ['a failure was only counted', false, [call('c'), queued(bad('a')), result('c', 2, [], { counted: ['a'] })]],
+  ['the model has edited a file', false, [call('c'), { ...result('c'), changes } as EventDraft]],
+  ['the model has run a command', false, [callOf('c', 'run_command'), result('c')]],
+  ['the conversation was compacted', false, [call('c'), result('c'), compaction]],
+])('the usual state when %s: isRepeat is %s', (_, assumed, events) => {
+  expect(isAssumed(...events)).toBe(assumed);
+});

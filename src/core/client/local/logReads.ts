@@ -1,0 +1,68 @@
+// Projections of logs that are computed when somebody looks: kept between two looks, and then continued from where they
+// ended.
+import { Sequence, pause } from '../../../base/async.ts';
+import { type Clock } from '../../../base/clock.ts';
+import { type Result, succeeded } from '../../../base/errors.ts';
+import { type LogEvent } from '../../../protocol/event.ts';
+import { type Store } from '../../ports/storage.ts';
+
+/** After so many events other work of the window gets a turn. */
+const AT_ONCE = 500;
+
+interface Projection {
+  fold(event: LogEvent): void;
+}
+
+interface Kept<T> {
+  readonly projection: T;
+  /** Of the last event that was folded. */
+  seq: number;
+}
+
+export class LogReads<T extends Projection> {
+  readonly #ports: { readonly store: Pick<Store, 'scan'>; readonly clock: Clock };
+  readonly #create: () => T;
+  readonly #most: number;
+  readonly #kept = new Map<string, Kept<T>>();
+  readonly #reads = new Sequence();
+
+  /** `most`: of how many conversations the projection is kept. */
+  constructor(ports: { readonly store: Pick<Store, 'scan'>; readonly clock: Clock }, create: () => T, most = 1) {
+    this.#ports = ports;
+    this.#create = create;
+    this.#most = most;
+  }
+
+  /** Reads what is new in the log. */
+  read(conversation: string): Promise<Result<T>> {
+    return this.#reads.run(() => this.#read(conversation));
+  }
+
+  async #read(conversation: string): Promise<Result<T>> {
+    const { store, clock } = this.#ports;
+    const before = this.#kept.get(conversation);
+    let kept = before ?? { projection: this.#create(), seq: 0 };
+    let scanned = await store.scan(conversation, kept.seq);
+    if (scanned.ok && scanned.value.nextSeq <= kept.seq) {
+      // The end of the log was damaged and cut off.
+      kept = { projection: this.#create(), seq: 0 };
+      scanned = await store.scan(conversation, 0);
+    }
+    // Last used last; a failed read starts again.
+    this.#kept.delete(conversation);
+    if (!scanned.ok) return scanned;
+    let folded = 0;
+    for (const event of scanned.value.events) {
+      kept.projection.fold(event);
+      kept.seq = event.seq;
+      folded += 1;
+      if (folded % AT_ONCE === 0) await pause(clock, 0);
+    }
+    this.#kept.set(conversation, kept);
+    for (const [oldest] of this.#kept) {
+      if (this.#kept.size <= this.#most) break;
+      this.#kept.delete(oldest);
+    }
+    return succeeded(kept.projection);
+  }
+}

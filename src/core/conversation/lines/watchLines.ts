@@ -1,0 +1,44 @@
+// Writes which lines a conversation waits for, and the user's grant that they may wake the model.
+import { type EventDraft } from '../../../protocol/event.ts';
+import { LINE_WAKE_DAYS, type LinePosition, MOST_LINE_WAKES } from '../../../protocol/lines/lineWatch.ts';
+import { nameOfSubject } from '../../../protocol/scopes.ts';
+import { type Ports } from '../../ports/ports.ts';
+import { type WantedLines } from '../../ports/producers.ts';
+import { draftGrant } from '../grants.ts';
+import { type ConversationLog } from '../log.ts';
+
+const DAY_MILLISECONDS = 24 * 3600_000;
+
+export function linesWatched(
+  target: string,
+  { patterns, quietAfterSeconds }: WantedLines,
+  position: LinePosition,
+): Extract<EventDraft, { type: 'lines_watched' }> {
+  return {
+    type: 'lines_watched',
+    target,
+    patterns: [...patterns],
+    position,
+    ...(quietAfterSeconds !== undefined && { quiet_after_secs: quietAfterSeconds }),
+  };
+}
+
+/** `call`: the approved call that lets the lines wake the model. */
+export async function watchLines(
+  { log, ids, clock, store }: { readonly log: ConversationLog } & Pick<Ports, 'ids' | 'clock' | 'store'>,
+  wanted: Extract<EventDraft, { type: 'lines_watched' }>,
+  call: string | undefined,
+): Promise<void> {
+  // What is written from now on counts, also of a file that does not exist yet.
+  const watched = { ...wanted, position: { modified: clock.now(), ...wanted.position } };
+  if (call === undefined) {
+    await log.append(watched);
+    return;
+  }
+  const until = clock.now() + LINE_WAKE_DAYS * DAY_MILLISECONDS;
+  const name = nameOfSubject(watched.target);
+  const grant = draftGrant(log, ids, { source: 'lines', name, most: MOST_LINE_WAKES, until, call });
+  // Found by the next window without reading logs, so that its lines are followed.
+  await store.due.mark(log.id);
+  await log.appendTogether([{ draft: grant.draft }, { draft: { ...watched, grant: grant.id } }]).onDisk;
+}

@@ -1,0 +1,134 @@
+// The list that the ring opens: each file that the model knows, what it has of it, and how it differs from the file now.
+import { useEffect } from 'preact/hooks';
+import type { FileFreshness, FreshnessCounts } from '../../protocol/page/freshnessView.ts';
+import { useActions } from '../render/actions.ts';
+import { visibleText } from '../render/visibleText.ts';
+import { freshnessStrings as strings } from '../strings/freshnessStrings.ts';
+import { formatMoment } from '../strings/moments.ts';
+import { Popover } from './popover.tsx';
+
+interface Properties {
+  readonly counts: FreshnessCounts;
+  readonly files: readonly FileFreshness[] | undefined;
+  readonly close: () => void;
+}
+
+export function FreshnessPanel({ counts, files, close }: Properties) {
+  const { post } = useActions();
+  // Compared again whenever the log has changed what is known.
+  const known = Object.values(counts).join();
+  useEffect(() => post({ type: 'read_freshness' }), [known]);
+  return (
+    <Popover label={strings.heading} opener=".freshness" close={close}>
+      {files === undefined ? <p class="quiet">{strings.loading}</p> : <Files files={files} />}
+    </Popover>
+  );
+}
+
+/** The most recently shown first. */
+function Files({ files }: { readonly files: readonly FileFreshness[] }) {
+  const { post, followed } = useActions();
+  const newest = [...files].reverse();
+  const forgotten = newest.filter(({ state }) => state === 'forgotten');
+  const current = newest.filter(isCurrent);
+  const others = newest.filter((file) => !isCurrent(file) && file.state !== 'forgotten');
+  const total = current.length + others.length;
+  return (
+    <>
+      <p role="status">
+        {total === 0
+          ? strings.none
+          : others.length === 0
+            ? strings.allCurrent(total)
+            : strings.behind(others.length, total)}
+      </p>
+      {!followed && others.filter(({ updatable }) => updatable).length > 1 && (
+        <button type="button" class="link" title={strings.updateTitle} onClick={() => post({ type: 'update_files' })}>
+          {strings.updateAll}
+        </button>
+      )}
+      {others.length > 0 && <Rows files={others} />}
+      <Folded label={strings.current(current.length)} files={current} />
+      <Folded label={strings.forgotten(forgotten.length)} files={forgotten} />
+      <p class="quiet small">{strings.explained}</p>
+    </>
+  );
+}
+
+function isCurrent({ state }: FileFreshness): boolean {
+  return state === 'current' || state === 'reported';
+}
+
+function Folded({ label, files }: { readonly label: string; readonly files: readonly FileFreshness[] }) {
+  if (files.length === 0) return null;
+  return (
+    <details>
+      <summary>{label}</summary>
+      <Rows files={files} />
+    </details>
+  );
+}
+
+function Rows({ files }: { readonly files: readonly FileFreshness[] }) {
+  return (
+    <ul class="freshness-files">
+      {files.map((file) => (
+        <Row key={file.path} file={file} />
+      ))}
+    </ul>
+  );
+}
+
+function Row({ file }: { readonly file: FileFreshness }) {
+  const { post, offers, followed } = useActions();
+  const { path, state, lines, at, updatable, reason } = file;
+  const name = visibleText(path);
+  const differs = !isCurrent(file) && state !== 'forgotten';
+  return (
+    <li class={`freshness-file freshness-${state}`}>
+      {offers('open_file') && state !== 'deleted' ? (
+        <button type="button" class="link path-link" title={name} onClick={() => post({ type: 'open_file', path })}>
+          {name}
+        </button>
+      ) : (
+        <span class="freshness-path">{name}</span>
+      )}
+      <span class="freshness-state" title={reason === undefined ? '' : visibleText(reason)}>
+        {describeState(file)}
+      </span>
+      <span class="quiet small">{strings.has(lines, formatMoment(at))}</span>
+      <span class="freshness-actions">
+        {offers('open_known_difference') && differs && state !== 'withheld' && (
+          <button
+            type="button"
+            class="link"
+            aria-label={strings.showDifferenceOf(name)}
+            onClick={() => post({ type: 'open_known_difference', path })}
+          >
+            {strings.showDifference}
+          </button>
+        )}
+        {updatable === true && !followed && (
+          <button
+            type="button"
+            class="link"
+            title={strings.updateTitle}
+            aria-label={strings.updateOf(name)}
+            onClick={() => post({ type: 'update_files', paths: [path] })}
+          >
+            {strings.update}
+          </button>
+        )}
+      </span>
+    </li>
+  );
+}
+
+/** `Deleted · not reported` */
+function describeState({ state, notified, unsaved, moved_to: to }: FileFreshness): string {
+  return [
+    to === undefined ? strings.states[state] : strings.renamed(visibleText(to)),
+    ...(state === 'deleted' ? [strings.deletedReport[notified]] : []),
+    ...(unsaved === true ? [strings.unsaved] : []),
+  ].join(' · ');
+}
