@@ -190,9 +190,11 @@ export class Listeners {
       const listener = parts.add(
         new Listener({ log, ports: this.#deps, sample: (point) => earshot.producers.sample(point) }),
       );
+      const { title } = log.state.summary;
       const live: LiveListener = {
         listener,
-        identity,
+        // Not the list's: after a kill that may be older than the log.
+        identity: title === '' ? identity : readTitle(title),
         users: 0,
         lastContact: 0,
         close: async () => {
