@@ -134,12 +134,14 @@ export class Listener implements Disposable {
       const own = edit && (await separateOwnEdit(snapshots, name, { known, edit, view, bytes }));
       // Some lines of other bytes do not show what changed in the rest.
       if (view.part !== undefined && known !== undefined && known.hash !== view.hash) await this.#sample();
-      await withdrawShown(log, [{ ...view, path: name }]);
-      if (own?.earlier !== undefined) await applySample({ log, ports }, own.earlier);
+      // In one step: a report of the edited file that is queued meanwhile would be carried as somebody else's change.
+      const appended: Promise<unknown>[] = [withdrawShown(log, [{ ...view, path: name }])];
+      if (own?.earlier !== undefined) appended.push(applySample({ log, ports }, own.earlier));
       // An edit does not show the agent what somebody else had changed before.
-      if (edit !== undefined && this.#hasOtherChange(name, view.hash)) await this.#carry();
-      await log.append({ type: 'files_seen', seen: [{ ...view, path: name, hash: own?.hash ?? view.hash }] });
-      if (own?.later !== undefined) await applySample({ log, ports }, own.later);
+      if (edit !== undefined && this.#hasOtherChange(name, view.hash)) appended.push(this.#carry());
+      appended.push(log.append({ type: 'files_seen', seen: [{ ...view, path: name, hash: own?.hash ?? view.hash }] }));
+      if (own?.later !== undefined) appended.push(applySample({ log, ports }, own.later));
+      await Promise.all(appended);
       return succeeded(undefined);
     });
   }

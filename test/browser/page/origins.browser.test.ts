@@ -80,7 +80,7 @@ test('several texts: three lines, and how many there are besides; another conver
   );
   await alone.show({ title: 'x', running: true }, [...conversation, asks([message, ...many])]);
   const lines = page.locator('.origins li');
-  expect(await lines.count()).toBe(4);
+  await expect.poll(() => lines.count()).toBe(4);
   expect(await lines.last().innerText()).toBe('and 2 more texts');
   await lines.first().getByRole('button').click();
   expect(await alone.waitFor('open_conversation')).toMatchObject({ id: 'other' });

@@ -58,7 +58,9 @@ async function killAgainAndAgain(runs: number, faults: readonly string[] = []): 
   const acknowledged: string[] = [];
   let failures = 0;
   try {
-    for (let run = 0; run < runs; run++) {
+    // Faults are random: it goes on until some writes have failed and some have not.
+    const isShown = () => faults.length === 0 || Math.min(failures, acknowledged.length) > 0;
+    for (let run = 0; run < runs || !isShown(); run++) {
       const lines = await runAndKill(folder, id, run, faults);
       const failed = lines.filter((line) => /^(?:error|failed)/.test(line));
       failures += failed.length;
@@ -72,7 +74,6 @@ async function killAgainAndAgain(runs: number, faults: readonly string[] = []): 
       await check(folder, id, acknowledged);
     }
     if (faults.length === 0) expect(acknowledged.length).toBeGreaterThan(runs * 20);
-    else expect(Math.min(failures, acknowledged.length)).toBeGreaterThan(0);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

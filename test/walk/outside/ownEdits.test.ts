@@ -3,7 +3,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { enqueue } from '../../../src/core/notify/queue.ts';
 import { fileChanged } from '../../../src/core/notify/wording/fileChange.ts';
+import { realIds } from '../../../src/node/realIds.ts';
 import { useTool } from '../../support/plugins/outsideAgents.ts';
 import { MENU, type OutsideWorld, openOutsideWorld, readFileAs } from '../../support/plugins/outsideWorld.ts';
 
@@ -138,4 +140,26 @@ test('a report of the agent’s own edit that was held while the hook ran is not
   const held = fileChanged('src/menu.txt', Buffer.from(MENU), { bytes: now, hash }, { type: 'outside' });
   await world.window.headless.earshot.publish({ ...held, at: new Date().toISOString() });
   expect(await useTool(world)).toBe('');
+});
+
+test('a report of the agent’s own edit that comes while the other’s change is stored is not carried with it', async () => {
+  const world = await openOutsideWorld();
+  const foreign = `${MENU}soda\n`;
+  expect(await readFileAs(world)).toBe('');
+  const now = Buffer.from(foreign.replace('coffee', 'cider'));
+  const hash = createHash('sha256').update(now).digest('hex');
+  const late = fileChanged('src/menu.txt', Buffer.from(MENU), { bytes: now, hash }, { type: 'outside' });
+  const [listener] = world.window.listeners.live;
+  if (listener === undefined) throw new Error('Claude does not listen.');
+  const { log } = listener;
+  const held = log.onDidAppend(({ event }) => {
+    if (event.type !== 'notification_queued') return;
+    held.dispose();
+    void enqueue(log, realIds, { ...late, at: new Date().toISOString() });
+  });
+  await world.write('src/menu.txt', now.toString());
+  const { tool, input, response } = claudeEdit(world, foreign);
+  const text = await useTool(world, { tool, input, more: { tool_response: response } });
+  expect(text).toContain('+soda');
+  expect(text).not.toContain('cider');
 });
