@@ -1,6 +1,7 @@
 // Texts from the editor to attach to a message: selection, problems, last terminal command, changes, symbols.
 import * as vscode from 'vscode';
 import { pathOf } from './workspacePaths.ts';
+import { workingDiff } from '../../producers/git/workingDiff.ts';
 import { type AttachedText } from './completions.ts';
 
 const LONGEST = 20_000;
@@ -48,7 +49,6 @@ export async function terminalText(): Promise<AttachedText | undefined> {
 interface GitRepository {
   readonly inputBox: { value: string };
   readonly rootUri: vscode.Uri;
-  diff(cached?: boolean): Promise<string>;
 }
 
 /** The repositories that VS Code's own Git extension has open. */
@@ -58,8 +58,11 @@ export async function gitRepositories(): Promise<readonly GitRepository[]> {
   return (await git.activate()).getAPI(1).repositories;
 }
 
+/** Rejects if git cannot be run or prints too much. */
 export async function changesText(): Promise<AttachedText | undefined> {
-  const diffs = await Promise.all((await gitRepositories()).map((one) => one.diff()));
+  const { signal } = new AbortController();
+  const roots = (await gitRepositories()).map(({ rootUri }) => rootUri.fsPath);
+  const diffs = await Promise.all(roots.map((root) => workingDiff(root, { staged: false, signal })));
   const text = diffs.join('\n').trim();
   return text === '' ? undefined : { name: vscode.l10n.t('Uncommitted changes'), text: fence(text, 'diff') };
 }

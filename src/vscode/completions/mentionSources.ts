@@ -1,5 +1,6 @@
 // The built-in sources of the `@` picker: files, folders, symbols, selection, problems, terminal, changes.
 import * as vscode from 'vscode';
+import { describeError } from '../../base/errors.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type AttachedText, bestMatches, type Completion, type CompletionSource, matchScore } from './completions.ts';
 import { changesText, problemsText, selectionText, symbolText, terminalText } from './editorTexts.ts';
@@ -42,7 +43,12 @@ function textSource({ attachText, notice }: MentionDeps): CompletionSource {
     trigger: '@',
     list: async (query) => entries().filter(({ label }) => label.startsWith(query.toLowerCase())),
     choose: async (id) => {
-      const text = await texts[id]?.();
+      let text: AttachedText | undefined;
+      try {
+        text = await texts[id]?.();
+      } catch (error) {
+        return notice(vscode.l10n.t('“{0}” cannot be attached: {1}', id, describeError(error)));
+      }
       if (text === undefined) notice(vscode.l10n.t('There is nothing to attach: {0}', id));
       else await attachText(text);
     },
