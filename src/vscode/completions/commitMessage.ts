@@ -4,7 +4,7 @@ import { describeError } from '../../base/errors.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { COMMANDS } from '../ids.ts';
 import { workingDiff } from '../../producers/git/workingDiff.ts';
-import { gitRepositories } from './editorTexts.ts';
+import { gitRepositories } from './gitChanges.ts';
 
 const LONGEST_DIFF = 60_000;
 const LONGEST_MESSAGE = 4000;

@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import { describeError } from '../../base/errors.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type AttachedText, bestMatches, type Completion, type CompletionSource, matchScore } from './completions.ts';
-import { changesText, problemsText, selectionText, symbolText, terminalText } from './editorTexts.ts';
+import { problemsText, selectionText, symbolText, terminalText } from './editorTexts.ts';
+import { changesText } from './gitChanges.ts';
 import { listPaths, pathOf } from './workspacePaths.ts';
 
 const MOST_OF_A_KIND = 15;
