@@ -171,23 +171,19 @@ function accessIn(file: string, text: string): string {
 
 /** Whether it names a value, in contrast to a type, a member, or what is declared here. */
 function isValue(node: ts.Identifier): boolean {
-  const { parent } = node;
+  const parent: ts.Node & { readonly name?: ts.Node; readonly propertyName?: ts.Node } = node.parent;
   if (ts.isShorthandPropertyAssignment(parent)) return true;
-  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node;
-  if (ts.isPropertyAssignment(parent) || ts.isParameter(parent) || ts.isVariableDeclaration(parent))
-    return parent.initializer === node;
-  if (ts.isBindingElement(parent)) return parent.initializer === node;
-  return ts.isExpressionNode(node);
+  return !ts.isTypeNode(parent) && !ts.isQualifiedName(parent) && parent.name !== node && parent.propertyName !== node;
 }
 
-/** Whether a parameter, a variable, a function or an import of this file has the name. */
+/** Whether a parameter, a variable or a function of this file has the name. */
 function isShadowed({ text, parent }: ts.Identifier): boolean {
-  const declares = (name: ts.Node | undefined): boolean =>
-    name !== undefined && (ts.isIdentifier(name) ? name.text === text : bindsIn(name));
-  const bindsIn = (pattern: ts.Node): boolean =>
-    ts.isBindingName(pattern) &&
-    !ts.isIdentifier(pattern) &&
-    pattern.elements.some((one) => ts.isBindingElement(one) && declares(one.name));
+  const declares = (name: ts.Node | undefined): boolean => {
+    if (name === undefined) return false;
+    if (ts.isObjectBindingPattern(name) || ts.isArrayBindingPattern(name))
+      return name.elements.some((one) => ts.isBindingElement(one) && declares(one.name));
+    return ts.isIdentifier(name) && name.text === text;
+  };
   const isOfGlobals = ({ initializer }: ts.VariableDeclaration): boolean =>
     initializer !== undefined && GLOBALS.test(initializer.getText());
   for (let scope: ts.Node | undefined = parent; scope !== undefined; scope = scope.parent) {

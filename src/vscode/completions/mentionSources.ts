@@ -48,7 +48,8 @@ function textSource({ attachText, notice }: MentionDeps): CompletionSource {
       try {
         text = await texts[id]?.();
       } catch (error) {
-        return notice(vscode.l10n.t('“{0}” cannot be attached: {1}', id, describeError(error)));
+        notice(vscode.l10n.t('“{0}” cannot be attached: {1}', id, describeError(error)));
+        return;
       }
       if (text === undefined) notice(vscode.l10n.t('There is nothing to attach: {0}', id));
       else await attachText(text);
