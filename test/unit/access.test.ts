@@ -186,7 +186,7 @@ function isShadowed({ text, parent }: ts.Identifier): boolean {
   };
   const isOfGlobals = ({ initializer }: ts.VariableDeclaration): boolean =>
     initializer !== undefined && GLOBALS.test(initializer.getText());
-  for (let scope: ts.Node | undefined = parent; scope !== undefined; scope = scope.parent) {
+  for (let scope: ts.Node = parent; ; scope = scope.parent) {
     if (ts.isFunctionLike(scope) && scope.parameters.some(({ name }) => declares(name))) return true;
     if (!ts.isBlock(scope) && !ts.isSourceFile(scope)) continue;
     for (const statement of scope.statements) {
@@ -194,8 +194,8 @@ function isShadowed({ text, parent }: ts.Identifier): boolean {
       if (!ts.isVariableStatement(statement)) continue;
       if (statement.declarationList.declarations.some((one) => declares(one.name) && !isOfGlobals(one))) return true;
     }
+    if (ts.isSourceFile(scope)) return false;
   }
-  return false;
 }
 
 /** `const { fetch } = globalThis`, `const { executeCommand } = vscode.commands`. */
