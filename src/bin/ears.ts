@@ -32,6 +32,11 @@ async function main(): Promise<number> {
     options: { dir: { type: 'string' }, folder: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
   });
   const [command, ...agents] = positionals;
+  // The locks of a watching process, which the kernel frees when it is killed, need SQLite.
+  if ((command === 'install' || command === 'serve') && loadSqlite() === undefined) {
+    process.stderr.write(`earshot-ears needs Node 22.13 or later; this is Node ${process.versions.node}.\n`);
+    return 1;
+  }
   const print = (text: string) => void process.stdout.write(`${text}\n`);
   if (values.help === true || command === undefined) {
     print(HELP);
@@ -96,9 +101,4 @@ async function fileLogger(folder: string): Promise<Logger> {
   };
 }
 
-// Its locks, which the kernel frees when it is killed, need SQLite.
-if (loadSqlite() === undefined) {
-  process.stderr.write(`earshot-ears needs Node 22.13 or later; this is Node ${process.versions.node}.\n`);
-  process.exit(1);
-}
 runProgram(main, 2);

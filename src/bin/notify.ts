@@ -1,7 +1,8 @@
 // earshot-notify: sends one line from any script to the conversations of a folder, or to the one whose command it is.
 import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+// Node 18.0 has no parseArgs: an import by name would fail before the message that this version is too old.
+import * as util from 'node:util';
 import { describeError } from '../base/errors.ts';
 import { CONVERSATION_VARIABLE, GRANT_VARIABLE } from '../node/scripts/notifyProgram.ts';
 import { isNodeSupported } from '../node/olderNode.ts';
@@ -63,7 +64,7 @@ async function run(): Promise<number> {
 
 function parse() {
   try {
-    return parseArgs({ options: OPTIONS, allowPositionals: true });
+    return util.parseArgs({ options: OPTIONS, allowPositionals: true });
   } catch (error) {
     return describeError(error);
   }

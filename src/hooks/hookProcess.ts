@@ -4,6 +4,7 @@ import { describeError, failed, type Result, succeeded } from '../base/errors.ts
 import { COMMAND_MARK } from '../node/platform/marks.ts';
 import { platform } from '../node/platform/platform.ts';
 import { spawnProgram } from '../node/processTree.ts';
+import { withoutKeys } from '../node/shellProgram.ts';
 import { type HookEnd } from './hookAnswer.ts';
 
 /** Characters of stdout and stderr together. */
@@ -24,9 +25,8 @@ export interface HookStart {
 /** Fails if the hook cannot start, takes too long, or writes too much. Resolves once none of its processes runs. */
 export async function runHookProcess(start: HookStart): Promise<Result<HookEnd>> {
   const { program, args, folder, mark, signal } = start;
-  // Hooks must not get the key of the model's endpoint.
-  const { EARSHOT_API_KEY: _, ...env } = process.env;
-  const child = spawnProgram(program, args, folder, true, { ...env, [COMMAND_MARK]: mark, CLAUDE_PROJECT_DIR: folder });
+  const env = { ...withoutKeys(process.env), [COMMAND_MARK]: mark, CLAUDE_PROJECT_DIR: folder };
+  const child = spawnProgram(program, args, folder, true, env);
   const tree = child.pid === undefined ? undefined : platform.processes.tree(child, mark);
   const killAtExit = () => platform.processes.kill(child);
   process.once('exit', killAtExit);

@@ -31,28 +31,60 @@ export async function peerOf({ localPort, remotePort }: Socket): Promise<PeerPro
   }
 }
 
-/**
- * Whether a command, hook or plugin of Earshot started the process: by its ancestors, its session and the mark that
- * commands inherit, and by what was observed while commands ran. Also true if its session cannot be determined, or if it
- * has ended meanwhile. A mark that this process itself has inherited does not count: then Earshot runs in a command of
- * another Earshot.
- */
+/** `unknown`: its session cannot be determined, or it has ended meanwhile. */
+type Origin = 'command' | 'unknown' | 'elsewhere';
+
+/** Whether a command, hook or plugin of Earshot started the process. Also true if that is unknown. */
 export function isOfCommand(pid: number): boolean {
   const { peers } = platform;
-  const all = new Map(peers?.list().map((one) => [one.pid, one]));
-  const session = all.get(pid)?.session;
-  if (peers === undefined || session === undefined) return true;
+  return peers === undefined || originFinder(peers, peers.list())(pid) !== 'elsewhere';
+}
+
+/**
+ * Whether a process of a command, hook or plugin of Earshot is known to hold the other end of a loopback connection. A
+ * browser of the user may be any other process.
+ */
+export async function isHeldByCommand({ localPort, remotePort }: Socket): Promise<boolean> {
+  const { peers } = platform;
+  if (peers === undefined || localPort === undefined || remotePort === undefined) return false;
+  const all = peers.list();
+  const originOf = originFinder(peers, all);
+  const suspects = all.flatMap(({ pid }) => (originOf(pid) === 'command' ? [pid] : []));
+  if (suspects.length === 0) return false;
+  return (await peers.holdersOf(remotePort, localPort, suspects).catch(() => [])).length > 0;
+}
+
+/**
+ * The origin of a process by its ancestors, its session and the mark that commands inherit, and by what was observed
+ * while commands ran. A mark that this process itself has inherited does not count: then Earshot runs in a command of
+ * another Earshot.
+ */
+function originFinder(peers: Peers, listed: readonly ProcessInfo[]): (pid: number) => Origin {
+  const all = new Map(listed.map((one) => [one.pid, one]));
   const window = ancestorsOf(process.pid, all);
   const own = new Set(window.flatMap((one) => peers.markOf(one.pid) ?? []));
-  const isOwnSession = session === window[0]?.session;
-  // A session whose first process has ended tells nothing about its origin. Session 0 is outside this container.
-  if (!isOwnSession && session !== 0 && !all.has(session)) return true;
-  const others = [...all.values()].filter((one) => !isOwnSession && session !== 0 && one.session === session);
-  return [...ancestorsOf(pid, all), ...others].some((one) => {
+  const ownSessions = new Set(window.map(({ session }) => session));
+  const known = new Map<ProcessInfo, boolean>();
+  const isMarked = (one: ProcessInfo): boolean => {
     if (window.includes(one)) return false;
     const mark = peers.markOf(one.pid);
     return (mark !== undefined && !own.has(mark)) || processObserver.hasSeen(one);
-  });
+  };
+  const isOfOthers = (one: ProcessInfo): boolean => {
+    const is = known.get(one) ?? isMarked(one);
+    known.set(one, is);
+    return is;
+  };
+  return (pid) => {
+    const session = all.get(pid)?.session;
+    if (session === undefined) return 'unknown';
+    // Commands have sessions of their own. Session 0 is outside this container.
+    const mayBeOfCommand = session !== 0 && !ownSessions.has(session);
+    const others = mayBeOfCommand ? listed.filter((one) => one.session === session) : [];
+    if ([...ancestorsOf(pid, all), ...others].some(isOfOthers)) return 'command';
+    // A session whose first process has ended tells nothing about its origin.
+    return mayBeOfCommand && !all.has(session) ? 'unknown' : 'elsewhere';
+  };
 }
 
 /** The process and its ancestors, without the first process of the system. */

@@ -12,6 +12,8 @@ export interface GitRun {
   readonly idle?: boolean;
   /** The longest run. A repository can make git wait forever, such as for a pipe that its configuration includes. */
   readonly milliseconds?: number;
+  /** The most bytes of output. */
+  readonly atMost?: number;
 }
 
 /** Git ran and exited with a code other than zero; it was neither killed nor impossible to start. */
@@ -35,7 +37,7 @@ const MOST_OUTPUT = 1024 * 1024 * 1024;
  */
 export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const { milliseconds = LIMIT_MILLISECONDS } = run;
+    const { milliseconds = LIMIT_MILLISECONDS, atMost = MOST_OUTPUT } = run;
     const stopping = new AbortController();
     const child = spawn('git', ['-C', run.folder, ...NEUTRAL, ...args], {
       // Some systems look for the program in the current folder, too.
@@ -56,7 +58,7 @@ export function runGit(args: readonly string[], run: GitRun): Promise<Buffer> {
     const timer = setTimeout(() => stop(`not ready after ${milliseconds / 1000} s`), milliseconds);
     child.stdout.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > MOST_OUTPUT) stop('its output is too long');
+      if (length > atMost) stop('its output is too long');
       else output.push(chunk);
     });
     child.stderr.on('data', (chunk: Buffer) => {

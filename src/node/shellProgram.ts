@@ -1,4 +1,5 @@
-// Arguments for running one command line in a shell, and the environment of commands without the editor's variables.
+// Arguments for running one command line in a shell, and the environment of commands without the editor's variables
+// and Earshot's keys.
 
 export interface ShellProgram {
   readonly path: string;
@@ -53,12 +54,17 @@ function nameOf(path: string): string {
     .replace(/\.exe$/, '');
 }
 
+/** Without the keys of endpoints, which no program that Earshot starts may get (`models/providers.ts`). */
+export function withoutKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^EARSHOT_API_KEY(?:_|$)/i.test(name)));
+}
+
 /** `settings` as in `terminal.integrated.env.*`: null removes a variable. */
 export function userEnvironment(
   env: NodeJS.ProcessEnv,
   settings: Readonly<Record<string, string | null>> = {},
 ): NodeJS.ProcessEnv {
-  const kept = Object.entries({ ...env, ...settings }).filter(
+  const kept = Object.entries({ ...withoutKeys(env), ...settings }).filter(
     ([name, value]) => value !== null && !EDITORS_OWN.test(name),
   );
   return Object.fromEntries(kept.map(([name, value]) => [name, value ?? undefined]));

@@ -10,6 +10,12 @@ export function userSetting(name: string, scope?: vscode.ConfigurationScope): un
     : (globalValue ?? defaultValue);
 }
 
+/** The user's value as a text, as a variable of a program's configuration stands for it. */
+export function userSettingText(name: string): string | undefined {
+  const value = userSetting(name);
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
+}
+
 /** The value that the workspace or the folder sets; undefined if it sets none. */
 export function workspaceSetting(name: string, scope?: vscode.ConfigurationScope): unknown {
   const { workspaceFolderValue, workspaceValue } = inspect(name, scope) ?? {};

@@ -1,4 +1,5 @@
-// Access control of the web chat: checks host, origin and token of a request before anything else is done with it.
+// Access control of the web chat: checks host and origin of a request before anything else is done with it, and
+// then its token.
 //
 // A foreign page cannot know the token, and the token is in a header, which no form and no link can send. The other checks
 // are there so that a foreign page learns nothing at all: `Host` refuses names that were made to point to this machine (DNS
@@ -7,7 +8,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type IncomingHttpHeaders } from 'node:http';
 
 export interface AccessRules {
-  readonly token: string;
   /** Allowed in addition to this machine's own names. */
   readonly hosts: readonly string[];
 }
@@ -16,7 +16,7 @@ export interface AccessRules {
 export type Wanted = 'page' | 'part';
 
 export interface Refusal {
-  readonly status: 401 | 403;
+  readonly status: 403;
   readonly reason: string;
 }
 
@@ -38,10 +38,14 @@ export function refusePlace(headers: IncomingHttpHeaders, wanted: Wanted, rules:
   return isNavigation ? undefined : forbidden('Requests of other pages are not allowed.');
 }
 
-export function refuseToken(authorization: string | undefined, { token }: AccessRules): Refusal | undefined {
-  const given = /^Bearer ([\w-]+)$/.exec(authorization ?? '')?.[1];
-  if (given !== undefined && timingSafeEqual(digest(given), digest(token))) return undefined;
-  return { status: 401, reason: given === undefined ? 'The token is missing.' : 'The token is wrong.' };
+/** The token of the request, which only its header can have. */
+export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | undefined {
+  return /^Bearer ([\w.-]{1,300})$/.exec(authorization)?.[1];
+}
+
+/** Takes the same time for every difference. */
+export function isSameSecret(one: string, other: string): boolean {
+  return timingSafeEqual(digest(one), digest(other));
 }
 
 function isKnownHost(host: string, { hosts }: AccessRules): boolean {

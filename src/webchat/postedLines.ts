@@ -9,7 +9,7 @@ import {
   writeEntry,
 } from '../node/scripts/scriptSpool.ts';
 import { pokeWindows } from '../plugins/client/pokeWindows.ts';
-import { refuseToken } from './access.ts';
+import { bearerOf, isSameSecret } from './access.ts';
 
 const MOST_A_MINUTE = 30;
 const MINUTE_MILLISECONDS = 60_000;
@@ -43,8 +43,9 @@ export class PostedLines {
 
   async receive(headers: IncomingHttpHeaders, readBody: () => Promise<string | undefined>): Promise<PostAnswer> {
     const { folder, home, now } = this.#deps;
-    const refused = refuseToken(headers.authorization, { token: await notifyToken(home), hosts: [] });
-    if (refused !== undefined) return { status: 401, reason: refused.reason };
+    const given = bearerOf(headers);
+    if (given === undefined) return { status: 401, reason: 'The token is missing.' };
+    if (!isSameSecret(given, await notifyToken(home))) return { status: 401, reason: 'The token is wrong.' };
     this.#recent = this.#recent.filter((at) => now() - at < MINUTE_MILLISECONDS);
     if (this.#recent.length >= MOST_A_MINUTE)
       return { status: 429, reason: `At most ${MOST_A_MINUTE} lines a minute.` };

@@ -61,12 +61,15 @@ export class WebChat {
     client.requests.onDidChange(({ open }) => this.#activities.changed(open.conversation));
     const posting = new PostedLines({ folder: init.workspace.root ?? this.#options.root, now: () => realClock.now() });
     this.#server = new WebServer({
+      key: this.#options.key,
+      now: () => realClock.now(),
       rules: new Rules(this.#options, () => this.#chosen.settings),
       refreshRules: () => this.#chosen.read(),
       file: createPageFiles(this.#options),
       openStream: (request, sink) => this.#openStream(request, sink),
       receive: (page, message) => this.#receive(page, message),
       posting: () => (this.#chosen.settings['scripts.post'] ? posting : undefined),
+      warn: (text) => this.#logger.warn(text),
       report: (error) => this.#logger.error('a request of a page failed', error),
     });
   }
@@ -181,12 +184,10 @@ export class WebChat {
 
 /** Allows the hosts that the extension has passed, and those of the current settings. */
 class Rules implements AccessRules {
-  readonly token: string;
   readonly #named: readonly string[];
   readonly #settings: () => Settings;
 
-  constructor({ token, hosts }: WebChatOptions, settings: () => Settings) {
-    this.token = token;
+  constructor({ hosts }: WebChatOptions, settings: () => Settings) {
     this.#named = hosts;
     this.#settings = settings;
   }

@@ -6,14 +6,23 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { type Socket } from 'node:net';
 import { ignore } from '../base/async.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { describeError } from '../base/errors.ts';
 import { UnprovenSockets } from '../node/unprovenSockets.ts';
+import { isHeldByCommand } from '../node/peerProcess.ts';
 import { keyedHash } from '../node/scripts/keyedHash.ts';
-import { WEB_CHAT_PROBE } from '../protocol/webChat.ts';
-import { type AccessRules, type Refusal, refusePlace, refuseToken, type Wanted } from './access.ts';
+import {
+  hashedTexts,
+  REFUSED_COMMAND,
+  WEB_CHAT_EXCHANGE,
+  WEB_CHAT_PROBE,
+  WEB_CHAT_REFUSED,
+} from '../protocol/webChat.ts';
+import { type AccessRules, bearerOf, type Refusal, refusePlace, type Wanted } from './access.ts';
 import { type PageFile } from './pageFiles.ts';
+import { PageTokens } from './pageTokens.ts';
 import { type PostedLines } from './postedLines.ts';
 
 /** A message may contain a text of 1,000,000 characters. */
@@ -45,6 +54,9 @@ export interface StreamRequest {
 }
 
 export interface WebServerDeps {
+  /** Links, tokens and proofs are made with it. */
+  readonly key: string;
+  now(): number;
   readonly rules: AccessRules;
   /**
    * Called before a host is refused, which the user may have allowed meanwhile. Resolves once `rules` is up to date.
@@ -57,8 +69,13 @@ export interface WebServerDeps {
   receive(page: string, message: unknown): Promise<string | undefined>;
   /** Lines from programs outside, with a token that allows nothing else. Undefined: the user has not allowed them. */
   posting(): PostedLines | undefined;
+  warn(text: string): void;
   report(error: unknown): void;
 }
+
+/** Requests of a page with its token, or with the code of its link. */
+const OWN_TO_PAGES = new Set(['stream', 'messages', WEB_CHAT_EXCHANGE]);
+const POSTED = new Set(['messages', 'notify', WEB_CHAT_EXCHANGE]);
 
 const POLICY = [
   `default-src 'none'`,
@@ -86,12 +103,17 @@ export class WebServer {
   readonly #deps: WebServerDeps;
   readonly #server: Server;
   readonly #beat: NodeJS.Timeout;
-  readonly #streams = new Set<ServerResponse>();
+  /** By the link of their page. */
+  readonly #streams = new Map<ServerResponse, string>();
+  readonly #tokens: PageTokens;
+  /** Whether the other end of a connection belongs to a command. */
+  readonly #ofCommands = new WeakMap<Socket, Promise<boolean>>();
   /** Connections without a complete request so far. They must not keep pages out. */
   readonly #silent = new UnprovenSockets(() => 'HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
 
   constructor(deps: WebServerDeps) {
     this.#deps = deps;
+    this.#tokens = new PageTokens({ ...deps, usedTwice: (link) => this.#revoke(link) });
     this.#server = createServer(SENT_WITHIN, (request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
         deps.report(error);
@@ -102,7 +124,7 @@ export class WebServer {
     this.#server.maxConnections = MOST_CONNECTIONS;
     this.#server.on('connection', (socket) => this.#silent.add(socket));
     this.#beat = setInterval(() => {
-      for (const response of this.#streams) response.write('\n');
+      for (const response of this.#streams.keys()) response.write('\n');
     }, BEAT_MILLISECONDS);
   }
 
@@ -126,24 +148,31 @@ export class WebServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { rules } = this.#deps;
     this.#silent.proven(request.socket);
     const url = URL.parse(request.url ?? '', 'http://127.0.0.1');
     // A path that begins with two slashes would name another host.
     if (url?.host !== '127.0.0.1') return refuse(response, 404, 'There is no such file.');
     const path = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
     // Also for a refused host: the window that probes must learn that its address leads here.
-    if (path === WEB_CHAT_PROBE) response.setHeader('x-earshot', proof(url, rules));
+    if (path === WEB_CHAT_PROBE) response.setHeader('x-earshot', this.#proof(url));
     const refusal = await this.#refusePlace(request.headers, path === 'index.html' ? 'page' : 'part');
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.reason);
-    const isApi = path === 'stream' || path === 'messages';
-    const method = path === 'messages' || path === 'notify' ? 'POST' : 'GET';
+    const method = POSTED.has(path) ? 'POST' : 'GET';
     if (request.method !== method) return refuse(response, 405, `Only ${method} is allowed here.`, { allow: method });
     if (path === WEB_CHAT_PROBE) return void response.writeHead(204, HEADERS).end();
     if (path === 'notify') return this.#notify(request, response);
-    if (!isApi) return this.#sendFile(path, response);
-    const wrongToken = refuseToken(request.headers.authorization, rules);
-    if (wrongToken !== undefined) return refuse(response, wrongToken.status, wrongToken.reason);
+    if (!OWN_TO_PAGES.has(path)) return this.#sendFile(path, response);
+    if (await this.#isOfCommand(request.socket)) {
+      this.#deps.warn('A process that a command of Earshot has started tried to use the web chat.');
+      return refuse(response, 403, 'A command of Earshot has started this program.', {
+        [WEB_CHAT_REFUSED]: REFUSED_COMMAND,
+      });
+    }
+    const given = bearerOf(request.headers);
+    if (given === undefined) return refuse(response, 401, 'The token is missing.');
+    if (path === WEB_CHAT_EXCHANGE) return this.#exchange(given, response);
+    const link = this.#tokens.linkOf(given);
+    if (link === undefined) return refuse(response, 401, 'The token is wrong.');
     const page = url.searchParams.get('page') ?? '';
     if (!/^[\w-]{8,100}$/.test(page)) return refuse(response, 400, 'The page has no id.');
     if (path === 'messages') return this.#receive(page, request, response);
@@ -151,6 +180,7 @@ export class WebServer {
     const [previous = '', conversation = ''] = ['previous', 'conversation'].map(
       (name) => url.searchParams.get(name) ?? '',
     );
+    this.#streams.set(response, link);
     this.#openStream({ page, previous, since: Number.isSafeInteger(since) ? since : 0, conversation }, response);
   }
 
@@ -170,6 +200,27 @@ export class WebServer {
     response.writeHead(202, { ...HEADERS, 'content-type': 'application/json' }).end(body);
   }
 
+  #isOfCommand(socket: Socket): Promise<boolean> {
+    const known = this.#ofCommands.get(socket) ?? isHeldByCommand(socket);
+    this.#ofCommands.set(socket, known);
+    return known;
+  }
+
+  async #exchange(code: string, response: ServerResponse): Promise<void> {
+    const token = this.#tokens.exchange(code);
+    if (token === undefined) return refuse(response, 401, 'The link is wrong, too old or used.');
+    response.writeHead(200, { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' }).end(token);
+  }
+
+  #revoke(link: string): void {
+    this.#deps.warn('A link to the web chat was used again. The page that was opened with it is closed.');
+    for (const [response, of] of this.#streams) if (of === link) response.destroy();
+  }
+
+  #proof(url: URL): string {
+    return keyedHash(this.#deps.key, hashedTexts.probe((url.searchParams.get('text') ?? '').slice(0, 100)));
+  }
+
   async #sendFile(path: string, response: ServerResponse): Promise<void> {
     const file = await this.#deps.file(path);
     if (file === undefined) return refuse(response, 404, 'There is no such file.');
@@ -180,7 +231,6 @@ export class WebServer {
     // Proxies must not buffer the stream.
     response.writeHead(200, { ...HEADERS, 'content-type': 'application/x-ndjson', 'x-accel-buffering': 'no' });
     response.flushHeaders();
-    this.#streams.add(response);
     const stream = this.#deps.openStream(request, {
       write: (line) => {
         response.write(`${line}\n`);
@@ -212,10 +262,6 @@ export class WebServer {
     if (reason !== undefined) return refuse(response, 400, reason);
     response.writeHead(204, HEADERS).end();
   }
-}
-
-function proof(url: URL, { token }: AccessRules): string {
-  return keyedHash(token, (url.searchParams.get('text') ?? '').slice(0, 100));
 }
 
 async function readBody(request: IncomingMessage, longest = LONGEST_BODY): Promise<string | undefined> {

@@ -27,6 +27,14 @@ export const fileMutants: readonly Mutant[] = [
     tests: ['test/unit/producers/git/hostileGit.test.ts'],
   },
   {
+    name: 'the changes of a message are compared by the repository’s programs',
+    file: 'src/producers/git/workingDiff.ts',
+    symbol: 'workingDiff',
+    find: 'GIT_DIR: empty',
+    replace: 'GIT_DIR: found.own',
+    tests: ['test/unit/producers/git/hostileGit.test.ts'],
+  },
+  {
     name: 'git has no time limit',
     file: 'src/node/runGit.ts',
     symbol: 'runGit',

@@ -4,6 +4,14 @@ import { type Mutant } from './mutate.ts';
 
 export const networkMutants: readonly Mutant[] = [
   {
+    name: 'a process of a command can complete a sign-in whose state it read on a command line',
+    file: 'src/mcp/oauth/signInReceiver.ts',
+    symbol: 'openSignInReceiver',
+    find: 'await isHeldByCommand(request.socket)',
+    replace: 'request.socket.destroyed',
+    tests: ['test/unit/mcp/signInReceiver.test.ts'],
+  },
+  {
     name: 'an event that a server sends again is reported again',
     file: 'src/core/conversation/events/eventStates.ts',
     symbol: 'EventStates.isKnown',

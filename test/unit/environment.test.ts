@@ -16,10 +16,38 @@ const CANARY = 'canary';
 
 afterEach(endAll);
 
-/**
- * All names that libraries in the bundles may read: members of `env`, and every quoted name in capitals of a file that
- * can read the environment, since libraries read it through functions of their own. Too many names do no harm.
- */
+/** What names a variable that the text may read. */
+const NAMES: readonly RegExp[] = [
+  /\benv(?:\??\.|\??\.?\[\s*['"`])([A-Za-z_]\w*)/g,
+  // Libraries read the environment through functions of their own, too.
+  /['"`]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)['"`]/g,
+  /['"`]([a-z]+_proxy)['"`]/g,
+];
+/** `const { NAME, other: local } = process.env`. */
+const TAKEN = /\{([^{}]*)\}\s*=\s*[\w.]*\benv\b/g;
+
+function namesIn(text: string): readonly string[] {
+  if (!/env/i.test(text)) return [];
+  const taken = [...text.matchAll(TAKEN)].flatMap(([, list = '']) => list.split(','));
+  const names = taken.map((one) => /^\s*(\w+)/.exec(one)?.[1] ?? '');
+  return [...names, ...NAMES.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name))];
+}
+
+test.each([
+  ['process.env.https_proxy', 'https_proxy'],
+  ['env?.DEBUG', 'DEBUG'],
+  ["env['DEBUG']", 'DEBUG'],
+  ['process.env["no_proxy"]', 'no_proxy'],
+  ['env?.[`Token`]', 'Token'],
+  ["readEnv('DEBUG')", 'DEBUG'],
+  ["['http', 'https'].map((one) => env[one]); readEnv('all_proxy')", 'all_proxy'],
+  ['const { DEBUG, token: mine = "" } = process.env;', 'token'],
+  ["const OPENAI = 'OPENAI_API_KEY'; read(env, OPENAI)", 'OPENAI_API_KEY'],
+])('in %s the variable %s is found', (text, name) => {
+  expect(namesIn(text)).toContain(name);
+});
+
+/** All names that libraries in the bundles may read. Too many names do no harm. */
 async function findVariables(): Promise<readonly string[]> {
   // Only its types are used; its variables are tested nevertheless.
   const typed = 'node_modules/@anthropic-ai/sdk/client.js';
@@ -28,15 +56,14 @@ async function findVariables(): Promise<readonly string[]> {
   );
   const inputs = (await Promise.all(builds)).flatMap(({ metafile }) => Object.keys(metafile.inputs));
   expect(inputs.filter((input) => input.includes('@anthropic-ai'))).toEqual([]);
-  const names = new Set<string>();
+  // Clients of HTTP read these by names that they compute.
+  const names = new Set(['http', 'https', 'all', 'no'].map((one) => `${one}_proxy`));
   for (const input of new Set([...inputs, typed])) {
     if (!input.includes('node_modules/')) continue;
     const text = readFileSync(join(root, input), 'utf8');
-    if (!/env/i.test(text)) continue;
-    for (const [, name = ''] of text.matchAll(/\benv\??\.([A-Z]\w+)/g)) names.add(name);
-    for (const [, name = ''] of text.matchAll(/['"`]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['"`]/g)) names.add(name);
+    for (const name of namesIn(text)) names.add(name);
   }
-  return [...names].filter((name) => !name.startsWith('NODE_'));
+  return [...names].filter((name) => name !== '' && !name.startsWith('NODE_'));
 }
 
 let found: Promise<readonly string[]> | undefined;

@@ -54,12 +54,16 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The only files of these layers that use node:fs: for shipped facts, git's own folder, file permissions and ripgrep. */
+/**
+ * The only files of these layers that use node:fs: for shipped facts, git's own folder and an empty one in
+ * its place, file permissions and ripgrep.
+ */
 const NODE_FILES: readonly string[] = [
   'models/facts/modelFacts.ts',
   'producers/forge/localCommits.ts',
   'producers/git/gitRepository.ts',
   'producers/git/gitState.ts',
+  'producers/git/workingDiff.ts',
   'vscode/workspace/fileEdits.ts',
 ];
 /** The only file that starts git, with limits and without the repository's programs. */

@@ -30,7 +30,8 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   ],
   // The names of programs, to show a view; starting one with the window needs the user's.
   'vscode/plugins/pluginsTree.ts': ['anySetting earshot.plugins.programs', 'userSetting earshot.plugins.programs'],
-  'vscode/mcp/mcpWindow.ts': ['userSetting *'],
+  'vscode/configuration.ts': ['userSetting *'],
+  'vscode/mcp/mcpWindow.ts': ['userSettingText *'],
   // The workspace's values are only shown.
   'vscode/tasks/shell.ts': ['automationProfile', 'defaultProfile', 'profiles', 'env'].flatMap((name) => [
     `userSetting terminal.integrated.${name}.*`,
@@ -57,7 +58,7 @@ const OTHER_WAYS: Readonly<Record<string, readonly string[]>> = {
   'env.shell': [],
 };
 
-const READERS = ['userSetting', 'workspaceSetting', 'anySetting'];
+const READERS = ['userSetting', 'userSettingText', 'workspaceSetting', 'anySetting'];
 
 function readsIn(file: string, text: string): string[] {
   const found: string[] = [];

@@ -2,7 +2,7 @@
 // old for them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,6 +10,7 @@ import { build } from 'esbuild';
 import { beforeAll, afterAll, expect, test } from 'vitest';
 import { hook, nodePrograms, programs } from '../../esbuild.mjs';
 import { plainCrc32 } from '../../src/node/crc32.ts';
+import { spoolFolder } from '../../src/node/scripts/scriptSpool.ts';
 import { provideNodeVersion } from '../host/install/nodeRuntime.mjs';
 import { startHubMcp } from '../support/hubMcpClient.ts';
 import { runRawHook, startMcpAgent } from '../support/plugins/outsideAgents.ts';
@@ -41,8 +42,11 @@ interface Frame {
   readonly result?: { readonly sessionId?: string; readonly stopReason?: string };
 }
 
-async function run(node: string, program: string, ...args: string[]) {
-  const child = spawn(node, [join(folder, program), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+async function run(node: string, [program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(node, [join(folder, program), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
@@ -113,26 +117,57 @@ test('hub-mcp.js offers its tools; hub.js says which version of Node it needs', 
   const client = await startHubMcp({ home, folder: home, command: [oldest, join(folder, 'hub-mcp.js')] });
   expect(await client.tools()).toContain('send_message');
   await client.close();
-  const { code, output } = await run(oldest, 'hub.js', '--dir', home);
+  const { code, output } = await run(oldest, ['hub.js', '--dir', home]);
   expect(output).toBe(`The hub needs Node 22.13 or later; this is ${OLDEST}.\n`);
   expect(code).toBe(1);
 });
 
-test('ears.js says which version of Node it needs', async () => {
-  const { code, output } = await run(oldest, 'ears.js', 'status');
-  expect(output).toBe(`earshot-ears needs Node 22.13 or later; this is Node ${OLDEST}.\n`);
-  expect(code).toBe(1);
-});
-
-test.each(['acp.js', 'ears.js', 'hub.js', 'hub-mcp.js', 'notifications-mcp.js', 'notifications-hook.js'])(
-  '%s says that a Node before 20 is too old, and fails in a way that blocks no agent',
-  async (program) => {
-    const { code, output } = await run(tooOld, program);
-    expect(output).toBe(`Earshot needs Node 20 or later; this is Node ${TOO_OLD}.\n`);
-    // A hook that exits with 2 would refuse the agent's tool.
+test.each([['install', 'claude-code'], ['serve']])(
+  'ears.js %s says which version of Node it needs',
+  async (...args) => {
+    const { code, output } = await run(oldest, ['ears.js', ...args]);
+    expect(output).toBe(`earshot-ears needs Node 22.13 or later; this is Node ${OLDEST}.\n`);
     expect(code).toBe(1);
   },
 );
+
+test('ears.js shows the state of a folder, and ends and removes what is there', async () => {
+  const world = await openOutsideWorld();
+  const env = { HOME: world.home, EARSHOT_HOME: world.home };
+  const ears = (...args: string[]) => run(oldest, ['ears.js', ...args], env);
+  const watched = await ears('status', '--dir', world.folder);
+  expect(watched.output).toContain('earshot-ears is not installed for hooks.\nNot installed: Claude Code,');
+  expect(watched.output).toContain(`A window of VS Code watches ${world.folder}`);
+  expect(watched.code).toBe(0);
+  expect(await ears('stop', '--dir', join(folder, 'nowhere'))).toMatchObject({ code: 0 });
+  expect(await ears('remove', 'claude-code')).toEqual({ code: 0, output: 'Claude Code: was not installed.\n' });
+});
+
+test('earshot-notify queues a line for the conversations of the folder', async () => {
+  const world = await openOutsideWorld();
+  const env = { HOME: world.home, EARSHOT_HOME: world.home };
+  const args = ['earshot-notify.js', '--dir', world.folder, '--name', 'deploy', 'deployed'];
+  expect(await run(oldest, args, env)).toEqual({ code: 3, output: '0: kept until a window takes it\n' });
+  const [name = ''] = (await readdir(spoolFolder(world.home))).filter((one) => one.endsWith('.json'));
+  expect(JSON.parse(await readFile(join(spoolFolder(world.home), name), 'utf8'))).toMatchObject({
+    ...{ dir: world.folder, text: 'deployed', name: 'deploy' },
+  });
+});
+
+test.each([
+  'acp.js',
+  'ears.js',
+  'earshot-notify.js',
+  'hub.js',
+  'hub-mcp.js',
+  'notifications-mcp.js',
+  'notifications-hook.js',
+])('%s says that a Node before 20 is too old, and fails in a way that blocks no agent', async (program) => {
+  const { code, output } = await run(tooOld, [program]);
+  expect(output).toBe(`Earshot needs Node 20 or later; this is Node ${TOO_OLD}.\n`);
+  // A hook that exits with 2 would refuse the agent's tool.
+  expect(code).toBe(1);
+});
 
 test('checksums that an older Node computes are those of zlib', () => {
   expect(plainCrc32('123456789')).toBe(0xcbf43926);

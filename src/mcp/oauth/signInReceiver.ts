@@ -1,7 +1,8 @@
 // Receives the browser's redirect after a sign-in, on a local port.
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type Disposable } from '../../base/disposable.ts';
+import { isHeldByCommand } from '../../node/peerProcess.ts';
 
 /** How long the user may take to sign in. */
 const LONGEST = 10 * 60_000;
@@ -21,16 +22,24 @@ export async function openSignInReceiver(preferred: number, done: string): Promi
   let returned = Promise.withResolvers<URLSearchParams | undefined>();
   let expected = '';
   let isClosed = false;
-  const server = createServer((request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    // The state is on the command line of the browser, where processes of commands can read it.
+    if (await isHeldByCommand(request.socket)) {
+      response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+      response.end('A command of Earshot has started this browser. Start it yourself, and sign in again.');
+      return;
+    }
     // Null if the path is not valid, such as two slashes: any program can send requests to a local port.
     const url = URL.parse(request.url ?? '/', 'http://127.0.0.1');
-    // Only the page that was opened knows the state.
     const isOurs = url?.pathname === '/callback' && expected !== '' && url.searchParams.get('state') === expected;
     response.writeHead(isOurs ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
     response.end(isOurs ? done : 'Not found');
     if (!isOurs) return;
     expected = '';
     returned.resolve(url.searchParams);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
   });
   const close = () => {
     isClosed = true;

@@ -84,8 +84,8 @@ export interface ActivitySource {
 
 /** Finds the program at the other end of a loopback connection. */
 export interface Peers extends Pick<ActivitySource, 'list' | 'markOf'> {
-  /** The processes that have this end of the connection open, as far as this user may see that. */
-  holdersOf(localPort: number, remotePort: number): Promise<readonly number[]>;
+  /** The processes, of all or of `among`, that have this end of the connection open, as far as this user may see that. */
+  holdersOf(localPort: number, remotePort: number, among?: readonly number[]): Promise<readonly number[]>;
   /** Its command line; empty if it cannot be read. */
   wordsOf(pid: number): Promise<readonly string[]>;
 }

@@ -122,9 +122,9 @@ async function findWritten(pid: number, writers: ReadonlyMap<string, Set<number>
 export const procPeers: Peers = {
   list: readProcesses,
   markOf: procMarkOf,
-  holdersOf: async (localPort, remotePort) => {
+  holdersOf: async (localPort, remotePort, among) => {
     const inode = inodeOf(await readFile('/proc/net/tcp', 'latin1'), localPort, remotePort);
-    return inode === undefined ? [] : holdersOf(`socket:[${inode}]`);
+    return inode === undefined ? [] : holdersOf(`socket:[${inode}]`, among);
   },
   wordsOf: async (pid) => (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').slice(0, -1),
 };
@@ -138,8 +138,8 @@ function inodeOf(table: string, local: number, remote: number): string | undefin
   return inode === '0' ? undefined : inode;
 }
 
-async function holdersOf(target: string): Promise<readonly number[]> {
-  const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger);
+async function holdersOf(target: string, among?: readonly number[]): Promise<readonly number[]> {
+  const pids = among ?? (await readdir('/proc')).map(Number).filter(Number.isInteger);
   const holders: number[] = [];
   for (let at = 0; at < pids.length; at += AT_ONCE) {
     const found = pids.slice(at, at + AT_ONCE).map(async (pid) => ((await isHeldBy(pid, target)) ? [pid] : []));

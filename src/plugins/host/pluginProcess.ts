@@ -4,6 +4,7 @@ import { ignore, within } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { describeError } from '../../base/errors.ts';
+import { withoutKeys } from '../../node/shellProgram.ts';
 import { COMMAND_MARK } from '../../node/platform/marks.ts';
 import { type ProcessTree } from '../../node/platform/parts.ts';
 import { platform } from '../../node/platform/platform.ts';
@@ -41,11 +42,13 @@ export class PluginProcess {
   constructor(deps: ProcessDeps) {
     this.#deps = deps;
     const { program, args, folder, mark } = deps;
-    // Plugins must not get the key of the model's endpoint.
-    const { EARSHOT_API_KEY: _, ...env } = process.env;
     // The editor's own executable runs as Node only with this variable.
     const asNode = program === process.execPath && { ELECTRON_RUN_AS_NODE: '1' };
-    this.#child = spawnProgram(program, args, folder, true, { ...env, ...asNode, [COMMAND_MARK]: mark });
+    this.#child = spawnProgram(program, args, folder, true, {
+      ...withoutKeys(process.env),
+      ...asNode,
+      [COMMAND_MARK]: mark,
+    });
     const { pid, stdin, stdout, stderr } = this.#child;
     this.#tree = pid === undefined ? undefined : platform.processes.tree(this.#child, mark);
     // The extension host may end before it can wait for the plugin.

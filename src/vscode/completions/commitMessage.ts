@@ -1,8 +1,10 @@
 // Writes a commit message from the staged changes, or from all changes if nothing is staged, into the Source Control view.
 import * as vscode from 'vscode';
+import { describeError } from '../../base/errors.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { COMMANDS } from '../ids.ts';
-import { gitRepositories } from './editorTexts.ts';
+import { workingDiff } from '../../producers/git/workingDiff.ts';
+import { gitRepositories } from './gitChanges.ts';
 
 const LONGEST_DIFF = 60_000;
 const LONGEST_MESSAGE = 4000;
@@ -20,7 +22,14 @@ export async function writeCommitMessage(model: Model): Promise<void> {
     }
     return;
   }
-  const diff = (await repository.diff(true)).trim() || (await repository.diff()).trim();
+  const { signal } = new AbortController();
+  const read = (staged: boolean) => workingDiff(repository.rootUri.fsPath, { staged, signal });
+  let diff: string;
+  try {
+    diff = (await read(true)) || (await read(false));
+  } catch (error) {
+    return inform(vscode.l10n.t('The changes cannot be read: {0}', describeError(error)));
+  }
   if (diff === '') return inform(vscode.l10n.t('There are no changes to describe.'));
   const title = vscode.l10n.t('Writing a commit message…');
   const location = vscode.ProgressLocation.SourceControl;

@@ -1,4 +1,4 @@
-// Texts from the editor to attach to a message: selection, problems, last terminal command, changes, symbols.
+// Texts from the editor to attach to a message: selection, problems, last terminal command, symbols.
 import * as vscode from 'vscode';
 import { pathOf } from './workspacePaths.ts';
 import { type AttachedText } from './completions.ts';
@@ -45,32 +45,13 @@ export async function terminalText(): Promise<AttachedText | undefined> {
   return text.trim() === '' ? undefined : { name: vscode.l10n.t('Last terminal command'), text: fence(text, '') };
 }
 
-interface GitRepository {
-  readonly inputBox: { value: string };
-  readonly rootUri: vscode.Uri;
-  diff(cached?: boolean): Promise<string>;
-}
-
-/** The repositories that VS Code's own Git extension has open. */
-export async function gitRepositories(): Promise<readonly GitRepository[]> {
-  const git = vscode.extensions.getExtension<{ getAPI(version: 1): { repositories: GitRepository[] } }>('vscode.git');
-  if (git === undefined) return [];
-  return (await git.activate()).getAPI(1).repositories;
-}
-
-export async function changesText(): Promise<AttachedText | undefined> {
-  const diffs = await Promise.all((await gitRepositories()).map((one) => one.diff()));
-  const text = diffs.join('\n').trim();
-  return text === '' ? undefined : { name: vscode.l10n.t('Uncommitted changes'), text: fence(text, 'diff') };
-}
-
 /** Only the location of the symbol; its file is attached separately, under the workspace's rules. */
 export function symbolText({ location, name }: vscode.SymbolInformation): AttachedText {
   const place = `${pathOf(location.uri)}:${location.range.start.line + 1}`;
   return { name: vscode.l10n.t('Symbol {0}', name), text: place };
 }
 
-function fence(text: string, language: string): string {
+export function fence(text: string, language: string): string {
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}\n… (cut here)` : text;
   const longest = Math.max(2, ...[...cut.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
   const ticks = '`'.repeat(longest + 1);

@@ -1,8 +1,10 @@
 // The built-in sources of the `@` picker: files, folders, symbols, selection, problems, terminal, changes.
 import * as vscode from 'vscode';
+import { describeError } from '../../base/errors.ts';
 import { type Clock } from '../../core/ports/ports.ts';
 import { type AttachedText, bestMatches, type Completion, type CompletionSource, matchScore } from './completions.ts';
-import { changesText, problemsText, selectionText, symbolText, terminalText } from './editorTexts.ts';
+import { problemsText, selectionText, symbolText, terminalText } from './editorTexts.ts';
+import { changesText } from './gitChanges.ts';
 import { listPaths, pathOf } from './workspacePaths.ts';
 
 const MOST_OF_A_KIND = 15;
@@ -42,7 +44,13 @@ function textSource({ attachText, notice }: MentionDeps): CompletionSource {
     trigger: '@',
     list: async (query) => entries().filter(({ label }) => label.startsWith(query.toLowerCase())),
     choose: async (id) => {
-      const text = await texts[id]?.();
+      let text: AttachedText | undefined;
+      try {
+        text = await texts[id]?.();
+      } catch (error) {
+        notice(vscode.l10n.t('“{0}” cannot be attached: {1}', id, describeError(error)));
+        return;
+      }
       if (text === undefined) notice(vscode.l10n.t('There is nothing to attach: {0}', id));
       else await attachText(text);
     },

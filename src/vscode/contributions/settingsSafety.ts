@@ -101,8 +101,8 @@ export const EDITOR_SETTINGS: Readonly<Record<string, EditorSetting>> = {
     guard: 'Anyone.',
   },
   '*': {
-    effect: '`${config:NAME}` in an MCP server: any setting becomes a part of its command or environment.',
-    guard: 'You. A workspace’s value is not used.',
+    effect: '`${config:NAME}` in an MCP server or a task: any setting becomes a part of its command or environment.',
+    guard: 'For a server you: a workspace’s value is not used. For a task anyone: its approval shows the value.',
   },
 };
 
@@ -115,8 +115,8 @@ const APPLIED_BY_EDITOR: Readonly<Record<string, EditorSetting>> = {
     guard: 'VS Code asks before it uses a workspace’s value.',
   },
   'terminal.integrated.*': {
-    effect: 'The shell of VS Code’s terminals, in which *Run in terminal* runs a code block.',
-    guard: 'Anyone, in a trusted workspace, as for every terminal that you open.',
+    effect: 'The shell and the environment of the terminals that you open yourself.',
+    guard: 'Anyone, in a trusted workspace. *Run in terminal* does not use a workspace’s values.',
   },
   'npm.packageManager': { effect: 'The program of npm tasks.', guard: 'Anyone. Running a task needs your approval.' },
   'editor.formatOnSave, editor.codeActionsOnSave': {
@@ -126,7 +126,11 @@ const APPLIED_BY_EDITOR: Readonly<Record<string, EditorSetting>> = {
 };
 
 function terminal(effect: string): EditorSetting {
-  return { effect, guard: 'You. A workspace’s value is not used for commands; tasks run with it after your approval.' };
+  return {
+    effect,
+    guard:
+      'You. A workspace’s value is not used for commands and *Run in terminal*; tasks run with it after your approval.',
+  };
 }
 
 export function settingsSafetyPage(): string {

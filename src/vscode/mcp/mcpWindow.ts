@@ -14,7 +14,7 @@ import { McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
 import { type KeySet } from '../../storage/keySet.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
-import { userSetting } from '../configuration.ts';
+import { userSettingText } from '../configuration.ts';
 import { type Output } from '../output.ts';
 import { workspaceRoots } from '../plugins/windowListening.ts';
 import { type SettingsReader } from '../settings.ts';
@@ -137,7 +137,8 @@ export class McpWindow implements Disposable {
         folders: (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({ name, absolute: uri.fsPath })),
         environment: process.env,
         input: (id) => inputValue(secrets, server, id, (value) => log.hide(value)),
-        setting: (name) => settingText(name),
+        // The user's: a program that was configured or approved does not become another one by a workspace's.
+        setting: (name) => userSettingText(name),
       }),
       approve: (server, proof, changed, signal) => waiting.ask(serverQuestion(server, proof, changed), signal),
       signIn: async (server) => {
@@ -193,12 +194,6 @@ export class McpWindow implements Disposable {
     this.#signInOffers.get(server)?.abort();
     this.#signInOffers.delete(server);
   }
-}
-
-/** The user's value: a program that the user configured or approved does not become another one by a workspace's. */
-function settingText(name: string): string | undefined {
-  const value = userSetting(name);
-  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
 function versionOf(context: vscode.ExtensionContext): string {

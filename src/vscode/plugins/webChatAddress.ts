@@ -4,7 +4,7 @@ import { pause } from '../../base/async.ts';
 import { type Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { keyedHash } from '../../node/scripts/keyedHash.ts';
-import { WEB_CHAT_PROBE } from '../../protocol/webChat.ts';
+import { hashedTexts, WEB_CHAT_PROBE } from '../../protocol/webChat.ts';
 
 /** Milliseconds to wait for an answer. */
 const ANSWERS_WITHIN = 3000;
@@ -23,8 +23,8 @@ export interface Probed {
   readonly detail: string;
 }
 
-/** By its answer to a random text the server proves that it has the token; the token itself is not sent. */
-export async function probeWebChat(address: string, token: string): Promise<Probed> {
+/** By its answer to a random text the server proves that it has the key; the key itself is not sent. */
+export async function probeWebChat(address: string, key: string): Promise<Probed> {
   const text = randomBytes(18).toString('base64url');
   try {
     const response = await fetch(new URL(`${WEB_CHAT_PROBE}?text=${text}`, address), {
@@ -32,7 +32,7 @@ export async function probeWebChat(address: string, token: string): Promise<Prob
       cache: 'no-store',
       signal: AbortSignal.timeout(ANSWERS_WITHIN),
     });
-    const isOurs = response.headers.get('x-earshot') === keyedHash(token, text);
+    const isOurs = response.headers.get('x-earshot') === keyedHash(key, hashedTexts.probe(text));
     await response.body?.cancel();
     const detail = `status ${response.status}`;
     if (isOurs) return { reach: response.ok ? 'reached' : 'refused', detail };

@@ -12,6 +12,7 @@ import { PluginHost, type PluginHostDeps } from '../../plugins/host/pluginHost.t
 import { type FolderFacts } from '../../protocol/page/folderView.ts';
 import { WEB_CHAT, type WebChatOptions } from '../../protocol/webChat.ts';
 import { type Probed, probeWebChat, untilServed } from './webChatAddress.ts';
+import { linkCode } from './webChatLink.ts';
 import { failureMessage } from '../failureMessage.ts';
 
 interface Addresses {
@@ -32,13 +33,13 @@ export interface WebChatDeps extends Pick<PluginHostDeps, 'shared' | 'init' | 'o
 }
 
 /**
- * Has its own plugin host, so that no configured or attached program gets its rights by using its name. Port and token
+ * Has its own plugin host, so that no configured or attached program gets its rights by using its name. Port and key
  * stay the same until the window closes, so that an open page reconnects after a restart.
  */
 export class WebChatController {
   readonly #deps: WebChatDeps;
   readonly host: PluginHost;
-  readonly #token = randomBytes(32).toString('base64url');
+  readonly #key = randomBytes(32).toString('base64url');
   #port: number | undefined;
   #addresses: Addresses | undefined;
 
@@ -88,10 +89,11 @@ export class WebChatController {
     if (chosen !== undefined) await vscode.env.clipboard.writeText(this.#link(chosen.address).toString());
   }
 
-  /** The token and the id consist of characters that a URI does not encode. */
+  /** With a new code each time. The code and the id consist of characters that a URI does not encode. */
   #link(address: vscode.Uri): vscode.Uri {
     const shown = this.#deps.shown();
-    return address.with({ fragment: shown === undefined ? this.#token : `${this.#token}&${shown}` });
+    const code = linkCode(this.#key, realClock.now());
+    return address.with({ fragment: shown === undefined ? code : `${code}&${shown}` });
   }
 
   async #start(): Promise<Result<Addresses>> {
@@ -125,7 +127,7 @@ export class WebChatController {
   }
 
   #probe(address: vscode.Uri): Promise<Probed> {
-    return probeWebChat(address.toString(true), this.#token);
+    return probeWebChat(address.toString(true), this.#key);
   }
 
   #program(port: number): ConfiguredProgram {
@@ -133,7 +135,7 @@ export class WebChatController {
     const { label, detail, contextWindow } = this.#deps.model();
     const folderFacts = this.#deps.folderFacts();
     const options: WebChatOptions = {
-      token: this.#token,
+      key: this.#key,
       port,
       hosts: this.#addresses === undefined ? [] : [this.#addresses.external.authority],
       root: context.extensionPath,
@@ -155,7 +157,7 @@ function copying(title: string, address: vscode.Uri) {
 
 function servedText(address: vscode.Uri): string {
   return vscode.l10n.t(
-    'The web chat is at {0}. Everybody who has the link can use Earshot in this window.',
+    'The web chat is at {0}. Each link opens it once, within five minutes; whoever opens it can use Earshot in this window.',
     withoutSlash(address),
   );
 }

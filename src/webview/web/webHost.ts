@@ -14,13 +14,14 @@ const TOKEN = 'earshot.token';
 const PAGE = 'earshot.page';
 const CONVERSATION = 'earshot.conversation';
 
-type Status = 'connecting' | 'connected' | 'lost' | 'refused';
+type Status = 'connecting' | 'connected' | 'lost' | 'refused' | 'of_command';
 
 export function createWebHost(): PageHost {
-  const token = takeToken();
   const offers = readOffers();
   const { page, previous } = pageIds();
-  let status: Status = token === '' ? 'refused' : 'connecting';
+  let token = sessionStorage.getItem(TOKEN) ?? '';
+  let code = takeCode();
+  let status: Status = token === '' && code === '' ? 'refused' : 'connecting';
   /** The number of the last message that was received. */
   let last = 0;
   const retry = new BackOff(FIRST_RETRY, LONGEST_RETRY);
@@ -35,17 +36,36 @@ export function createWebHost(): PageHost {
     status = next;
     changed();
   };
-  const headers = { authorization: `Bearer ${token}` };
+  const authorized = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+  const isAccepted = ({ status: answer, headers }: Response): boolean => {
+    if (answer !== 401 && answer !== 403) return true;
+    setStatus(headers.get('x-earshot-refused') === 'command' ? 'of_command' : 'refused');
+    return false;
+  };
+
+  /** A code is valid once. */
+  const exchange = async () => {
+    const response = await fetch('exchange', { method: 'POST', headers: authorized(code), cache: 'no-store' });
+    if (!isAccepted(response)) return;
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    token = await response.text();
+    code = '';
+    sessionStorage.setItem(TOKEN, token);
+  };
 
   const follow = async () => {
+    if (code !== '') await exchange();
+    if (isRefused()) return;
     const shown = sessionStorage.getItem(CONVERSATION) ?? '';
     const query = new URLSearchParams({ page, previous, since: String(last), conversation: shown });
     const aborter = new AbortController();
-    const response = await fetch(`stream?${query}`, { headers, cache: 'no-store', signal: aborter.signal });
-    if (response.status === 401 || response.status === 403) {
-      setStatus('refused');
-      return;
-    }
+    const response = await fetch(`stream?${query}`, {
+      headers: authorized(token),
+      cache: 'no-store',
+      signal: aborter.signal,
+    });
+    if (!isAccepted(response)) return;
     if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest: string[] = [];
@@ -72,7 +92,7 @@ export function createWebHost(): PageHost {
     receive(message);
   };
 
-  const isRefused = () => status === 'refused';
+  const isRefused = () => status === 'refused' || status === 'of_command';
 
   const stayConnected = async () => {
     while (!isRefused()) {
@@ -96,7 +116,7 @@ export function createWebHost(): PageHost {
   const send = async (message: FromPage) => {
     const response = await fetch(`messages?${new URLSearchParams({ page })}`, {
       method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
+      headers: { ...authorized(token), 'content-type': 'application/json' },
       body: JSON.stringify(message),
       cache: 'no-store',
       keepalive: message.type === 'draft' && message.text.length < 30_000,
@@ -141,17 +161,16 @@ function isConfirmed(message: FromPage): boolean {
 }
 
 /**
- * Removes the token from the address, so that neither the history nor copied links contain it. After it, the address may
+ * Removes the code from the address, so that neither the history nor copied links contain it. After it, the address may
  * have the conversation to open.
  */
-function takeToken(): string {
-  const [given = '', conversation] = location.hash.slice(1).split('&', 2);
-  if (given !== '') {
-    sessionStorage.setItem(TOKEN, given);
+function takeCode(): string {
+  const [code = '', conversation] = location.hash.slice(1).split('&', 2);
+  if (code !== '') {
     if (conversation !== undefined) sessionStorage.setItem(CONVERSATION, conversation);
     history.replaceState(null, '', location.pathname + location.search);
   }
-  return sessionStorage.getItem(TOKEN) ?? '';
+  return code;
 }
 
 /** Each load of the page has its own id; the id from before a reload identifies the state to continue with. */
@@ -162,8 +181,9 @@ function pageIds(): { readonly page: string; readonly previous: string } {
   return { page, previous };
 }
 
-function describeConnection(status: 'lost' | 'refused'): Obstacle {
-  return status === 'lost'
-    ? { level: 'warning', text: strings.lost, nextStep: strings.lostNext }
-    : { level: 'error', text: strings.refused, nextStep: strings.refusedNext };
+function describeConnection(status: 'lost' | 'refused' | 'of_command'): Obstacle {
+  if (status === 'lost') return { level: 'warning', text: strings.lost, nextStep: strings.lostNext };
+  return status === 'refused'
+    ? { level: 'error', text: strings.refused, nextStep: strings.refusedNext }
+    : { level: 'error', text: strings.refusedOfCommand, nextStep: strings.refusedOfCommandNext };
 }

@@ -7,5 +7,7 @@ export const webStrings = {
   confirmDelete: t('Delete this conversation? This cannot be undone.'),
   confirmAll: t('Run every tool call without asking?'),
   refused: t('Earshot does not accept this page.'),
-  refusedNext: t('Run Earshot: Open Web Chat in VS Code and use the link that it opens.'),
+  refusedNext: t('A link is valid once, for five minutes. Run Earshot: Open Web Chat in VS Code for a new one.'),
+  refusedOfCommand: t('A command of Earshot has started this browser, so it may not answer here.'),
+  refusedOfCommandNext: t('Close the browser, start it yourself, and run Earshot: Open Web Chat in VS Code.'),
 };

@@ -10,7 +10,7 @@ import { atTestEnd, endAll } from '../../support/endings.ts';
 import { TcpProxy } from '../../support/nats/tcpProxy.ts';
 import { useBrowserOfPages } from '../../support/page/pageAlone.ts';
 import { isFull } from '../../support/runs.ts';
-import { createWebChatWorld, TOKEN } from '../../support/webchat/webChatWorld.ts';
+import { createWebChatWorld, freshCode } from '../../support/webchat/webChatWorld.ts';
 
 const pictures = resolve(import.meta.dirname, '../../../.build/screenshots/web');
 const browserOfPages = useBrowserOfPages();
@@ -73,7 +73,7 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
       { text: ['**Green** tea ', 'it is.'], hang: true, tokens: { input_tokens: 100, output_tokens: 10 } },
     ],
   });
-  const page = await openPage(`${world.origin}/#${TOKEN}`);
+  const page = await openPage(`${world.origin}/#${freshCode()}`);
   await page.getByText('New Chat').waitFor();
   // No address that could be copied or shown contains the token.
   expect(page.url()).toBe(`${world.origin}/`);
@@ -87,7 +87,7 @@ test('a whole turn: streaming, an approval, a question, a notification as a chip
   // The link of the editor names the conversation that it shows.
   const shown = await page.evaluate(() => sessionStorage.getItem('earshot.conversation'));
   const address = proxy.address(world.port, 'localhost');
-  const second = await openPage(`${address}#${TOKEN}&${shown}`, 1200);
+  const second = await openPage(`${address}#${freshCode()}&${shown}`, 1200);
   expect(second.url()).toBe(address);
   await second.locator('.title-bar-folder').getByText('tea-shop').waitFor();
   await second.getByRole('button', { name: 'Approve' }).click();
@@ -155,7 +155,7 @@ test('an approval is the card of the side bar: what is lost, a deletion’s cont
   const menu = ['Tea', 'Coffee', 'Milk', 'Sugar', 'Biscuits'].join('\n');
   await writeFile(join(folder, 'menu.txt'), `${menu}\n`);
   await writeFile(join(folder, 'prices.txt'), 'Tea 2.00\n');
-  const page = await openPage(`${world.origin}/#${TOKEN}`, 390);
+  const page = await openPage(`${world.origin}/#${freshCode()}`, 390);
   await say(page, 'Change the menu.');
   const card = page.locator('.approval');
   const shows = async (...texts: readonly string[]) => {
@@ -200,7 +200,7 @@ test.runIf(isFull)(
     // Another port, as SSH and VS Code forward it: the browser sends that port in Host and Origin.
     const proxy = await TcpProxy.start(world.port);
     atTestEnd(() => proxy.close());
-    const page = await openPage(`http://localhost:${proxy.port}/#${TOKEN}`);
+    const page = await openPage(`http://localhost:${proxy.port}/#${freshCode()}`);
     await say(page, 'Begin.');
     await page.getByText('Working on it.').waitFor();
     await say(page, 'Sugar, too.');
@@ -253,7 +253,7 @@ test.runIf(isFull)(
     });
     await mkdir(join(world.headless.folder, 'src'), { recursive: true });
     await writeFile(join(world.headless.folder, 'src/menu.ts'), 'export const tea = 1;\n');
-    const page = await openPage(`${world.origin}/#${TOKEN}`);
+    const page = await openPage(`${world.origin}/#${freshCode()}`);
     const choosing = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Attach images' }).click();
     const icon = await readFile(resolve(import.meta.dirname, '../../../media/icon.png'));

@@ -4,20 +4,24 @@ import { type FromPage, type ToPage } from '../../../src/protocol/webview.ts';
 import { atTestEnd } from '../endings.ts';
 import { TOKEN, type WebChatWorld } from './webChatWorld.ts';
 
-const headers = { authorization: `Bearer ${TOKEN}` };
-
 export interface PageStream {
   readonly received: readonly ToPage[];
   /** Resolves with the first matching message, whether already received or not. */
   next(fits: (message: ToPage) => boolean): Promise<ToPage>;
   close(): void;
+  /** Resolves once the server or `close` has ended it. */
+  readonly ended: Promise<void>;
 }
 
-export async function openStream(world: WebChatWorld, query: Readonly<Record<string, string>>): Promise<PageStream> {
+export async function openStream(
+  world: WebChatWorld,
+  query: Readonly<Record<string, string>>,
+  token = TOKEN,
+): Promise<PageStream> {
   const aborter = new AbortController();
   atTestEnd(async () => aborter.abort());
   const response = await fetch(`${world.origin}/stream?${new URLSearchParams(query)}`, {
-    headers,
+    headers: { authorization: `Bearer ${token}` },
     signal: aborter.signal,
   });
   expect(response.status).toBe(200);
@@ -30,9 +34,10 @@ export async function openStream(world: WebChatWorld, query: Readonly<Record<str
       for (const line of lines) if (line !== '') received.push(JSON.parse(line) as ToPage);
     }
   };
-  read().catch(() => undefined);
+  const ended = read().catch(() => undefined);
   return {
     received,
+    ended,
     close: () => aborter.abort(),
     next: async (fits) => {
       await expect.poll(() => received.some(fits), { interval: 5 }).toBe(true);
@@ -44,7 +49,7 @@ export async function openStream(world: WebChatWorld, query: Readonly<Record<str
 export async function post(world: WebChatWorld, page: string, message: FromPage): Promise<void> {
   const response = await fetch(`${world.origin}/messages?page=${page}`, {
     method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify(message),
   });
   expect(response.status).toBe(204);

@@ -2,12 +2,19 @@
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
-import { type WebChatOptions, WEB_CHAT } from '../../../src/protocol/webChat.ts';
+import { keyedHash } from '../../../src/node/scripts/keyedHash.ts';
+import { hashedTexts, type WebChatOptions, WEB_CHAT } from '../../../src/protocol/webChat.ts';
+import { linkCode } from '../../../src/vscode/plugins/webChatLink.ts';
 import { builtProgram } from '../builtProgram.ts';
 import { createPluginWorld, type PluginWorld, type PluginWorldOptions } from '../plugins/pluginWorld.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-export const TOKEN = 'test-token-test-token-test-token-test';
+export const KEY = 'test-key-test-key-test-key-test-key-te';
+/** The token of a page. */
+export const TOKEN = `page.${keyedHash(KEY, hashedTexts.page('page'))}`;
+
+/** What a link to the page has after the #. */
+export const freshCode = (): string => linkCode(KEY, Date.now());
 
 export interface WebChatWorld extends PluginWorld {
   readonly port: number;
@@ -27,7 +34,7 @@ export async function createWebChatWorld(options: WebChatWorldOptions = {}): Pro
   const port = await freePort();
   const program = options.built === true ? join(root, 'dist', 'webChat.js') : await builtProgram('src/webchat/main.ts');
   const given: WebChatOptions = {
-    token: TOKEN,
+    key: KEY,
     port,
     hosts: [...(options.hosts ?? [])],
     root,

@@ -99,8 +99,9 @@ describe('an answer', () => {
   });
 });
 
-test('a hook gets the moment in the format of Claude Code, in the workspace folder, without the key of the model', async () => {
-  process.env['EARSHOT_API_KEY'] = 'secret';
+test('a hook gets the moment in the format of Claude Code, in the workspace folder, without the keys of models', async () => {
+  const keys = ['EARSHOT_API_KEY', 'EARSHOT_API_KEY_WORK'];
+  for (const name of keys) process.env[name] = 'secret';
   const { run } = hooksOf([shell('cat > input.json; env > env.txt')]);
   expect(await run()).toEqual({ added: [] });
   expect(JSON.parse(await readFile(join(folder, 'input.json'), 'utf8'))).toEqual({
@@ -115,7 +116,7 @@ test('a hook gets the moment in the format of Claude Code, in the workspace fold
   const env = await readFile(join(folder, 'env.txt'), 'utf8');
   expect(env).toContain(`CLAUDE_PROJECT_DIR=${folder}`);
   expect(env).not.toContain('secret');
-  delete process.env['EARSHOT_API_KEY'];
+  for (const name of keys) Reflect.deleteProperty(process.env, name);
 });
 
 test('with several folders a hook gets the folder of the call, and runs where its command was approved', async () => {

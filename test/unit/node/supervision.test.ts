@@ -279,12 +279,14 @@ test('a connection without the token is rejected', async () => {
   expect(hasEnded(one)).toBe(false);
 });
 
-test('a command has the user’s environment without the editor’s variables, and the given folder', async () => {
+test('a command has the user’s environment without the editor’s variables and the keys of models, and the given folder', async () => {
   await writeFile(join(folder, 'here'), '');
   const env = {
     ...process.env,
     MINE: 'yes',
     VSCODE_PID: '1',
+    EARSHOT_API_KEY: 'secret',
+    EARSHOT_API_KEY_WORK: 'secret',
     ELECTRON_RUN_AS_NODE: '1',
     NODE_OPTIONS: '--no-warnings',
   };

@@ -67,6 +67,20 @@ test('the first run asks with command and hashes; later runs ask only if the pro
   expect(consents).toHaveLength(5);
 });
 
+test('a program does not get the keys of models', async () => {
+  const world = await createPluginWorld();
+  const keys = ['EARSHOT_API_KEY', 'EARSHOT_API_KEY_WORK'];
+  for (const name of keys) process.env[name] = 'secret';
+  await script(world, 'tool.sh', `env > env.txt; ${QUICK}`);
+  world.programs.set('tea', program(['./tool.sh'], { run: 'allow' }));
+  await world.host.run('tea');
+  await world.host.ended('tea');
+  for (const name of keys) Reflect.deleteProperty(process.env, name);
+  const env = await readFile(resolve(world.headless.folder, 'env.txt'), 'utf8');
+  expect(env).toContain('PATH=');
+  expect(env).not.toContain('secret');
+});
+
 test('a program that changes while the user is asked does not run', async () => {
   const world = await createPluginWorld();
   await script(world, 'tool.sh', QUICK);

@@ -9,9 +9,9 @@ import { WebServer } from '../../../src/webchat/webServer.ts';
 import { fromPageSchema } from '../../../src/protocol/webview.ts';
 import { notifyToken, spoolFolder } from '../../../src/node/scripts/scriptSpool.ts';
 import { sendRaw } from '../../support/webchat/rawRequest.ts';
-import { freePort, TOKEN } from '../../support/webchat/webChatWorld.ts';
+import { freePort, KEY, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
-const world = { port: 0, home: '', time: 0, on: true };
+const world = { port: 0, home: '', time: 0, on: true, warnings: [] as string[] };
 let posted: PostedLines;
 let server: WebServer;
 beforeAll(async () => {
@@ -19,7 +19,10 @@ beforeAll(async () => {
   world.home = await mkdtemp(join(tmpdir(), 'earshot-post-'));
   posted = new PostedLines({ folder: world.home, home: world.home, now: () => world.time });
   server = new WebServer({
-    rules: { token: TOKEN, hosts: ['chat.example.test', 'tunnel.test:8443'] },
+    key: KEY,
+    now: () => world.time,
+    warn: (text) => world.warnings.push(text),
+    rules: { hosts: ['chat.example.test', 'tunnel.test:8443'] },
     refreshRules: async () => undefined,
     file: createPageFiles({ root: resolve(import.meta.dirname, '../../..'), language: 'en' }),
     openStream: () => ({ dispose: () => undefined }),

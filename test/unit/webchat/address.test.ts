@@ -11,7 +11,7 @@ import { startPathProxy } from '../../host/editor/pathProxy.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { createManualClock } from '../../support/manualClock.ts';
 import { sendRaw } from '../../support/webchat/rawRequest.ts';
-import { freePort, TOKEN } from '../../support/webchat/webChatWorld.ts';
+import { freePort, KEY, TOKEN } from '../../support/webchat/webChatWorld.ts';
 
 interface Served {
   readonly port: number;
@@ -21,9 +21,12 @@ interface Served {
 
 async function serve(): Promise<Served> {
   const settings = { hosts: [] as string[] };
-  const rules = { token: TOKEN, hosts: [] as readonly string[] };
+  const rules = { hosts: [] as readonly string[] };
   const port = await freePort();
   const server = new WebServer({
+    key: KEY,
+    now: () => 0,
+    warn: (text) => expect.fail(text),
     rules,
     refreshRules: async () => {
       rules.hosts = [...settings.hosts];
@@ -45,11 +48,11 @@ test('an address that leads to this web chat is distinguished from one that lead
   const { port } = await serve();
   const proxy = await startPathProxy();
   atTestEnd(() => proxy.close());
-  const reach = async (address: string, token = TOKEN) => (await probeWebChat(address, token)).reach;
+  const reach = async (address: string, key = KEY) => (await probeWebChat(address, key)).reach;
   expect(await reach(`http://127.0.0.1:${port}/`)).toBe('reached');
   expect(await reach(proxy.address(port))).toBe('reached');
-  // The web chat of another window has another token.
-  expect(await reach(`http://127.0.0.1:${port}/`, `${TOKEN}-other`)).toBe('unknown');
+  // The web chat of another window has another key.
+  expect(await reach(`http://127.0.0.1:${port}/`, `${KEY}-other`)).toBe('unknown');
   // The server of `npm start` without its front end serves other things at that address.
   expect(await reach(`http://127.0.0.1:${proxy.port}/nothing/${port}/`)).toBe('missing');
   expect(await reach(`http://127.0.0.1:${await freePort()}/`)).toBe('unknown');
@@ -60,7 +63,7 @@ test('the target of a proxy that requires a sign-in is unknown, since a browser 
   await new Promise<void>((done) => signIn.listen(0, '127.0.0.1', done));
   atTestEnd(async () => void signIn.close());
   const { port } = signIn.address() as AddressInfo;
-  expect(await probeWebChat(`http://127.0.0.1:${port}/proxy/1/`, TOKEN)).toMatchObject({ reach: 'unknown' });
+  expect(await probeWebChat(`http://127.0.0.1:${port}/proxy/1/`, KEY)).toMatchObject({ reach: 'unknown' });
 });
 
 test('behind a proxy with its own host, origin and path everything works once the user allows that host, without a restart', async () => {

@@ -4,7 +4,7 @@ import * as assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { insertCode, Proposals, runInTerminal } from '../../../src/vscode/chat/codeActions.ts';
-import { gitRepositories } from '../../../src/vscode/completions/editorTexts.ts';
+import { gitRepositories } from '../../../src/vscode/completions/gitChanges.ts';
 import { call, inFolder, useListening } from '../../support/vscode/listeningConversation.ts';
 import { checkLeaks, eventually } from '../../support/vscode/startedExtension.ts';
 

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { findGitFolder } from '../../../../src/node/files/gitFolder.ts';
 import { realClock } from '../../../../src/node/realClock.ts';
 import { GitRepository, type Settled } from '../../../../src/producers/git/gitRepository.ts';
+import { type DiffQuestion, workingDiff } from '../../../../src/producers/git/workingDiff.ts';
 import { readGitState, readHeadLog } from '../../../../src/producers/git/gitState.ts';
 
 const SECRET = 'a-secret-of-the-user';
@@ -176,6 +177,9 @@ describe.skipIf(process.platform === 'win32')('git that is asked for the state o
     }
   }
 
+  const { signal } = new AbortController();
+  const changes = (more: Partial<DiffQuestion> = {}) => workingDiff(folder, { staged: false, signal, ...more });
+
   /** Starts a merge of `a.txt` that ends in a conflict. */
   function conflict(): void {
     git('checkout', '-q', '-b', 'theirs');
@@ -218,6 +222,51 @@ describe.skipIf(process.platform === 'win32')('git that is asked for the state o
     });
     expect(settled).toMatchObject({ conflicts: ['a.txt'], what: 'began a merge, which is not finished' });
     expect(existsSync(join(root, 'ran')) && (await readFile(join(root, 'ran'), 'utf8'))).toBe(false);
+  });
+
+  test('no program of the repository runs for the changes that are attached to a message', async () => {
+    await writeFile(join(folder, 'a.txt'), 'two\r\nthree\n');
+    await writeFile(join(folder, '.gitattributes'), '* filter=x diff=x\n');
+    const mark = (name: string) => `sh -c 'echo ${name} >> ${root}/ran; cat'`;
+    for (const name of ['filter.x.clean', 'filter.x.process', 'core.fsmonitor', 'diff.external'])
+      git('config', name, mark(name));
+    for (const name of ['diff.x.command', 'diff.x.textconv', 'core.pager', 'pager.diff'])
+      git('config', name, mark(name));
+    git('config', 'core.worktree', root);
+    expect(await changes()).toBe(
+      [
+        ...['diff --git a/a.txt b/a.txt', 'index 5626abf..5bd727c 100644', '--- a/a.txt', '+++ b/a.txt'],
+        ...['@@ -1 +1,2 @@', '-one', '+two\r', '+three'],
+      ].join('\n'),
+    );
+    expect(await changes({ staged: true })).toBe('');
+    expect(existsSync(join(root, 'ran')) && (await readFile(join(root, 'ran'), 'utf8'))).toBe(false);
+  });
+
+  test('the changes of the index are those since HEAD, also before the first commit and in a linked working tree', async () => {
+    await writeFile(join(folder, 'a.txt'), 'two\n');
+    git('add', 'a.txt');
+    expect(await changes()).toBe('');
+    expect(await changes({ staged: true })).toContain('-one\n+two');
+    git('worktree', 'add', '-q', '-b', 'other', join(root, 'tree'));
+    await writeFile(join(root, 'tree', 'a.txt'), 'three\n');
+    expect(await workingDiff(join(root, 'tree'), { staged: false, signal })).toContain('-one\n+three');
+    git('init', '-q', join(root, 'new'));
+    folder = join(root, 'new');
+    await writeFile(join(folder, 'b.txt'), 'new\n');
+    git('add', '.');
+    expect(await changes({ staged: true })).toContain('+new');
+  });
+
+  test('changes of a repository that git cannot finish reading, or that are too long, are refused', async () => {
+    await writeFile(join(folder, 'a.txt'), `${'x'.repeat(99)}\n`.repeat(200_000));
+    await expect(changes()).rejects.toThrow('its output is too long');
+    pipe(join(root, 'pipe'));
+    git('config', 'include.path', join(root, 'pipe'));
+    await writeFile(join(folder, 'a.txt'), 'two\n');
+    expect(await changes()).toContain('-one\n+two');
+    await replace('index', pipe);
+    await expect(changes({ milliseconds: 300 })).rejects.toThrow('not ready after');
   });
 
   test('a missing object is not fetched by a program that the repository names', async () => {
