@@ -101,8 +101,8 @@ export async function compact(deps: SideCallDeps, prompting: Prompting, options:
 }
 
 /**
- * The request extends the last one, so that the endpoint reads the conversation from its cache. If that gives no text,
- * the summary is made of the conversation's text.
+ * The request extends the last one, so that the endpoint reads the conversation from its cache. If that gives no text, or
+ * if the model calls a tool, the summary is made of the conversation's text.
  */
 async function summarize(
   deps: SideCallDeps,
@@ -110,11 +110,11 @@ async function summarize(
   old: readonly ModelMessage[],
   { window, signal, focus, tooLong }: CompactOptions,
 ): Promise<string | undefined> {
-  const { log } = deps;
+  const { log, model } = deps;
   const wanted = focus === undefined ? '' : `\nThe user wants these notes to keep above all: ${cut(focus, MOST_FOCUS)}`;
   if (tooLong !== true) {
     await prompting.freeze();
-    const { schema: _, ...request } = prompting.request();
+    const { schema: _, ...request } = prompting.request(model);
     const content = `${SUMMARY_REQUEST}${wanted}`;
     const messages = [...request.messages, { role: 'user', content } as const];
     const summary = await callAside(deps, { ...request, messages, allowed: 'none' }, 'summary', signal);

@@ -161,10 +161,13 @@ export function printBody(
   return printElements({ model, ...rest }, 'messages', messages);
 }
 
-/** Calls that are not allowed are refused anyway; where possible, the model is also told so without changing the tools. */
+/**
+ * Calls that are not allowed are refused anyway. The model is also told so where that leaves the cached prefix: other
+ * endpoints print no tools if none may be called.
+ */
 function toolChoice({ allowed }: ModelRequest, { dialect }: ChatForm): { readonly tool_choice?: unknown } {
-  if (allowed === 'none') return { tool_choice: 'none' };
   if (allowed === undefined || !dialect.allowedTools) return {};
+  if (allowed === 'none') return { tool_choice: 'none' };
   const tools = allowed.map((name) => ({ type: 'function', function: { name } }));
   return { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools } } };
 }

@@ -130,8 +130,12 @@ test('tools that may not be called now are named without changing the list, wher
   end();
   const other = await send('https://elsewhere.example/v1', 'm', request);
   expect([names(other.body), 'tool_choice' in other.body]).toEqual([['look', 'found_later'], false]);
-  const none = await send('https://elsewhere.example/v1', 'm', { ...request, allowed: 'none' });
-  expect(none.body['tool_choice']).toBe('none');
+  end();
+  const none = { ...request, allowed: 'none' } as const;
+  expect((await send('https://api.openai.com/v1', 'gpt-5.5', none)).body['tool_choice']).toBe('none');
+  end();
+  // Servers with templates print no tools then, so that nothing of the prefix stays.
+  expect((await send('https://elsewhere.example/v1', 'm', none)).body).toEqual(other.body);
 });
 
 test.each([
