@@ -6,7 +6,7 @@ import { modelOptions, type Settings } from '../protocol/settings.ts';
 import { type EndpointMemory } from './endpointMemory.ts';
 import { type ModelFacts } from './facts/factsFile.ts';
 import { costOfCall, type KnownModels, pricesOf } from './facts/modelFacts.ts';
-import { createModel } from './model.ts';
+import { createModel, levelsFor } from './model.ts';
 import { findModel, type Provider, referenceTo } from './providers.ts';
 
 export interface ConfiguredModelsDeps {
@@ -45,7 +45,11 @@ export function createConfiguredModels(deps: ConfiguredModelsDeps): (reference: 
       const name = deps.known.small(baseUrl, model);
       return name === undefined ? undefined : get(referenceTo(provider, name));
     };
-    const whole = withFacts(made, { reference, provider, small, facts: () => deps.known.get(baseUrl, model) }, options);
+    const whole = withFacts(
+      made,
+      { reference, provider, model, small, facts: () => deps.known.get(baseUrl, model) },
+      options,
+    );
     created.set(reference, { settings, model: whole });
     return whole;
   };
@@ -55,6 +59,8 @@ export function createConfiguredModels(deps: ConfiguredModelsDeps): (reference: 
 interface Knowledge {
   readonly reference: string;
   readonly provider: Provider;
+  /** Its name there. */
+  readonly model: string;
   facts(): ModelFacts;
   small(): Model | undefined;
 }
@@ -62,7 +68,7 @@ interface Knowledge {
 /** The user's options win, then what is known. Facts may come later, when the endpoint lists its models. */
 function withFacts(
   made: Model,
-  { reference, provider, facts, small }: Knowledge,
+  { reference, provider, model, facts, small }: Knowledge,
   options: Settings['models'][string],
 ): Model {
   const known = {
@@ -79,7 +85,8 @@ function withFacts(
       return options.prices ?? (price && pricesOf(price));
     },
     get efforts() {
-      return facts().efforts ?? made.efforts;
+      const { efforts } = facts();
+      return efforts === undefined ? made.efforts : levelsFor(provider, model, efforts);
     },
     get takesImages() {
       return facts().images ?? made.takesImages;
