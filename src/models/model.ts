@@ -6,7 +6,8 @@ import { apiOf } from './api.ts';
 import { createChatModel } from './chat/chatModel.ts';
 import { dialectOf, offeredLevels } from './chat/dialects.ts';
 import { createMessagesModel } from './messages/messagesModel.ts';
-import { createResponsesModel, reasons } from './responses/responsesModel.ts';
+import { reasons } from './responses/openaiModels.ts';
+import { createResponsesModel } from './responses/responsesModel.ts';
 import { type Provider } from './providers.ts';
 import { type EndpointOptions } from './wire/endpoint.ts';
 

@@ -51,7 +51,7 @@ type Learning = EndpointOptions & Required<Pick<EndpointOptions, 'memory'>>;
 /** Retries a rejected request in another form, and remembers the form that is accepted. */
 async function* stream(options: Learning, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
   const { baseUrl, model } = options;
-  const contextWindow = options.options?.contextWindow ?? CONTEXT_WINDOW;
+  const contextWindow = options.options?.contextWindow ?? options.contextWindow?.() ?? CONTEXT_WINDOW;
   const memory = await options.memory;
   let facts = memory.get(baseUrl, model);
   let refused: unknown;

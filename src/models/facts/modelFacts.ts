@@ -19,6 +19,7 @@ export class KnownModels {
   readonly #path: string;
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #listed: ListedFacts;
+  readonly #served = new Map<string, ModelFacts>();
   #providers: ReadonlyMap<string, ProviderFacts> | undefined;
 
   /** `path`: the file that `npm run models` writes. `store`: keeps what endpoints say; absent: until the end. */
@@ -30,7 +31,16 @@ export class KnownModels {
 
   /** What the endpoint says wins. Empty: nothing is known. */
   get(baseUrl: string, model: string): ModelFacts {
-    return { ...this.#shipped(baseUrl, model), ...this.#listed.get(baseUrl, model) };
+    return {
+      ...this.#shipped(baseUrl, model),
+      ...this.#listed.get(baseUrl, model),
+      ...this.#served.get(`${baseUrl} ${model}`),
+    };
+  }
+
+  /** Keeps until the end what a server near by said about a model as it runs there. Its list says only what it could be. */
+  noteServed(baseUrl: string, model: string, facts: ModelFacts): void {
+    this.#served.set(`${baseUrl} ${model}`, facts);
   }
 
   /** The models of an endpoint about which anything is known. */

@@ -4,11 +4,6 @@ import { type EndpointOptions } from '../wire/endpoint.ts';
 
 const CONTEXT_WINDOW = 272_000;
 
-/** Other models refuse the parameters of reasoning. */
-export function reasons(model: string): boolean {
-  return !/^(gpt-[34]|chatgpt|chat-latest)|-chat\b/.test(model);
-}
-
 export function createResponsesModel(options: EndpointOptions): Model {
   return {
     id: options.model,

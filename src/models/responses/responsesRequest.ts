@@ -14,7 +14,7 @@ import { type ImageBytes, readImages } from '../wire/images.ts';
 import { printBody, printElements } from '../wire/prefixPrinter.ts';
 import { announceSending } from '../wire/sending.ts';
 import { type ConfigurationUpdate, configurationOf, toInput, toTool } from './responsesInput.ts';
-import { reasons } from './responsesModel.ts';
+import { reasons, takesAdditionalTools, takesUpdates } from './openaiModels.ts';
 import { ResponsesAccumulator } from './responsesStream.ts';
 
 /** The API accepts no less, and keys no longer. */
@@ -178,16 +178,6 @@ function parameters(
     ...(options.temperature !== undefined && takes('temperature') && { temperature: options.temperature }),
     ...(options.maxTokens !== undefined && { max_output_tokens: Math.max(options.maxTokens, LEAST_OUTPUT_TOKENS) }),
   };
-}
-
-/** GPT-5.6 and later. */
-function takesAdditionalTools(model: string): boolean {
-  return /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model);
-}
-
-/** GPT-6 and later. */
-function takesUpdates(model: string): boolean {
-  return /^gpt-([6-9]|\d\d)/.test(model);
 }
 
 function toolChoice(
