@@ -4,7 +4,7 @@ import { type AlternativeModel } from '../../protocol/page/windowView.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { usedBy } from '../agent/limits.ts';
 import { type Projections } from '../conversation/projections/project.ts';
-import { estimateTokens } from '../conversation/tokens.ts';
+import { estimateImages, estimateTokens } from '../conversation/tokens.ts';
 import { type Model } from '../ports/ports.ts';
 
 /** The parts are estimated and scaled; the rest of the endpoint's count is the fixed part. */
@@ -23,6 +23,8 @@ export function readContext(
       continue;
     }
     parts[message.role === 'user' ? 'requests' : 'results'] += estimateTokens(message.content);
+    parts.requests += estimateImages(message.images);
+    if (message.role === 'tool') parts.results += estimateImages(message.resultImages);
     parts.notifications += estimateTokens(message.block?.text ?? '');
     for (const text of message.queued ?? []) parts.requests += estimateTokens(text);
   }

@@ -155,7 +155,10 @@ const ROWS: readonly Row[] = [
     effort: 'object',
     efforts: UP_TO_XHIGH,
     session: 'x-session-id',
-    models: [[begins('anthropic/'), { cache: 'parts', profile: { toolContent: 'parts' } }]],
+    models: [
+      [begins('anthropic/'), { cache: 'parts', profile: { toolContent: 'parts' } }],
+      [begins('qwen/', 'alibaba/'), { cache: 'parts' }],
+    ],
   },
   {
     label: 'DeepSeek',

@@ -30,7 +30,7 @@ export async function* streamResponses(
 ): AsyncGenerator<ModelPart> {
   const state = kept.get(options) ?? createKept();
   kept.set(options, state);
-  const images = await readImages(request);
+  const images = await readImages(request, (message) => options.log?.(message));
   const print = (facts: EndpointFacts) => printResponses({ ...options, facts, images, ...state }, request);
   const printToSend = (facts: EndpointFacts) => {
     const printed = print(facts);
