@@ -377,7 +377,7 @@ export interface Surroundings {
   readonly branch?: string | undefined;
 }
 
-export interface OtherModels {
+interface OtherModels {
   /** Those that a model may choose for a subagent. */
   readonly names: readonly string[];
   /** Knows every configured model by its reference. */

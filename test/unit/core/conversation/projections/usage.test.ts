@@ -32,7 +32,7 @@ describe('the size of the next request', () => {
     const asked: EventDraft = { ...request(''), attachments: [image] } as EventDraft;
     const plain = fold(call(1000, 0), request('')).contextTokens(none, () => '');
     expect(fold(call(1000, 0), asked).contextTokens(none, () => '') - plain).toBeGreaterThan(1500);
-    const compacted = fold(call(90_000, 0), { type: 'compaction', summary: 's', through: 1 } as EventDraft);
+    const compacted = fold(call(90_000, 0), { type: 'compaction', summary: 's', through: 1 });
     const reference = { hash: 'h', mediaType: 'image/png', name: 'a' };
     const kept: ModelMessage[] = [
       { role: 'user', content: '', images: [reference] },
