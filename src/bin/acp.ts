@@ -9,10 +9,10 @@ import { type Result } from '../base/errors.ts';
 import { defined } from '../base/json/defined.ts';
 import { LineSplitter } from '../base/json/jsonLines.ts';
 import { type Model } from '../core/ports/ports.ts';
-import { createConfiguredModels } from '../models/configuredModels.ts';
+import { createConfiguredModels, noteLists } from '../models/configuredModels.ts';
 import { KnownModels } from '../models/facts/modelFacts.ts';
 import { createGuideModel } from '../models/guide/guide.ts';
-import { environmentKey, providersIn } from '../models/providers.ts';
+import { environmentKey, type Provider, providersIn } from '../models/providers.ts';
 import { findWindows } from '../plugins/client/windows.ts';
 import { PROGRAMS, runProgram, stderrLogger as logger } from '../node/program.ts';
 import { installNotifyProgram } from '../node/scripts/notifyProgram.ts';
@@ -118,11 +118,10 @@ async function serve(agent: AcpAgent): Promise<void> {
 /** Without any provider the Guide answers, whatever model is named. */
 function modelChooser(settings: Settings): (reference: string) => Model | undefined {
   const guide = createGuideModel();
-  const configured = createConfiguredModels({
-    settings: () => settings,
-    known: new KnownModels({ path: join(dirname(PROGRAMS), 'media', 'models.json'), logger }),
-    key: async (provider) => environmentKey(provider, process.env),
-  });
+  const known = new KnownModels({ path: join(dirname(PROGRAMS), 'media', 'models.json'), logger });
+  const deps = { settings: () => settings, known, key: async (one: Provider) => environmentKey(one, process.env) };
+  const configured = createConfiguredModels(deps);
+  void noteLists(deps).catch((error: unknown) => logger.error('the models of the providers cannot be noted', error));
   const hasNone = providersIn(settings).length === 0;
   return (reference) => (reference === '' || hasNone ? guide : configured(reference));
 }

@@ -1,6 +1,7 @@
 // What the user chooses for a conversation, and what then holds in it.
 import { failed, type Result } from '../base/errors.ts';
 import { type ConversationChoice } from '../protocol/page/controlsView.ts';
+import { type AlternativeModel } from '../protocol/page/windowView.ts';
 import { type Settings } from '../protocol/settings.ts';
 import { settingsWith } from './conversation/choices.ts';
 import { type Live, notOpen } from './live.ts';
@@ -16,6 +17,14 @@ export interface ChoicesDeps {
   readonly turns: Pick<Turns, 'choose'>;
   /** Undefined: the conversation is not live in this window. */
   get(id: string): Live | undefined;
+}
+
+export interface ChosenHere {
+  readonly model: Model;
+  readonly settings: Settings;
+  readonly choice: ConversationChoice;
+  /** Other models whose price is known, favourites first. */
+  alternatives(): readonly AlternativeModel[];
 }
 
 export class Choices {
@@ -36,7 +45,13 @@ export class Choices {
   }
 
   /** What holds in a conversation, or in a new one. `settings` include the choice. */
-  of(id?: string): { readonly model: Model; readonly settings: Settings; readonly choice: ConversationChoice } {
+  of(id?: string): ChosenHere {
+    const { model, settings, choice } = this.#of(id);
+    const { models } = this.#deps.ports;
+    return { model, settings, choice, alternatives: () => models.alternatives?.(settings.model) ?? [] };
+  }
+
+  #of(id?: string): Omit<ChosenHere, 'alternatives'> {
     const { ports, registry } = this.#deps;
     const live = id === undefined ? undefined : this.#deps.get(id);
     if (live !== undefined) {

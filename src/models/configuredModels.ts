@@ -3,11 +3,13 @@
 import { defined } from '../base/json/defined.ts';
 import { type Logger, type Model, type ModelPart, type ModelRequest } from '../core/ports/ports.ts';
 import { modelOptions, type Settings } from '../protocol/settings.ts';
+import { listModels } from './endpoints.ts';
 import { type EndpointMemory } from './endpointMemory.ts';
 import { type ModelFacts } from './facts/factsFile.ts';
 import { costOfCall, type KnownModels, pricesOf } from './facts/modelFacts.ts';
-import { createModel } from './model.ts';
-import { findModel, type Provider, referenceTo } from './providers.ts';
+import { createModel, levelsFor } from './model.ts';
+import { findModel, type Provider, providersIn, referenceTo } from './providers.ts';
+import { isNear, readServed } from './servedWindow.ts';
 
 export interface ConfiguredModelsDeps {
   settings(): Settings;
@@ -40,31 +42,63 @@ export function createConfiguredModels(deps: ConfiguredModelsDeps): (reference: 
       ...defined({ headers, memory: deps.memory }),
     };
     const log = (message: string) => deps.logger?.info(message);
-    const made = createModel({ ...endpoint, log, apiKey: () => deps.key(provider) });
+    const contextWindow = () => deps.known.get(baseUrl, model).window;
+    const made = createModel({ ...endpoint, log, contextWindow, apiKey: () => deps.key(provider) });
     const small = () => {
       const name = deps.known.small(baseUrl, model);
       return name === undefined ? undefined : get(referenceTo(provider, name));
     };
-    const whole = withFacts(made, { reference, provider, small, facts: () => deps.known.get(baseUrl, model) }, options);
+    const whole = withFacts(
+      made,
+      {
+        ...{ reference, provider, model, small },
+        facts: () => deps.known.get(baseUrl, model),
+        ask: async () => {
+          if (options.contextWindow !== undefined || !isNear(baseUrl)) return;
+          const served = await readServed(provider, model, await deps.key(provider));
+          deps.known.noteServed(baseUrl, model, served);
+        },
+      },
+      options,
+    );
     created.set(reference, { settings, model: whole });
     return whole;
   };
   return get;
 }
 
+/** Asks every configured provider for its models and keeps what it says, where nobody chooses from a list. */
+export async function noteLists({
+  settings,
+  known,
+  key,
+}: Pick<ConfiguredModelsDeps, 'settings' | 'known' | 'key'>): Promise<void> {
+  await Promise.all(
+    providersIn(settings()).map(async (provider) => {
+      const listed = await listModels(provider, await key(provider));
+      if (listed.ok) known.note(provider.baseUrl, listed.value);
+    }),
+  );
+}
+
 interface Knowledge {
   readonly reference: string;
   readonly provider: Provider;
+  /** Its name there. */
+  readonly model: string;
   facts(): ModelFacts;
+  /** Asks a server near by what it serves. */
+  ask(): Promise<void>;
   small(): Model | undefined;
 }
 
 /** The user's options win, then what is known. Facts may come later, when the endpoint lists its models. */
 function withFacts(
   made: Model,
-  { reference, provider, facts, small }: Knowledge,
+  { reference, provider, model, facts, small, ask }: Knowledge,
   options: Settings['models'][string],
 ): Model {
+  let asked = 0;
   const known = {
     id: reference,
     get label() {
@@ -79,13 +113,19 @@ function withFacts(
       return options.prices ?? (price && pricesOf(price));
     },
     get efforts() {
-      return facts().efforts ?? made.efforts;
+      const { efforts } = facts();
+      return efforts === undefined ? made.efforts : levelsFor(provider, model, efforts);
     },
     get takesImages() {
       return facts().images ?? made.takesImages;
     },
     small,
     async *stream({ image, ...request }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+      // Again before the second request: with the first, the server has loaded the model, and knows how.
+      if (asked < 2) {
+        asked += 1;
+        await ask();
+      }
       // Without their bytes, the images of an earlier model are left out; the texts describe them.
       const images = facts().images === false || image === undefined ? {} : { image };
       const parts = made.stream({ ...request, ...images }, signal);

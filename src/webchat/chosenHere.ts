@@ -51,10 +51,10 @@ export class ChosenHere {
 
   of(conversation = ''): ReturnType<PageOffers['chosen']> {
     const found = this.#chosen.get(conversation) ?? this.#chosen.get('');
-    const model = found ?? { label: '', detail: '', contextWindow: 0 };
-    const { reference, mode, approvals, effort } = model;
+    const model: Chosen = found ?? { label: '', detail: '', contextWindow: 0 };
+    const { reference, mode, approvals, effort, alternatives = [] } = model;
     const settings = settingsWith(this.#settings, { model: reference, mode, approvals });
-    return { model: { ...model, id: settings.model }, settings, choice: { effort } };
+    return { model: { ...model, id: settings.model }, settings, choice: { effort }, alternatives: () => alternatives };
   }
 }
 

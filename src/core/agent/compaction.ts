@@ -5,7 +5,7 @@ import { compactionDraft, safeCompactionPoint } from '../conversation/compact.ts
 import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { isLongResult, SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
-import { estimateTokens } from '../conversation/tokens.ts';
+import { estimateImages, estimateTokens } from '../conversation/tokens.ts';
 import { type ModelMessage } from '../ports/modelMessages.ts';
 import { type Model } from '../ports/ports.ts';
 import { type Prompting } from '../prompt/prompting.ts';
@@ -101,8 +101,8 @@ export async function compact(deps: SideCallDeps, prompting: Prompting, options:
 }
 
 /**
- * The request extends the last one, so that the endpoint reads the conversation from its cache. If that gives no text,
- * the summary is made of the conversation's text.
+ * The request extends the last one, so that the endpoint reads the conversation from its cache. If that gives no text, or
+ * if the model calls a tool, the summary is made of the conversation's text.
  */
 async function summarize(
   deps: SideCallDeps,
@@ -110,11 +110,11 @@ async function summarize(
   old: readonly ModelMessage[],
   { window, signal, focus, tooLong }: CompactOptions,
 ): Promise<string | undefined> {
-  const { log } = deps;
+  const { log, model } = deps;
   const wanted = focus === undefined ? '' : `\nThe user wants these notes to keep above all: ${cut(focus, MOST_FOCUS)}`;
   if (tooLong !== true) {
     await prompting.freeze();
-    const { schema: _, ...request } = prompting.request();
+    const { schema: _, ...request } = prompting.request(model);
     const content = `${SUMMARY_REQUEST}${wanted}`;
     const messages = [...request.messages, { role: 'user', content } as const];
     const summary = await callAside(deps, { ...request, messages, allowed: 'none' }, 'summary', signal);
@@ -166,12 +166,18 @@ function choosePoint(
   const messages = log.state.messages.all;
   for (const keep of KEEP) {
     const first = firstKept(messages, keep);
-    const tokens = messages.slice(first).reduce((sum, message) => sum + estimateTokens(printMessage(message)), 0);
+    const tokens = messages.slice(first).reduce((sum, message) => sum + estimateMessage(message), 0);
     if (keep > 0 && tokens * log.state.usage.ratio > window * KEPT_SHARE) continue;
     const through = safeCompactionPoint(log.state, keep);
     if (through !== undefined) return { through, old: messages.slice(0, first) };
   }
   return undefined;
+}
+
+function estimateMessage(message: ModelMessage): number {
+  const shown = message.role === 'tool' ? message.resultImages : [];
+  const images = message.role === 'assistant' ? [] : message.images;
+  return estimateTokens(printMessage(message)) + estimateImages(shown) + estimateImages(images);
 }
 
 /** Cuts long messages first, then drops the oldest, because the request for the summary must not overflow, either. */

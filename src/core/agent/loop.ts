@@ -1,10 +1,8 @@
 // Runs a turn: a request, then cycles of one model call and its tool calls, until the model makes no more calls. At its end
 // background commands keep running, are awaited or stopped, and hooks may make the model continue.
 import { type Disposable } from '../../base/disposable.ts';
-import { defined } from '../../base/json/defined.ts';
 import { countOf } from '../../base/text.ts';
 import { describeError, type Failure, FailureError } from '../../base/errors.ts';
-import { effortFor } from '../conversation/choices.ts';
 import { CONTEXT_OVERFLOW } from '../ports/ports.ts';
 import { Prompting } from '../prompt/prompting.ts';
 import { endTurn, runCalls } from './calls.ts';
@@ -181,8 +179,7 @@ async function callModel(
   let repeated = false;
   for (let failures = 1; ; failures++) {
     const signal = await begin();
-    const effort = effortFor(deps.model, deps.log.state.choice.current);
-    const request = { ...prompting.request(), ...defined({ effort }) };
+    const request = prompting.request(deps.model);
     prompting.check(request, deps.model.id);
     const outcome = await runCycle(deps, request, signal);
     if (outcome.type === 'failed' && outcome.failure.code === EMPTY_ANSWER) {

@@ -83,3 +83,10 @@ function countSpace(text: string, start: number, end: number): number {
   if (end - line > 1) return 1;
   return start > 0 && classOf(text.charCodeAt(start - 1)) === PUNCTUATION ? 0 : 1;
 }
+
+/** Of an image whose size is not known: endpoints scale larger ones down to about this. */
+const USUAL_IMAGE = 1600;
+
+export function estimateImages(images: readonly { readonly tokens?: number | undefined }[] = []): number {
+  return images.reduce((sum, { tokens = USUAL_IMAGE }) => sum + tokens, 0);
+}

@@ -19,6 +19,8 @@ export interface ImageReference {
   readonly hash: string;
   readonly mediaType: string;
   readonly name: string;
+  /** Estimated; absent: not known. */
+  readonly tokens?: number;
 }
 
 export type ModelMessage =

@@ -16,6 +16,7 @@ import { type FormField } from '../../protocol/page/form.ts';
 import { type FileFreshness } from '../../protocol/page/freshnessView.ts';
 import { type LinePosition } from '../../protocol/lines/lineWatch.ts';
 import { type Notification, type NotificationDraft } from '../../protocol/notification.ts';
+import { type AlternativeModel } from '../../protocol/page/windowView.ts';
 import { type SettingLimits } from '../../protocol/settingRules.ts';
 import { type Effort, type Settings } from '../../protocol/settings.ts';
 import { type Effect, type ToolDescription } from '../../protocol/tool.ts';
@@ -376,6 +377,15 @@ export interface Surroundings {
   readonly branch?: string | undefined;
 }
 
+interface OtherModels {
+  /** Those that a model may choose for a subagent. */
+  readonly names: readonly string[];
+  /** Knows every configured model by its reference. */
+  get(reference: string): Model | undefined;
+  /** Those whose price is known, favourites first, without the one with this reference. Absent: none. */
+  alternatives?(reference: string): readonly AlternativeModel[];
+}
+
 export interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -420,9 +430,5 @@ export interface Ports {
   model(): Model;
   /** What new conversations start with. Absent: nothing, so that the settings hold. */
   firstChoice?(): ConversationChoice;
-  /**
-   * Other models. `names`: those that a model may choose for a subagent. `get` knows every configured model by its
-   * reference.
-   */
-  readonly models: { readonly names: readonly string[]; get(reference: string): Model | undefined };
+  readonly models: OtherModels;
 }

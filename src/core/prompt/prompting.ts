@@ -2,10 +2,11 @@
 import { defined } from '../../base/json/defined.ts';
 import { type EventDraft, type Prefix } from '../../protocol/event.ts';
 import { type ToolDescription } from '../../protocol/tool.ts';
+import { effortFor } from '../conversation/choices.ts';
 import { maskKey } from '../conversation/key.ts';
 import { type ConversationLog } from '../conversation/log.ts';
 import { type FrozenPrefix } from '../knowledge/frozenPrefix.ts';
-import { type ModelRequest, type Ports } from '../ports/ports.ts';
+import { type Model, type ModelRequest, type Ports } from '../ports/ports.ts';
 import { type OfferedServer, type RequestConfig } from '../ports/producers.ts';
 import { type OfferedTools } from '../tools/offeredTools.ts';
 import { firstTools, lateTools, MOST_FOUND_CHARACTERS, thatFit } from './offered.ts';
@@ -168,9 +169,10 @@ export class Prompting {
   }
 
   /** The prefix must be frozen; otherwise the request has the one that would be frozen now. */
-  request(): ModelRequest {
+  request(model: Pick<Model, 'efforts'>): ModelRequest {
     const { log, ports, registry } = this.#deps;
     const { schema } = log.state.turn;
+    const effort = effortFor(model, log.state.choice.current);
     const { system, tools } = this.#state.frozen(log) ?? this.#newPrefix();
     const found = this.#state.found(log);
     const reading = new Set(registry.readingDescriptions.map(({ name }) => name));
@@ -183,7 +185,7 @@ export class Prompting {
       ...(found.length > 0 && { found }),
       ...(ports.settings().mode === 'plan' && { allowed: all.filter((name) => reading.has(name)) }),
       image: (hash) => ports.snapshots.get(hash),
-      ...defined({ schema }),
+      ...defined({ schema, effort }),
     };
   }
 

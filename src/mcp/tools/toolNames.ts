@@ -5,7 +5,9 @@ const MOST_SERVER = 30;
 /** Prefixes by server. `servers`: all configured ones in order, so that prefixes do not depend on connections. */
 export function prefixServers(servers: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set<string>();
-  return new Map(servers.map((server) => [server, free(plain(server).slice(0, MOST_SERVER), MOST_SERVER, taken)]));
+  return new Map(
+    servers.map((server) => [server, free(begun(plain(server)).slice(0, MOST_SERVER), MOST_SERVER, taken)]),
+  );
 }
 
 /** Adds the new name to `taken`. */
@@ -25,4 +27,9 @@ function free(base: string, length: number, taken: Set<string>): string {
 
 function plain(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]+/g, '_') || 'x';
+}
+
+/** Gemini refuses names that begin with a digit or a hyphen. */
+function begun(name: string): string {
+  return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
 }

@@ -51,7 +51,7 @@ type Learning = EndpointOptions & Required<Pick<EndpointOptions, 'memory'>>;
 /** Retries a rejected request in another form, and remembers the form that is accepted. */
 async function* stream(options: Learning, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
   const { baseUrl, model } = options;
-  const contextWindow = options.options?.contextWindow ?? CONTEXT_WINDOW;
+  const contextWindow = options.options?.contextWindow ?? options.contextWindow?.() ?? CONTEXT_WINDOW;
   const memory = await options.memory;
   let facts = memory.get(baseUrl, model);
   let refused: unknown;
@@ -76,6 +76,9 @@ async function* stream(options: Learning, request: ModelRequest, signal: AbortSi
         yield explain(accepted ? error : (refused ?? error), options);
         return;
       }
+      options.log?.(
+        `${baseUrl} refused a request, which is repeated in another form (${readRefusal(error, 0).text}). If that form is accepted, later requests have it too, so that the endpoint cannot read this conversation from its cache once.`,
+      );
       refused = next.guessed ? error : undefined;
       facts = next.facts;
     }
@@ -122,7 +125,7 @@ async function sendRequest(
 ): Promise<Response> {
   const printer = printers.get(options) ?? new PrefixPrinter();
   printers.set(options, printer);
-  const images = await readImages(request);
+  const images = await readImages(request, (message) => options.log?.(message));
   const body = printBody(options, request, facts, images, printer);
   announceSending(options, request, { api: 'chat', facts, body });
   return post(options, '/chat/completions', body, signal, sessionHeader(options, request));
@@ -161,10 +164,13 @@ export function printBody(
   return printElements({ model, ...rest }, 'messages', messages);
 }
 
-/** Calls that are not allowed are refused anyway; where possible, the model is also told so without changing the tools. */
+/**
+ * Calls that are not allowed are refused anyway. The model is also told so where that leaves the cached prefix: other
+ * endpoints print no tools if none may be called.
+ */
 function toolChoice({ allowed }: ModelRequest, { dialect }: ChatForm): { readonly tool_choice?: unknown } {
-  if (allowed === 'none') return { tool_choice: 'none' };
   if (allowed === undefined || !dialect.allowedTools) return {};
+  if (allowed === 'none') return { tool_choice: 'none' };
   const tools = allowed.map((name) => ({ type: 'function', function: { name } }));
   return { tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools } } };
 }
@@ -194,14 +200,22 @@ export function printMessages(
   const system = systemMessage(request, form);
   const elements = (from: number, to: number) => {
     const shaped = shapeMessages(messages.slice(from, to), form, { images, isStart: from === 0, found });
-    const isMarked = (index: number) => marks && to === messages.length && index === shaped.length - 1;
-    return shaped.map((message, index) => (isMarked(index) ? withCacheMark(message) : message));
+    return marks && to === messages.length ? withCacheMarks(shaped) : shaped;
   };
   const key = JSON.stringify([form.provider, form.model, form.profile]);
   return [
     Buffer.from(`${JSON.stringify(marks ? withCacheMark(system) : system)},`),
-    ...printer.print(messages, { form: key, cycles: 1 }, elements),
+    ...printer.print(messages, { form: key, cycles: marks ? 2 : 1 }, elements),
   ];
+}
+
+/** Marks the ends of the last two messages that are not answers, as far as they have parts. */
+function withCacheMarks(messages: readonly ChatCompletionMessageParam[]): readonly object[] {
+  const isAsked = (message: ChatCompletionMessageParam | undefined) =>
+    message !== undefined && message.role !== 'assistant' && Array.isArray(message.content);
+  const ends = messages.flatMap((message, index) => (isAsked(message) && !isAsked(messages[index + 1]) ? [index] : []));
+  const marked = new Set(ends.slice(-2));
+  return messages.map((message, index) => (marked.has(index) ? withCacheMark(message) : message));
 }
 
 /** The endpoint caches everything up to the end of this message. */
@@ -279,7 +293,7 @@ function toWireMessage(message: WireMessage, form: ChatForm, images?: ImageBytes
       return { role: 'user', content: inParts ? [textPart(text)] : text };
     }
     case 'tool': {
-      const apart = inParts || (profile.toolContent === 'parts' && parts.length > 1);
+      const apart = profile.toolContent === 'parts' && (inParts || parts.length > 1);
       const content = apart ? parts.map(textPart) : text;
       return { role: 'tool', tool_call_id: printId(message.call, profile.ids), content };
     }

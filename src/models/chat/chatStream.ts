@@ -82,7 +82,13 @@ const FULL_WINDOW = 0.95;
 
 type Meaning = 'whole' | 'truncated' | Extract<StreamError['kind'], 'refused' | 'interrupted' | 'overflow'>;
 
-function meaningOf(reason: string | undefined, hasOutput: boolean, fillsWindow: boolean): Meaning {
+function meaningOf(
+  reason: string | undefined,
+  hasOutput: boolean,
+  { fillsWindow, isAbove }: { readonly fillsWindow: boolean; readonly isAbove: boolean },
+): Meaning {
+  // Whatever such a server calls the end, it has nothing to say about a request that it could not read.
+  if (!hasOutput && isAbove) return 'overflow';
   switch (reason) {
     case 'length':
       return !hasOutput && fillsWindow ? 'overflow' : 'truncated';
@@ -154,7 +160,7 @@ export class StreamAccumulator {
   /** Throws a StreamError if the finish reason means that there is no answer. */
   end(): ModelPart[] {
     const hasOutput = this.#hasText || this.#reasoning !== '' || this.#calls.length > 0;
-    const meaning = meaningOf(this.#reason, hasOutput, this.#fillsWindow);
+    const meaning = meaningOf(this.#reason, hasOutput, this.#use);
     if (meaning !== 'whole' && meaning !== 'truncated') {
       throw new StreamError(meaning, `finish_reason ${JSON.stringify(this.#reason)}`);
     }
@@ -186,8 +192,10 @@ export class StreamAccumulator {
     return text;
   }
 
-  get #fillsWindow(): boolean {
-    return (this.#usage?.input_tokens ?? 0) >= this.#source.contextWindow * FULL_WINDOW;
+  get #use(): { readonly fillsWindow: boolean; readonly isAbove: boolean } {
+    const { contextWindow } = this.#source;
+    const read = this.#usage?.input_tokens ?? 0;
+    return { fillsWindow: read >= contextWindow * FULL_WINDOW, isAbove: read > contextWindow };
   }
 
   #origin(): WireOrigin | undefined {

@@ -44,6 +44,8 @@ type EffortStyle =
   | 'thinking-effort'
   /** `thinking: { type, clear_thinking: false }`, also without an effort: reasoning of earlier turns is kept. */
   | 'thinking-kept'
+  /** The same and `reasoning_effort`. */
+  | 'thinking-kept-effort'
   /** `enable_thinking`. */
   | 'enable_thinking'
   /** `reasoning_effort`; a template is asked not to reason with `chat_template_kwargs`. */
@@ -122,6 +124,9 @@ const since =
     return first > major || (first === major && second >= minor);
   };
 
+/** Models behind Together AI that take `reasoning_effort`. */
+const hasLevels = (model: string) => /gpt-oss|glm-5\.[3-9]/i.test(model);
+
 const BELOW_XHIGH: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high'];
 const UP_TO_XHIGH: readonly Effort[] = [...BELOW_XHIGH, 'xhigh'];
 const COMPLETION = { limitField: 'max_completion_tokens' } as const;
@@ -150,7 +155,10 @@ const ROWS: readonly Row[] = [
     effort: 'object',
     efforts: UP_TO_XHIGH,
     session: 'x-session-id',
-    models: [[begins('anthropic/'), { cache: 'parts', profile: { toolContent: 'parts' } }]],
+    models: [
+      [begins('anthropic/'), { cache: 'parts', profile: { toolContent: 'parts' } }],
+      [begins('qwen/', 'alibaba/'), { cache: 'parts' }],
+    ],
   },
   {
     label: 'DeepSeek',
@@ -177,11 +185,15 @@ const ROWS: readonly Row[] = [
   { label: 'xAI', matches: host('x.ai'), profile: COMPLETION, cache: 'key' },
   { label: 'Groq', matches: host('groq.com'), profile: COMPLETION, efforts: BELOW_XHIGH },
   { label: 'Cerebras', matches: host('cerebras.ai'), profile: COMPLETION, efforts: BELOW_XHIGH, cache: 'key' },
-  { label: 'Together AI', matches: host('together.xyz', 'together.ai'), effort: 'enabled' },
+  {
+    label: 'Together AI',
+    matches: host('together.xyz', 'together.ai'),
+    effort: 'enabled',
+    models: [[hasLevels, { effort: 'effort' }]],
+  },
   {
     label: 'Fireworks AI',
     matches: host('fireworks.ai'),
-    efforts: BELOW_XHIGH,
     session: 'x-session-affinity',
     models: [[(model) => model.includes('kimi'), { profile: { reasoning: 'always' } }]],
   },
@@ -191,6 +203,7 @@ const ROWS: readonly Row[] = [
     effort: 'thinking',
     schemas: 'kimi',
     models: [
+      [since('k', 3), { profile: { midSystem: true, midTools: true, reasoning: 'always' }, effort: 'effort' }],
       [since('kimi-k', 3), { profile: { midSystem: true, midTools: true, reasoning: 'always' }, effort: 'effort' }],
       [since('kimi-k', 2, 6), { profile: { midSystem: true, midTools: true } }],
     ],
@@ -201,6 +214,7 @@ const ROWS: readonly Row[] = [
     profile: { reasoning: 'always' },
     effort: 'thinking-kept',
     withTools: { tool_stream: true },
+    models: [[since('glm-', 5, 2), { effort: 'thinking-kept-effort' }]],
   },
   { label: 'Alibaba Cloud', matches: host('aliyuncs.com'), effort: 'enable_thinking' },
   {
@@ -233,7 +247,10 @@ export function dialectOf(baseUrl: string, model: string): Dialect {
 export function effortParameters({ effort: style, efforts }: Dialect, wanted: Effort | undefined) {
   const effort = wanted === undefined ? undefined : nearest(efforts, wanted);
   const type = effort === 'none' ? 'disabled' : 'enabled';
-  if (style === 'thinking-kept') return { thinking: { type, clear_thinking: false } };
+  const kept = { thinking: { type, clear_thinking: false } };
+  if (style === 'thinking-kept') return kept;
+  if (style === 'thinking-kept-effort')
+    return { ...kept, ...(effort !== undefined && effort !== 'none' && { reasoning_effort: effort }) };
   if (effort === undefined) return {};
   switch (style) {
     case 'effort':
@@ -251,6 +268,18 @@ export function effortParameters({ effort: style, efforts }: Dialect, wanted: Ef
     case 'template':
       return effort === 'none' ? { chat_template_kwargs: { enable_thinking: false } } : { reasoning_effort: effort };
   }
+}
+
+/** Reasoning can only be switched on and off there. */
+const SWITCHES: readonly EffortStyle[] = ['enabled', 'thinking', 'thinking-kept', 'enable_thinking'];
+
+/** Of the levels that a model has, those that the endpoint can be asked for: no two of them are the same request. */
+export function offeredLevels(dialect: Dialect, levels: readonly Effort[]): readonly Effort[] {
+  const most = levels.at(-1);
+  if (most === undefined) return [];
+  if (SWITCHES.includes(dialect.effort)) return most === 'none' ? [] : ['none', most];
+  const asked = new Map(levels.map((level) => [JSON.stringify(effortParameters(dialect, level)), level]));
+  return levels.filter((level) => [...asked.values()].includes(level));
 }
 
 const ORDER: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];

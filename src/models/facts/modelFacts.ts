@@ -13,12 +13,13 @@ import { isObject } from '../../base/json/outsideJson.ts';
 const MAKERS = ['anthropic', 'openai', 'google', 'xai', 'deepseek', 'mistral', 'moonshotai', 'zai', 'minimax'];
 /** In tokens: a title needs the beginning of a conversation. */
 const SMALLEST_WINDOW = 16_000;
-const NOT_FOR_TEXT = /embed|image|audio|live|tts|moderation|research|robotics|computer|realtime|ocr|guard/i;
+export const NOT_FOR_TEXT = /embed|image|audio|live|tts|moderation|research|robotics|computer|realtime|ocr|guard/i;
 
 export class KnownModels {
   readonly #path: string;
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #listed: ListedFacts;
+  readonly #served = new Map<string, ModelFacts>();
   #providers: ReadonlyMap<string, ProviderFacts> | undefined;
 
   /** `path`: the file that `npm run models` writes. `store`: keeps what endpoints say; absent: until the end. */
@@ -30,7 +31,22 @@ export class KnownModels {
 
   /** What the endpoint says wins. Empty: nothing is known. */
   get(baseUrl: string, model: string): ModelFacts {
-    return { ...this.#shipped(baseUrl, model), ...this.#listed.get(baseUrl, model) };
+    return {
+      ...this.#shipped(baseUrl, model),
+      ...this.#listed.get(baseUrl, model),
+      ...this.#served.get(`${baseUrl} ${model}`),
+    };
+  }
+
+  /** Keeps until the end what a server near by said about a model as it runs there. Its list says only what it could be. */
+  noteServed(baseUrl: string, model: string, facts: ModelFacts): void {
+    this.#served.set(`${baseUrl} ${model}`, facts);
+  }
+
+  /** The models of an endpoint about which anything is known. */
+  names(baseUrl: string): readonly string[] {
+    const shipped = Object.keys(this.#providerAt(baseUrl)?.facts.models ?? {});
+    return [...new Set([...shipped, ...this.#listed.names(baseUrl)])];
   }
 
   /** Keeps what an endpoint said about its models. */
@@ -129,6 +145,10 @@ export class ListedFacts {
   get(baseUrl: string, model: string): ModelFacts | undefined {
     const models = this.#all().get(baseUrl)?.models ?? {};
     return Object.hasOwn(models, model) ? models[model] : undefined;
+  }
+
+  names(baseUrl: string): readonly string[] {
+    return Object.keys(this.#all().get(baseUrl)?.models ?? {});
   }
 
   /** Replaces what the endpoint said before. */

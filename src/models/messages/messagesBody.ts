@@ -177,7 +177,6 @@ function parameters(
       stream: true,
       ...(request.system !== '' && { system: [{ type: 'text', text: request.system, ...cached }] }),
       ...(tools.length > 0 && { tools }),
-      ...(tools.length > 0 && request.allowed === 'none' && { tool_choice: { type: 'none' } }),
       ...defined({ thinking }),
       ...(effort !== undefined && { output_config: { effort } }),
       ...(previous !== undefined && { diagnostics: { previous_message_id: previous } }),

@@ -31,7 +31,7 @@ export async function* streamMessages(
 ): AsyncGenerator<ModelPart> {
   const state = kept.get(options) ?? createKept();
   kept.set(options, state);
-  const images = await readImages(request);
+  const images = await readImages(request, (message) => options.log?.(message));
   const print = (facts: EndpointFacts, more?: Continuation) =>
     printMessages({ ...options, facts, images, ...state }, request, more);
   const printToSend = (facts: EndpointFacts, more: Continuation) => {

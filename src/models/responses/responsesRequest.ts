@@ -14,6 +14,7 @@ import { type ImageBytes, readImages } from '../wire/images.ts';
 import { printBody, printElements } from '../wire/prefixPrinter.ts';
 import { announceSending } from '../wire/sending.ts';
 import { type ConfigurationUpdate, configurationOf, toInput, toTool } from './responsesInput.ts';
+import { reasons, takesAdditionalTools, takesUpdates } from './openaiModels.ts';
 import { ResponsesAccumulator } from './responsesStream.ts';
 
 /** The API accepts no less, and keys no longer. */
@@ -29,7 +30,7 @@ export async function* streamResponses(
 ): AsyncGenerator<ModelPart> {
   const state = kept.get(options) ?? createKept();
   kept.set(options, state);
-  const images = await readImages(request);
+  const images = await readImages(request, (message) => options.log?.(message));
   const print = (facts: EndpointFacts) => printResponses({ ...options, facts, images, ...state }, request);
   const printToSend = (facts: EndpointFacts) => {
     const printed = print(facts);
@@ -151,7 +152,7 @@ function parameters(
   },
 ): Omit<ResponseCreateParamsStreaming, 'input'> {
   const { conversation, system, allowed } = request;
-  const reasons = !WITHOUT_REASONING.test(model) && takes('reasoning');
+  const isReasoning = reasons(model) && takes('reasoning');
   const effort = base.reasoning?.effort;
   const format = base.text?.format;
   return {
@@ -164,7 +165,7 @@ function parameters(
       tool_choice: toolChoice(allowed, tools, takes('allowed_tools')),
       parallel_tool_calls: true,
     }),
-    ...(reasons && {
+    ...(isReasoning && {
       include: ['reasoning.encrypted_content' as const],
       reasoning: {
         ...(effort !== undefined && takes('reasoning_effort') && { effort }),
@@ -177,18 +178,6 @@ function parameters(
     ...(options.temperature !== undefined && takes('temperature') && { temperature: options.temperature }),
     ...(options.maxTokens !== undefined && { max_output_tokens: Math.max(options.maxTokens, LEAST_OUTPUT_TOKENS) }),
   };
-}
-
-const WITHOUT_REASONING = /^(gpt-[34]|chatgpt|chat-latest)|-chat\b/;
-
-/** GPT-5.6 and later. */
-function takesAdditionalTools(model: string): boolean {
-  return /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model);
-}
-
-/** GPT-6 and later. */
-function takesUpdates(model: string): boolean {
-  return /^gpt-([6-9]|\d\d)/.test(model);
 }
 
 function toolChoice(

@@ -129,8 +129,10 @@ export class ResponsesAccumulator implements AnswerAccumulator {
     return [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item);
   }
 
+  /** Whatever limit ended it: the last item may be cut. */
   get isTruncated(): boolean {
-    return this.#response?.incomplete_details?.reason === 'max_output_tokens';
+    const { status, incomplete_details: details } = this.#response ?? {};
+    return status === 'incomplete' || typeof details?.reason === 'string';
   }
 
   end(): ModelPart[] {

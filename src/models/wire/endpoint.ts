@@ -10,6 +10,8 @@ export interface EndpointOptions {
   readonly memory?: EndpointMemory | Promise<EndpointMemory>;
   /** Further headers of each request. They replace no header that Earshot sends itself. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** How many tokens the model can read, as far as it is known when it answers. */
+  contextWindow?(): number | undefined;
   /** Reports what the user does not need to see. */
   log?(message: string): void;
   /** Undefined for an endpoint that needs none. */

@@ -25,6 +25,18 @@ export const completionSchema = z.strictObject({
   insert: z.string().optional(),
 });
 
+/** Another model, and its price for reading a context that it has not in its cache. */
+const alternativeSchema = z.strictObject({
+  model: z.string(),
+  /** In tokens; absent: not known. */
+  window: z.number().optional(),
+  /** For a million tokens, in the currency of the settings. */
+  price: z.number(),
+  /** Prices of requests with more tokens than `above`. */
+  tiers: z.array(z.strictObject({ above: z.number(), price: z.number() })).optional(),
+});
+export type AlternativeModel = z.infer<typeof alternativeSchema>;
+
 export const modelSchema = z.strictObject({
   label: z.string(),
   detail: z.string(),
@@ -37,6 +49,8 @@ export const modelSchema = z.strictObject({
   /** As they hold in the conversation. */
   mode: z.enum(MODES).optional(),
   approvals: z.enum(APPROVAL_MODES).optional(),
+  /** The models whose price is known; favourites first. */
+  alternatives: z.array(alternativeSchema).optional(),
 });
 export type ChosenModel = z.infer<typeof modelSchema>;
 export const offeredModelSchema = z.strictObject({

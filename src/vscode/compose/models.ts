@@ -6,6 +6,7 @@ import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { type ConversationChoice } from '../../protocol/page/controlsView.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
+import { favouritesIn } from '../models/favourites.ts';
 import { LanguageModels } from '../models/languageModels.ts';
 import { LastChoice } from '../models/lastChoice.ts';
 import { createModelChooser } from '../models/modelChooser.ts';
@@ -63,6 +64,7 @@ export function composeModels({ context, logger, settings, held, report }: Windo
       logger,
       languageModels,
       lastChoice: () => last.current,
+      favourites: () => favouritesIn(everywhere),
     }),
     last,
     /** The models that front ends outside the editor can choose from. */

@@ -1,6 +1,7 @@
 // Finds models by their references: those of providers, those of VS Code, and the Guide.
 import { type Model, type Ports } from '../../core/ports/ports.ts';
 import { type ConfiguredModelsDeps, createConfiguredModels } from '../../models/configuredModels.ts';
+import { alternativesTo } from '../../models/facts/alternatives.ts';
 import { createGuideModel } from '../../models/guide/guide.ts';
 import { providersIn, referenceTo } from '../../models/providers.ts';
 import { type ConversationChoice } from '../../protocol/page/controlsView.ts';
@@ -12,6 +13,8 @@ export function createModelChooser(
     readonly languageModels: LanguageModels;
     /** What new conversations start with. */
     lastChoice(): ConversationChoice;
+    /** The references of the user's favourites. */
+    favourites(): readonly string[];
   },
 ): { model(): Model; readonly models: NonNullable<Ports['models']> } {
   const guide = createGuideModel();
@@ -40,6 +43,8 @@ export function createModelChooser(
         return [...new Set([...Object.keys(settings.models), ...listed])];
       },
       get,
+      alternatives: (reference) =>
+        alternativesTo(reference, { settings: deps.settings(), favourites: deps.favourites(), known: deps.known }),
     },
   };
 }

@@ -5,6 +5,7 @@ import { type Result } from '../../base/errors.ts';
 import { type FoundEndpoint, findLocalEndpoints, type ListedModel } from '../../models/endpoints.ts';
 import { endpointAt, findModel, PRESETS, type Provider, providersIn, referenceTo } from '../../models/providers.ts';
 import { type Settings } from '../../protocol/settings.ts';
+import { favouritesIn, toggleFavourite } from './favourites.ts';
 import { languageModelName } from './languageModels.ts';
 import {
   chooseAt,
@@ -21,7 +22,6 @@ import { describeFacts, markCurrent } from './modelTexts.ts';
 
 /** Then the list is shown without the models of providers that have not answered. */
 const LISTED_MILLISECONDS = 5000;
-const FAVOURITES = 'earshot.favouriteModels';
 const MOST_OF_A_PROVIDER = 1000;
 
 interface Choice extends vscode.QuickPickItem {
@@ -61,7 +61,7 @@ export async function chooseModel(deps: ModelCommandDeps): Promise<void> {
   });
   pick.onDidTriggerItemButton(({ item }) => {
     if (item.reference === undefined) return;
-    void toggleFavourite(deps, item.reference).then(draw).catch(deps.report);
+    void toggleFavourite(deps.favourites, item.reference).then(draw).catch(deps.report);
   });
   pick.show();
   void Promise.all([listLanguageModels(deps), findLocalEndpoints(), listProviders(deps)])
@@ -87,17 +87,6 @@ function listProviders(deps: ModelCommandDeps): Promise<Answers['providers']> {
   );
 }
 
-function favouritesIn({ favourites }: ModelCommandDeps): readonly string[] {
-  const stored = favourites.get<unknown>(FAVOURITES);
-  return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string') : [];
-}
-
-async function toggleFavourite(deps: ModelCommandDeps, reference: string): Promise<void> {
-  const before = favouritesIn(deps);
-  const others = before.filter((one) => one !== reference);
-  await deps.favourites.update(FAVOURITES, others.length < before.length ? others : [...before, reference]);
-}
-
 /** An address that was typed into the list. */
 function typedAddress(deps: ModelCommandDeps, typed: string): Choice[] {
   if (!isAddress(typed)) return [];
@@ -109,7 +98,7 @@ function typedAddress(deps: ModelCommandDeps, typed: string): Choice[] {
 function choicesIn(deps: ModelCommandDeps, { ofVscode, local, providers }: Answers, typed: string): Choice[] {
   const settings = deps.settings();
   const current = deps.current();
-  const favourites = favouritesIn(deps);
+  const favourites = favouritesIn(deps.favourites);
   const choice = (reference: string, item: vscode.QuickPickItem, run: () => Promise<void>): Choice => ({
     ...(reference === current ? markCurrent(item) : item),
     id: reference,

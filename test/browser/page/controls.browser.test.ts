@@ -20,7 +20,13 @@ const context = {
   total: { input: 50_000, output: 2000, cached: 30_000 },
   written: 900,
   woken: 1200,
-  switches: [{ model: 'other/model', cost: 0.12 }],
+  switches: [
+    { model: 'anthropic/claude-haiku-5-5', cost: 0.0053 },
+    { model: 'google/gemini-3.1-pro-preview', cost: 0.084 },
+    { model: 'fireworks/accounts/fireworks/models/deepseek-v4p1-flash', cost: 0.1 },
+    { model: 'other/model', cost: 0.12 },
+    { model: 'anthropic/claude-fable-5-2', cost: 0.42 },
+  ],
   cost: 0.1234,
 } as const;
 
@@ -114,6 +120,9 @@ test('the meter shows what fills the context, with notifications and the cost in
   await alone.setTheme('dark');
   await alone.pictures('context');
   expect(await alone.violations()).toEqual([]);
+  // The name of a model may be longer than the panel is wide.
+  await page.setViewportSize({ width: 250, height: 700 });
+  expect(await panel.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });
   expect(await page.locator(':focus').innerText()).toContain('42 %');

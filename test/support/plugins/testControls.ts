@@ -17,6 +17,7 @@ export function testControls(chosen: ChosenControls): WindowControls {
       model: { label: chosen.model, detail: 'test', contextWindow: 100_000 },
       choice: {},
       settings: { model: chosen.model, mode: 'agent', 'approvals.mode': 'reads', ...chosen.settings },
+      alternatives: () => [],
     }),
     models: async () =>
       MODELS.map((name) => ({ id: name, label: name, detail: 'test', current: name === chosen.model })),

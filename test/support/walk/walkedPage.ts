@@ -80,7 +80,7 @@ export function openPage(headless: Headless, frontends: Frontends): WalkedPage {
   const page: PageHost = new PageHost({
     ...{ client, frontend, composer, activities, clock: realClock, ids: realIds },
     offers: {
-      chosen: () => ({ model, settings: ports.settings(), choice: {} }),
+      chosen: () => ({ model, settings: ports.settings(), choice: {}, alternatives: () => [] }),
       headOf: (_, problem) => ({ canSend: problem === undefined, obstacles: [] }),
       t,
       describe: ({ message }) => message,

@@ -14,8 +14,8 @@ const tool = (inputSchema: object, more: Partial<McpTool> = {}): McpTool => ({
 });
 
 test('names have at most 64 plain characters and are unique', () => {
-  const prefixes = prefixServers(['a b', 'a.b', 'x'.repeat(100), '日本']);
-  expect([...prefixes.values()]).toEqual(['a_b', 'a_b_2', 'x'.repeat(30), '_']);
+  const prefixes = prefixServers(['a b', 'a.b', 'x'.repeat(100), '日本', '3d', '-x', '_3d']);
+  expect([...prefixes.values()]).toEqual(['a_b', 'a_b_2', 'x'.repeat(30), '_', '_3d', '_-x', '_3d_2']);
   const taken = new Set<string>();
   const names = ['é'.repeat(5), 'ü', 'y'.repeat(100), `${'y'.repeat(99)}z`].map((one) => nameTool('p', one, taken));
   expect(new Set(names).size).toBe(4);

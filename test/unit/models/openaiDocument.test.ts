@@ -4,7 +4,8 @@ import { type ModelRequest } from '../../../src/core/ports/ports.ts';
 import { printBody } from '../../../src/models/chat/chatModel.ts';
 import { shippedProfile } from '../../../src/models/profile.ts';
 import { PrefixPrinter } from '../../../src/models/wire/prefixPrinter.ts';
-import { type ModelOptions } from '../../../src/protocol/settings.ts';
+import { type WireOrigin } from '../../../src/protocol/event.ts';
+import { type Effort, type ModelOptions } from '../../../src/protocol/settings.ts';
 import { responsesBody } from '../../support/models/native/printedRequests.ts';
 import { refusedByDocument } from '../../support/models/openaiDocument.ts';
 
@@ -42,7 +43,45 @@ test.each(REQUESTS)('chat: %s', (_name, request, options) => {
   expect(refusedByDocument('CreateChatCompletionRequest', body)).toEqual([]);
 });
 
+test('GPT-6: a found tool, a changed effort and an image in a result', async () => {
+  const origin = (number: number, effort: Effort, ...items: object[]): WireOrigin => ({
+    ...{ api: 'responses', provider: 'https://api.openai.com', model: 'gpt-6-sol' },
+    items: [
+      { type: 'configuration_update', reasoning: { effort }, text: { format: { type: 'text' } } },
+      { type: 'reasoning', id: `rs_${number}`, summary: [], encrypted_content: `encrypted ${number}` },
+      ...items,
+    ],
+  });
+  const called = (name: string) => ({ id: `call_${name}`, name, arguments: '{}' });
+  const item = (name: string) => ({
+    type: 'function_call',
+    id: `fc_${name}`,
+    call_id: `call_${name}`,
+    name,
+    arguments: '{}',
+  });
+  const image = { hash: 'h', mediaType: 'image/png', name: 'cat.png' };
+  const request: ModelRequest = {
+    ...asked,
+    effort: 'max',
+    found: [{ name: 'deploy', description: 'Deploys.', parameters: { type: 'object', properties: {} } }],
+    image: async () => new Uint8Array([1]),
+    messages: [
+      { role: 'user', content: 'Look.' },
+      { role: 'assistant', content: '', calls: [called('look')], origin: origin(1, 'low', item('look')) },
+      { role: 'tool', call: 'call_look', content: 'A cat.', resultImages: [image] },
+      { role: 'assistant', content: '', calls: [called('find')], origin: origin(2, 'high', item('find')) },
+      { role: 'tool', call: 'call_find', content: 'Found.', found: ['deploy'] },
+    ],
+  };
+  const body = await responsesBody('gpt-6-sol', request);
+  expect(refusedByDocument('CreateResponse', body)).toEqual([]);
+  const lines = (body['input'] as object[]).map((one) => JSON.stringify(one));
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('golden/responses-changes.golden.txt');
+});
+
 const call = { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}' };
+const found = { type: 'additional_tools', role: 'developer' };
 
 test.each([
   ['an unknown parameter', { inputs: [] }],
@@ -51,6 +90,9 @@ test.each([
   ['an output without its call', { input: [{ type: 'function_call_output', output: 'a' }] }],
   ['a long id', { input: [{ type: 'function_call_output', call_id: 'c'.repeat(65), output: 'a' }] }],
   ['an unknown effort', { reasoning: { effort: 'huge' } }],
+  ['an unknown effort of an update', { input: [{ type: 'configuration_update', reasoning: { effort: 'huge' } }] }],
+  ['found tools of the user', { input: [{ type: 'additional_tools', role: 'user', tools: [] }] }],
+  ['a found tool of chat', { input: [{ ...found, tools: [{ type: 'function', function: { name: 'look' } }] }] }],
   ['a tool of chat', { tools: [{ type: 'function', function: { name: 'look', parameters: {} } }] }],
 ])('the document refuses on Responses: %s', (_name, wrong) => {
   expect(refusedByDocument('CreateResponse', { model: 'gpt-5.4', input: [], ...wrong })).not.toEqual([]);

@@ -38,7 +38,7 @@ async function compactNow(walk: PrefixWalk, text: string) {
   await walk.headless.earshot.settled(walk.id);
 }
 
-test('/compact with a focus extends the last request, allows no tool, and the next request has a new prefix', async () => {
+test('/compact with a focus extends the last request, wants no call, and the next request has a new prefix', async () => {
   const walk = await begin();
   await walk.put('AGENTS.md', 'Rule one.');
   await walk.put('pkg/AGENTS.md', 'Nested rule.');

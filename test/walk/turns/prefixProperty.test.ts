@@ -1,13 +1,17 @@
 // The prefix rule over random conversations: each request extends the one before it, as core builds it and as chat
-// endpoints get it, unless the log has a compaction between them.
+// endpoints and the models of VS Code get it, unless the log has a compaction between them. Answers come from any of the
+// endpoints, with what its API returned; notifications are in the host's own form or in results.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ModelPart, type ModelRequest } from '../../../src/core/ports/ports.ts';
 import { prefixBreak } from '../../../src/core/prompt/promptState.ts';
 import { printBody } from '../../../src/models/chat/chatModel.ts';
+import { type WireOrigin } from '../../../src/protocol/event.ts';
 import { shippedProfile } from '../../../src/models/profile.ts';
 import { PrefixPrinter } from '../../../src/models/wire/prefixPrinter.ts';
 import { createScriptedModel } from '../../support/models/scriptedModel.ts';
+import { vscodeParts } from '../../support/models/vscodeMessages.ts';
+import { runs } from '../../support/runs.ts';
 import { beginPrefixWalk, call, type PrefixWalk } from '../../support/walk/prefixWalks.ts';
 
 type Action =
@@ -31,6 +35,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 const step = fc.record({
   action,
+  /** The endpoint whose model answers; undefined: an answer without a form of its own. */
+  from: fc.option(fc.nat(9), { nil: undefined }),
+  /** Whether this model takes messages of the host. */
+  host: fc.boolean(),
   reads: fc.array(fc.constantFrom('a.ts', 'pkg/a.ts', 'pkg/deep/a.ts'), { maxLength: 2 }),
 });
 
@@ -48,29 +56,63 @@ const ENDPOINTS = [
   ['https://api.fireworks.ai/inference/v1', 'kimi-k3'],
 ] as const;
 
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** What the endpoint returned for an answer with this many calls, in the field of each vendor. */
+function originAt(at: number, calls: number, number: number): WireOrigin {
+  const [baseUrl, model] = ENDPOINTS[at % ENDPOINTS.length] ?? ENDPOINTS[0];
+  const thought = `Thought ${number}.`;
+  const fields: Readonly<Record<string, object>> = {
+    'openrouter.ai': {
+      reasoning_details: [{ type: 'reasoning.text', text: thought, signature: `s${number}`, index: 0 }],
+    },
+    'generativelanguage.googleapis.com': {
+      calls: Array.from({ length: calls }, (_, index) =>
+        index === 0 ? { google: { thought_signature: thought } } : null,
+      ),
+    },
+    'api.mistral.ai': { reasoning: thought },
+  };
+  const { origin: provider, hostname } = new URL(baseUrl);
+  return { api: 'chat', provider, model, items: [fields[hostname] ?? { reasoning_content: thought }] };
+}
+
 interface Sent {
   readonly request: ModelRequest;
   readonly rebuilds: number;
 }
 
-async function play(steps: readonly { readonly action: Action; readonly reads: readonly string[] }[]) {
+async function play(steps: readonly Step[]) {
   const sent: Sent[] = [];
   const base = createScriptedModel();
   const current: { walk?: PrefixWalk } = {};
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     sent.push({ request, rebuilds: current.walk?.log.state.prefix.rebuilds ?? 0 });
-    yield* base.stream(request, signal);
+    let calls = 0;
+    for await (const part of base.stream(request, signal)) {
+      if (part.type === 'tool_call') calls += 1;
+      const { from } = answering;
+      const isOwn = part.type === 'finished' && from !== undefined;
+      yield isOwn ? { ...part, origin: originAt(from, calls, sent.length) } : part;
+    }
   }
-  const walk = await beginPrefixWalk({ model: { ...base, stream } });
+  let answering: Pick<Step, 'from' | 'host'> = { from: undefined, host: false };
+  const model = Object.defineProperty({ ...base, stream }, 'takesHostMessages', {
+    get: () => answering.host,
+    enumerable: true,
+  });
+  const walk = await beginPrefixWalk({ ports: { model: () => model } });
   current.walk = walk;
   for (const path of ['a.ts', 'pkg/a.ts', 'pkg/deep/a.ts']) await walk.put(path, `export const path = '${path}';\n`);
   const tools = new Map<string, { dispose(): void }>();
   let number = 0;
-  for (const { action: one, reads } of [{ action: { type: 'day' } as const, reads: [] }, ...steps]) {
+  const first: Step = { action: { type: 'day' }, reads: [], from: undefined, host: false };
+  for (const { action: one, reads, ...next } of [first, ...steps]) {
     number += 1;
+    answering = next;
     const schema = one.type === 'schema' ? { type: 'object' } : undefined;
     await change(walk, one, tools, number);
-    walk.model.script(...reads.map((path, index) => call(`c${number}_${index}`, 'read_file', { path })), {
+    base.script(...reads.map((path, index) => call(`c${number}_${index}`, 'read_file', { path })), {
       text: '{}',
     });
     const message = one.type === 'compact' ? '/compact' : `Message ${number}.`;
@@ -127,6 +169,7 @@ function plain(value: unknown): unknown {
 }
 
 test('request n+1 extends request n unless a compaction lies between', { timeout: 120_000 }, async () => {
+  const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
       const sent = await play(steps);
@@ -134,14 +177,21 @@ test('request n+1 extends request n unless a compaction lies between', { timeout
         const before = sent[index - 1];
         if (before === undefined || before.rebuilds !== rebuilds) continue;
         expect(prefixBreak(before.request, request)).toBeUndefined();
+        for (const message of request.messages) {
+          if (message.role === 'assistant') seen.add(message.origin?.provider ?? '');
+          else seen.add(message.block?.format ?? '');
+        }
         for (const endpoint of ENDPOINTS) {
           const [old, now] = [bodyOf(endpoint, before.request), bodyOf(endpoint, request)];
           for (const part of ['messages', 'tools'] as const) {
             expect(now[part].slice(0, old[part].length).map(now.print)).toEqual(old[part].map(old.print));
           }
         }
+        const [old, now] = [await vscodeParts(before.request), await vscodeParts(request)];
+        expect(now.slice(0, old.length)).toEqual(old);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20, 300) },
   );
+  expect([...seen]).toEqual(expect.arrayContaining(['developer', 'xml', 'https://api.deepseek.com']));
 });

@@ -5,7 +5,7 @@ import { type Verb, type VerbParams, type VerbResult } from '../../../protocol/c
 import { type Trigger } from '../../../protocol/page/completionsView.ts';
 import { type ConversationChoice } from '../../../protocol/page/controlsView.ts';
 import { type Mute } from '../../../protocol/page/pendingView.ts';
-import { type OfferedCompletion, type OfferedModel } from '../../../protocol/page/windowView.ts';
+import { type AlternativeModel, type OfferedCompletion, type OfferedModel } from '../../../protocol/page/windowView.ts';
 import { type Settings } from '../../../protocol/settings.ts';
 import { type PutBackDeps } from '../../checkpoints/putBack.ts';
 import { type Earshot } from '../../earshot.ts';
@@ -23,6 +23,7 @@ export interface WindowControls {
     readonly model: Pick<Model, 'label' | 'detail' | 'contextWindow' | 'efforts'>;
     readonly choice: ConversationChoice;
     readonly settings: Pick<Settings, 'mode' | 'approvals.mode' | 'model'>;
+    alternatives(): readonly AlternativeModel[];
   };
   /** Asks the configured providers and those on this machine for their models. Marks the conversation's. */
   models(conversation?: string): Promise<readonly OfferedModel[]>;

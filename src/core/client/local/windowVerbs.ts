@@ -36,7 +36,7 @@ export function createWindowVerbs(ports: LocalPorts): Pick<LocalVerbs, WindowVer
     },
     list_models: async ({ all, conversation }) => {
       const data = all === true ? await controls.models(conversation) : [];
-      const { model, choice, settings } = controls.chosen(conversation);
+      const { model, choice, settings, alternatives } = controls.chosen(conversation);
       const { label, detail, contextWindow, efforts } = model;
       const current: ChosenModel = {
         label,
@@ -46,6 +46,7 @@ export function createWindowVerbs(ports: LocalPorts): Pick<LocalVerbs, WindowVer
         reference: settings.model,
         mode: settings.mode,
         approvals: settings['approvals.mode'],
+        alternatives: [...alternatives()],
       };
       return succeeded({ current, data });
     },

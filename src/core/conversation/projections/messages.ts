@@ -1,4 +1,5 @@
 // Projects the log to the model's messages, each event once. `models/` maps them to the form of an endpoint.
+import { defined } from '../../../base/json/defined.ts';
 import { type Attachment, type Carried, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type ModelMessage, type ToolCall } from '../../ports/modelMessages.ts';
 import { type QueuedMessage } from '../../ports/ports.ts';
@@ -228,7 +229,10 @@ function addedBy({ found, images }: EventOf<'tool_call_response'>): Pick<ToolMes
   return {
     ...(found !== undefined && { found: found.map(({ name }) => name) }),
     ...(images !== undefined && {
-      resultImages: images.map(({ hash, media_type: mediaType, name }) => ({ hash, mediaType, name })),
+      resultImages: images.map(({ hash, media_type: mediaType, name, tokens }) => ({
+        ...{ hash, mediaType, name },
+        ...defined({ tokens }),
+      })),
     }),
   };
 }

@@ -2,8 +2,8 @@
 // estimates.
 import { type EventOf, type LogEvent, type Usage } from '../../../protocol/event.ts';
 import { type ModelMessage, type Prices } from '../../ports/modelMessages.ts';
-import { withAttachments } from '../attachments.ts';
-import { estimateTokens } from '../tokens.ts';
+import { imagesIn, withAttachments } from '../attachments.ts';
+import { estimateImages, estimateTokens } from '../tokens.ts';
 import { schemaInstruction } from './messages.ts';
 
 /** Bounds of the ratio, so that one unusual count does not distort the estimate. */
@@ -115,7 +115,7 @@ export class UsageTotal {
    */
   contextTokens(messages: () => readonly ModelMessage[], overhead: () => string): number {
     if (this.#estimated === undefined && this.#counted === undefined) {
-      this.#estimated = messages().reduce((sum, message) => sum + estimateTokens(messageText(message)), 0);
+      this.#estimated = messages().reduce((sum, message) => sum + estimateMessage(message), 0);
       this.#input = new Estimate();
       this.#output = new Estimate();
     }
@@ -131,12 +131,13 @@ export class UsageTotal {
         return;
       case 'chat_request':
         this.#input.add(withAttachments(event.content, event.attachments));
+        this.#input.addTokens(estimateImages(imagesIn(event.attachments ?? [])));
         if (event.schema !== undefined) this.#input.add(schemaInstruction(event.schema));
         this.#carried(event);
         return;
       case 'tool_call_response':
         this.#input.add(event.content);
-        for (const { tokens = 0 } of event.images ?? []) this.#input.addTokens(tokens);
+        this.#input.addTokens(estimateImages(event.images));
         this.#carried(event);
         return;
       case 'chat_response':
@@ -219,6 +220,12 @@ function addCounts(a: Counts, b: Counts): Counts {
     cached: a.cached + b.cached,
     written: a.written + b.written,
   };
+}
+
+function estimateMessage(message: ModelMessage): number {
+  const images = message.role === 'assistant' ? [] : message.images;
+  const shown = message.role === 'tool' ? message.resultImages : [];
+  return estimateTokens(messageText(message)) + estimateImages(images) + estimateImages(shown);
 }
 
 function messageText(message: ModelMessage): string {

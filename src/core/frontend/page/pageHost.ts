@@ -278,8 +278,9 @@ export class PageHost implements Disposable {
     },
     read_context: () => {
       const state = this.#shown.conversation?.state;
-      const { model, settings } = this.#deps.offers.chosen(this.shown);
-      this.#deps.frontend.reply({ type: 'context', context: state ? readContext(state, model, settings) : null });
+      const { model, settings, alternatives } = this.#deps.offers.chosen(this.shown);
+      const context = state ? readContext(state, model, settings, alternatives()) : null;
+      this.#deps.frontend.reply({ type: 'context', context });
     },
     read_freshness: async (message) => {
       const read = await this.#pass(message);

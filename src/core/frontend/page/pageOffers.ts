@@ -1,6 +1,7 @@
 // Which messages every host of a chat page handles, and what a host offers in its own way: VS Code, or a browser.
 import { type Failure } from '../../../base/errors.ts';
 import { type FromPage, type FromPageHandlers } from '../../../protocol/webview.ts';
+import { type AlternativeModel } from '../../../protocol/page/windowView.ts';
 import { type FollowedConversation } from '../../client/client.ts';
 import { type HeadInput } from '../chatHead.ts';
 import { type Translate } from './pageComposer.ts';
@@ -29,6 +30,8 @@ export interface PageOffers {
   /** What holds in a conversation, or in a new one. */
   chosen(conversation: string | undefined): Pick<HeadInput, 'model' | 'settings' | 'choice'> & {
     readonly model: { readonly id: string };
+    /** Other models whose price is known, favourites first. */
+    alternatives(): readonly AlternativeModel[];
   };
   /** `problem`: why conversations cannot be stored or shown. */
   headOf(

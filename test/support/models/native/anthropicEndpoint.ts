@@ -1,6 +1,6 @@
 // A Messages endpoint that refuses what Anthropic refuses, also the thinking whose prefix has changed.
 import { createHash } from 'node:crypto';
-import { modelFacts } from '../../../../src/models/messages/claude.ts';
+import { type ClaudeRules, claudeRules } from './claudeRules.ts';
 import { type ContentBlock, type MessagesAnswer, messagesEvents } from './messagesEvents.ts';
 import { type Body, type NativeEndpoint, startNativeEndpoint } from './nativeEndpoint.ts';
 import { toSse } from './responsesEvents.ts';
@@ -70,7 +70,7 @@ function sign(content: readonly ContentBlock[], body: Body): ContentBlock[] {
 
 /** Bound to the system prompt, the tools that are not deferred, and all earlier messages. */
 function signatureOf(thinking: string, body: Body, before: readonly LooseMessage[]): string {
-  const isBound = modelFacts(String(body['model'])).binding;
+  const isBound = claudeRules(String(body['model']))?.binding === true;
   const tools = ((body['tools'] ?? []) as readonly LooseBlock[]).filter((tool) => tool['defer_loading'] !== true);
   const prefix = isBound ? JSON.stringify([body['system'], tools, before], withoutMarks) : '';
   return createHash('sha256').update(`${thinking} ${prefix}`).digest('hex');
@@ -86,19 +86,28 @@ function findFault(
 ): string | undefined {
   const model = String(body['model']);
   const messages = body['messages'] as readonly LooseMessage[];
-  const facts = modelFacts(model);
+  const claude = claudeRules(model);
   const limit = body['max_tokens'];
   if (typeof limit !== 'number') return 'max_tokens: Field required';
   const { previous_message_id: previous } = (body['diagnostics'] ?? {}) as { previous_message_id?: unknown };
   if (body['diagnostics'] !== undefined && (rules.compatible === true || typeof previous !== 'string'))
     return 'diagnostics: Extra inputs are not permitted';
   const thinking = (body['thinking'] ?? {}) as { type?: string; budget_tokens?: number; block_binding?: object };
-  const wrongThinking = findThinkingFault(thinking, limit, facts.thinking);
+  const wrongThinking = findThinkingFault(thinking, limit, claude);
   if (wrongThinking !== undefined) return wrongThinking;
   if (thinking.block_binding !== undefined && !betas.includes('thinking-binding-controls-2026-08-01'))
     return 'thinking.block_binding: Extra inputs are not permitted';
   if (rules.compatible === true && betas.length > 0) return `anthropic-beta: unknown beta ${betas.join(', ')}`;
-  if (body['temperature'] !== undefined && !facts.temperature) return '`temperature` is deprecated for this model';
+  if (body['temperature'] !== undefined && claude?.temperature === false)
+    return '`temperature` is deprecated for this model';
+  const { effort } = (body['output_config'] ?? {}) as { effort?: string };
+  if (claude !== undefined && effort !== undefined && !claude.efforts.includes(effort))
+    return `output_config.effort: ${effort} is not supported on this model`;
+  if (model === 'claude-opus-5' && thinking.type === 'disabled' && (effort === 'xhigh' || effort === 'max'))
+    return `thinking.type: disabled is not supported with effort ${effort}`;
+  const { type: choice } = (body['tool_choice'] ?? {}) as { type?: string };
+  if (claude?.forcedCalls === false && (choice === 'any' || choice === 'tool'))
+    return `tool_choice: ${choice} is not supported on this model`;
   const marks = JSON.stringify(body).split('"cache_control"').length - 1;
   if (marks > 4) return `A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`;
   const tools = (body['tools'] ?? []) as readonly LooseBlock[];
@@ -116,13 +125,13 @@ function findFault(
     const at = `messages.${efforts}.output_config: `;
     if (!betas.includes('mid-conversation-output-config-2026-07-01') || rules.noMessageEffort === true)
       return `${at}Extra inputs are not permitted`;
-    if (!facts.messageEffort) return `${at}is not supported on this model`;
+    if (claude?.messageEffort !== true) return `${at}is not supported on this model`;
     if (thinking.type !== 'adaptive') return `${at}effort cannot change between messages while thinking is disabled`;
     if (messages.some((message) => message.role !== 'system' && message.output_config !== undefined))
       return `${at}only allowed in system messages`;
   }
   for (const [index, message] of messages.entries()) {
-    const fault = findMessageFault(messages, index, message, { rules, facts, tools, body });
+    const fault = findMessageFault(messages, index, message, { rules, claude, tools, body });
     if (fault !== undefined) return `messages.${index}: ${fault}`;
   }
   return undefined;
@@ -131,19 +140,13 @@ function findFault(
 function findThinkingFault(
   { type, budget_tokens: budget }: { type?: string; budget_tokens?: number },
   limit: number,
-  kind: ReturnType<typeof modelFacts>['thinking'],
+  claude: ClaudeRules | undefined,
 ): string | undefined {
   if (type === 'enabled' && (budget === undefined || budget < 1024 || budget >= limit))
     return 'thinking.budget_tokens: must be at least 1024 and less than max_tokens';
-  const refused: Readonly<Record<typeof kind, readonly string[]>> = {
-    always: ['enabled', 'disabled', 'between_tools'],
-    between_tools: ['enabled', 'disabled'],
-    adaptive: ['enabled', 'between_tools'],
-    budget: ['adaptive', 'between_tools'],
-    unknown: ['adaptive', 'between_tools'],
-    none: ['enabled', 'adaptive', 'between_tools', 'disabled'],
-  };
-  return type !== undefined && refused[kind].includes(type)
+  // Servers of others know no adaptive thinking.
+  const accepted = claude?.thinking ?? ['enabled', 'disabled'];
+  return type !== undefined && !accepted.includes(type)
     ? `thinking.type: ${type} is not supported on this model`
     : undefined;
 }
@@ -154,10 +157,10 @@ function findMessageFault(
   { role, content = [], output_config: config }: LooseMessage,
   {
     rules,
-    facts,
+    claude,
     tools,
     body,
-  }: { rules: AnthropicRules; facts: ReturnType<typeof modelFacts>; tools: readonly LooseBlock[]; body: Body },
+  }: { rules: AnthropicRules; claude: ClaudeRules | undefined; tools: readonly LooseBlock[]; body: Body },
 ): string | undefined {
   const blocks: readonly LooseBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   if (
@@ -167,14 +170,15 @@ function findMessageFault(
   }
   const before = messages[index - 1];
   if (role === 'system') {
-    if (!facts.systemMessages || rules.noSystem === true) return "role 'system' is not supported on this model";
+    if (claude?.systemMessages !== true || rules.noSystem === true)
+      return "role 'system' is not supported on this model";
     const next = messages[index + 1]?.role ?? 'assistant';
     if (blocks.length === 0 && config === undefined) return 'a system message needs content or output_config';
     if (before?.role !== 'user' || next !== 'assistant')
       return 'a system message must follow a user message and be last or followed by an assistant message';
     return undefined;
   }
-  if (role === 'assistant') return findAnswerFault(blocks, messages.slice(0, index), { facts, body, rules });
+  if (role === 'assistant') return findAnswerFault(blocks, messages.slice(0, index), { claude, body, rules });
   const asked = before?.role === 'assistant' ? usesIn(before) : [];
   const results = blocks.filter(({ type }) => type === 'tool_result');
   const leading = blocks.slice(0, results.length);
@@ -205,18 +209,18 @@ function usesIn({ content = [] }: LooseMessage): string[] {
 function findAnswerFault(
   blocks: readonly LooseBlock[],
   before: readonly LooseMessage[],
-  { facts, body, rules }: { facts: ReturnType<typeof modelFacts>; body: Body; rules: AnthropicRules },
+  { claude, body, rules }: { claude: ClaudeRules | undefined; body: Body; rules: AnthropicRules },
 ): string | undefined {
   const ids = blocks.filter(({ type }) => type === 'tool_use').map(({ id }: LooseBlock) => String(id));
   if (ids.some((id) => !/^[a-zA-Z0-9_-]{1,64}$/.test(id))) return 'tool_use.id: String should match pattern';
   // The scripted models think before each call.
-  const mustThink = facts.isClaude && rules.withoutThinking !== true;
+  const mustThink = claude !== undefined && rules.withoutThinking !== true;
   if (mustThink && ids.length > 0 && blocks[0]?.type !== 'thinking')
     return 'Expected `thinking` or `redacted_thinking`, but found `tool_use`';
   for (const block of blocks) {
     if (block.type !== 'thinking') continue;
     const signature = block['signature'];
-    if (facts.isClaude && (typeof signature !== 'string' || signature === ''))
+    if (claude !== undefined && (typeof signature !== 'string' || signature === ''))
       return 'thinking.signature: Field required';
     if (signature === signatureOf(String(block['thinking']), body, before)) continue;
     return 'Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';

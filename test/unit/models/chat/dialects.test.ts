@@ -5,6 +5,7 @@ import { type ModelPart, type ModelRequest } from '../../../../src/core/ports/po
 import { createChatModel, chatForm, toWireMessages } from '../../../../src/models/chat/chatModel.ts';
 import { dialectOf } from '../../../../src/models/chat/dialects.ts';
 import { createEndpointMemory } from '../../../../src/models/endpointMemory.ts';
+import { readImages } from '../../../../src/models/wire/images.ts';
 import { CAREFUL } from '../../../../src/models/profile.ts';
 import { type Effort, type ModelOptions } from '../../../../src/protocol/settings.ts';
 import { type ScriptedServer, startScriptedServer } from '../../../support/models/scriptedServer.ts';
@@ -96,7 +97,7 @@ test.each([
   expect(headers['x-session-id']).toBe(session);
 });
 
-test('Claude behind OpenRouter gets marks on the system prompt and on the last message', async () => {
+test('Claude behind OpenRouter gets marks on the system prompt and on the last two messages that it did not write', async () => {
   const messages: ModelMessage[] = [
     { role: 'user', content: 'Hi.' },
     { role: 'assistant', content: '', calls: [{ id: 'a', name: 'look', arguments: '{}' }] },
@@ -107,13 +108,61 @@ test('Claude behind OpenRouter gets marks on the system prompt and on the last m
   const mark = { cache_control: { type: 'ephemeral' } };
   expect(sent.map(({ content }) => content)).toEqual([
     [{ type: 'text', text: 's', ...mark }],
-    [{ type: 'text', text: 'Hi.' }],
+    [{ type: 'text', text: 'Hi.', ...mark }],
     '',
     [
       { type: 'text', text: 'seen' },
       { type: 'text', text: '<notification/>', ...mark },
     ],
   ]);
+});
+
+test.each(['qwen/qwen3-coder', 'alibaba/qwen3.8-max'])(
+  '%s behind OpenRouter gets marks on the system prompt and its user’s messages; results stay texts',
+  async (model) => {
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'Hi.' },
+      { role: 'assistant', content: '', calls: [{ id: 'a', name: 'look', arguments: '{}' }] },
+      { role: 'tool', call: 'a', content: 'seen' },
+      { role: 'assistant', content: 'Seen.', calls: [] },
+      { role: 'user', content: 'And?' },
+    ];
+    const { body } = await send('https://openrouter.ai/api/v1', model, { ...asked, messages });
+    const sent = body['messages'] as { content: unknown }[];
+    const marked = (text: string) => [{ type: 'text', text, cache_control: { type: 'ephemeral' } }];
+    expect(sent.map(({ content }) => content)).toEqual([
+      ...[marked('s'), marked('Hi.'), '', 'seen', 'Seen.', marked('And?')],
+    ]);
+  },
+);
+
+test('a form that is learnt is logged, with what it does to the cache', async () => {
+  end = redirectHost('https://elsewhere.example/v1', server.baseUrl);
+  server.script(
+    { refuse: { status: 400, message: 'max_tokens is not supported, use max_completion_tokens' } },
+    { text: ['ok'] },
+  );
+  const lines: string[] = [];
+  const log = (message: string) => void lines.push(message);
+  const options = { baseUrl: 'https://elsewhere.example/v1', model: 'm', options: { maxTokens: 5 }, log };
+  const chat = createChatModel({ ...options, apiKey: async () => 'k' });
+  const parts = await Array.fromAsync(chat.stream(asked, new AbortController().signal));
+  expect(parts.at(-1)).toMatchObject({ type: 'finished' });
+  expect(lines).toEqual([expect.stringMatching(/another form \(.*max_completion_tokens.*cache once/)]);
+});
+
+test('an image whose bytes are lost is logged once, because it changes the prefix', async () => {
+  const reference = { hash: 'h', mediaType: 'image/png', name: 'cat.png' };
+  const messages: ModelMessage[] = [{ role: 'user', content: 'Hi.', images: [reference] }];
+  const lines: string[] = [];
+  const ask = async (bytes: Uint8Array | undefined) =>
+    readImages({ ...asked, messages, image: async () => bytes }, (line) => void lines.push(line));
+  await ask(undefined);
+  expect(lines).toEqual([]);
+  await ask(new Uint8Array([1]));
+  await ask(undefined);
+  await ask(undefined);
+  expect(lines).toEqual([expect.stringContaining('cat.png')]);
 });
 
 test('tools that may not be called now are named without changing the list, where the endpoint can', async () => {
@@ -130,8 +179,12 @@ test('tools that may not be called now are named without changing the list, wher
   end();
   const other = await send('https://elsewhere.example/v1', 'm', request);
   expect([names(other.body), 'tool_choice' in other.body]).toEqual([['look', 'found_later'], false]);
-  const none = await send('https://elsewhere.example/v1', 'm', { ...request, allowed: 'none' });
-  expect(none.body['tool_choice']).toBe('none');
+  end();
+  const none = { ...request, allowed: 'none' } as const;
+  expect((await send('https://api.openai.com/v1', 'gpt-5.5', none)).body['tool_choice']).toBe('none');
+  end();
+  // Servers with templates print no tools then, so that nothing of the prefix stays.
+  expect((await send('https://elsewhere.example/v1', 'm', none)).body).toEqual(other.body);
 });
 
 test.each([

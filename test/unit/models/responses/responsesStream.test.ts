@@ -107,14 +107,17 @@ test('texts of different items are separated', async () => {
   expect(textIn(parts, 'text')).toBe('Before.\n\nAfter.');
 });
 
-test('a call that the limit has cut is dropped, and the answer counts as truncated', async () => {
-  const items = [message('I look.'), call('call_1', '{"at":"a"}'), call('call_2', '{"at":')];
-  const { parts } = await read(toSse(responsesEvents({ items, incomplete: 'max_output_tokens' })));
-  expect(parts.slice(-2)).toMatchObject([
-    { type: 'tool_call', id: 'call_1' },
-    { type: 'finished', truncated: true },
-  ]);
-});
+test.each(['max_output_tokens', 'max_messages', 'steered', 'a_new_reason'])(
+  'a call that was cut (%s) is dropped, and the answer counts as truncated',
+  async (incomplete) => {
+    const items = [message('I look.'), call('call_1', '{"at":"a"}'), call('call_2', '{"at":')];
+    const { parts } = await read(toSse(responsesEvents({ items, incomplete })));
+    expect(parts.slice(-2)).toMatchObject([
+      { type: 'tool_call', id: 'call_1' },
+      { type: 'finished', truncated: true },
+    ]);
+  },
+);
 
 test('encrypted reasoning that comes only with the end of the response is kept', async () => {
   const whole = [reasoning('Hm.'), message('Hi.')];

@@ -1,6 +1,7 @@
 // Usage of a conversation: the endpoint's counts are authoritative, and estimates between them are scaled to fit.
 import { describe, expect, test } from 'vitest';
 import { costOf, UsageTotal } from '../../../../../src/core/conversation/projections/usage.ts';
+import { type ModelMessage } from '../../../../../src/core/ports/modelMessages.ts';
 import { estimateTokens } from '../../../../../src/core/conversation/tokens.ts';
 import { EVENT_VERSION, type EventDraft, type LogEvent } from '../../../../../src/protocol/event.ts';
 
@@ -26,6 +27,25 @@ const size = estimateTokens(answerText);
 const none = () => [];
 
 describe('the size of the next request', () => {
+  test('counts images that the user attaches, and images of messages that a compaction keeps', () => {
+    const image = { type: 'image', media_type: 'image/png', hash: 'h' } as const;
+    const asked: EventDraft = { ...request(''), attachments: [image] } as EventDraft;
+    const plain = fold(call(1000, 0), request('')).contextTokens(none, () => '');
+    expect(fold(call(1000, 0), asked).contextTokens(none, () => '') - plain).toBeGreaterThan(1500);
+    const compacted = fold(call(90_000, 0), { type: 'compaction', summary: 's', through: 1 });
+    const reference = { hash: 'h', mediaType: 'image/png', name: 'a' };
+    const kept: ModelMessage[] = [
+      { role: 'user', content: '', images: [reference] },
+      { role: 'tool', call: 'c', content: '', resultImages: [{ ...reference, tokens: 300 }] },
+    ];
+    expect(
+      compacted.contextTokens(
+        () => kept,
+        () => '',
+      ),
+    ).toBeGreaterThanOrEqual(1900);
+  });
+
   test('is estimated, with the system prompt, before the first count', () => {
     expect(fold(request(answerText)).contextTokens(none, () => answerText)).toBe(2 * size);
   });
