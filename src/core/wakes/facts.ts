@@ -1,9 +1,9 @@
 // Follows the facts that conditions are about: commands, their output, tasks, problems, files and ports.
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { describeFailure } from '../../base/errors.ts';
-import { decodePiece, plainText } from '../../base/terminalText.ts';
 import { type Atom, type AtomOf } from '../../protocol/wakes.ts';
 import { matchesAny, whyUnusable } from '../files/globs.ts';
+import { whyNotPattern } from '../notify/lines/linePatterns.ts';
 import { type Handle } from '../ports/handles.ts';
 import { type Clock } from '../ports/ports.ts';
 import { type Problems } from '../ports/problems.ts';
@@ -14,6 +14,7 @@ import { describeHandleState, isSuccess } from '../tools/handleTexts.ts';
 import { type Handles } from '../tools/handles.ts';
 import { type Fact, type FactContext, type FactSource } from './fact.ts';
 import { followForge, type ForgeFacts, isForgeAtom } from './forgeFacts.ts';
+import { outputAnchor, OutputSearch } from './outputSearch.ts';
 
 export interface FactDeps {
   readonly clock: Clock;
@@ -36,9 +37,6 @@ const PROBLEMS_SETTLE = 2000;
 const FILE_EVERY = 2000;
 const FIRST_PROBE = 500;
 const LAST_PROBE = 5000;
-/** Of a longer output only the end is searched. */
-const MOST_SEARCHED = 4 * 1024 * 1024;
-const LONGEST_LINE = 200;
 
 /** Undefined: the atom is about time or notifications, which the log and the clock decide. */
 export function followFact(deps: FactDeps, atom: Atom, context: FactContext): FactSource | undefined {
@@ -54,7 +52,7 @@ export function followFact(deps: FactDeps, atom: Atom, context: FactContext): Fa
 
 /** What the states of the atom are compared with from now on. */
 export async function anchorOf(deps: FactDeps, atom: Atom, conversation: string): Promise<string | undefined> {
-  if ('output' in atom) return String(findHandle(deps, conversation, atom.output)?.process.status.size ?? 0);
+  if ('output' in atom) return outputAnchor(findHandle(deps, conversation, atom.output));
   if (isForgeAtom(atom)) {
     const anchor = await deps.forge?.anchor(atom);
     return anchor?.ok === true ? anchor.value : undefined;
@@ -70,6 +68,8 @@ export function handleIn(atom: Atom): string | undefined {
 /** Why the atom cannot be followed, with what to do instead; undefined: it can. */
 export async function whyNotFollowed(deps: FactDeps, atom: Atom, conversation: string): Promise<string | undefined> {
   const name = handleIn(atom);
+  const wrong = 'output' in atom ? whyNotPattern(atom.has) : undefined;
+  if (wrong !== undefined) return `has: ${wrong}`;
   if (name !== undefined) {
     const known = (deps.handles?.list(conversation) ?? []).map((handle) => handle.name);
     if (known.includes(name)) return undefined;
@@ -133,57 +133,6 @@ function agentFact(handle: Handle, is: AtomOf<'agent'>['is']): Fact {
   const state = describeHandleState(handle);
   const isIdle = handle.state === 'waiting' || handle.process.status.waitsFor !== undefined;
   return handle.hasEnded || (is === 'idle' && isIdle) ? yes(state) : no(state);
-}
-
-/** Searches what a command prints after the anchor. After a restart it searches from the anchor again. */
-class OutputSearch implements FactSource {
-  readonly #deps: FactDeps;
-  readonly #atom: AtomOf<'output'>;
-  readonly #conversation: string;
-  readonly #listening: Disposable | undefined;
-  #through: number;
-  #rest = '';
-  #skipped = 0;
-
-  constructor(deps: FactDeps, atom: AtomOf<'output'>, { conversation, anchor = '0', changed }: FactContext) {
-    this.#deps = deps;
-    this.#atom = atom;
-    this.#conversation = conversation;
-    this.#through = Number(anchor) || 0;
-    this.#listening = deps.handles?.onDidChange(({ handle }) => {
-      if (handle.conversation === conversation && handle.name === atom.output) changed();
-    });
-  }
-
-  async read(): Promise<Fact> {
-    const handle = findHandle(this.#deps, this.#conversation, this.#atom.output);
-    if (handle === undefined) return unknown('there is no such handle any more');
-    const { hasEnded } = handle;
-    const { size } = handle.process.status;
-    const from = Math.max(this.#through, size - MOST_SEARCHED);
-    this.#skipped += from - this.#through;
-    this.#through = size;
-    if (from < size) {
-      const { bytes } = await handle.process.read(from, size - from);
-      const text = this.#rest + plainText(decodePiece(bytes));
-      const found = text.toLowerCase().indexOf(this.#atom.has.toLowerCase());
-      if (found >= 0) return { ...yes(`printed “${lineAt(text, found)}”`), latches: true };
-      this.#rest = text.slice(-this.#atom.has.length);
-    }
-    const missing = hasEnded ? `${describeHandleState(handle)} without printing it` : 'not printed yet';
-    const unread = `${this.#skipped} bytes were not searched`;
-    const evidence = this.#skipped === 0 ? missing : `${missing}; ${unread}`;
-    return hasEnded ? never(evidence) : no(evidence);
-  }
-
-  dispose(): void {
-    this.#listening?.dispose();
-  }
-}
-
-function lineAt(text: string, at: number): string {
-  const line = text.slice(text.lastIndexOf('\n', at) + 1).split('\n', 1)[0] ?? '';
-  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line.trim();
 }
 
 /** Counts the first end that fits. A task that ran before does not count. */
