@@ -133,7 +133,7 @@ export function compose(
     tasks,
     workspace,
     snapshots,
-    problems: languages.source,
+    problems: languages.facts,
     probe: probePort,
   };
   const wakes = held.add(new Wakes({ ...base, ...followed, due: store.due }));

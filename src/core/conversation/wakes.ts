@@ -44,6 +44,11 @@ interface Grant {
 /** The kinds by which a timer or a condition fires. */
 const FIRES: ReadonlySet<string> = new Set(['time.due', 'wake.met', 'wake.expired']);
 
+/** Whether timers and conditions report by this kind, which no other condition waits for. */
+export function isFire(kind: string): boolean {
+  return FIRES.has(kind);
+}
+
 /** The kinds of notification that say what an atom about a handle waits for. */
 const HANDLE_KINDS: Readonly<Record<AtomOf<'handle'>['is'], readonly string[]>> = {
   ok: ['stopped'],

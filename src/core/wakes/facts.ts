@@ -1,12 +1,14 @@
 // Follows the facts that conditions are about: commands, their output, tasks, problems, files and ports.
-import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
+import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure } from '../../base/errors.ts';
+import { parseJson } from '../../base/json/outsideJson.ts';
+import { shortList } from '../../base/text.ts';
 import { type Atom, type AtomOf } from '../../protocol/wakes.ts';
 import { matchesAny, whyUnusable } from '../files/globs.ts';
 import { whyNotPattern } from '../notify/lines/linePatterns.ts';
 import { type Handle } from '../ports/handles.ts';
 import { type Clock } from '../ports/ports.ts';
-import { type Problems } from '../ports/problems.ts';
+import { type ProblemFacts } from '../ports/problems.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type TaskEnd, type Tasks } from '../ports/tasks.ts';
 import { type Workspace } from '../ports/workspace.ts';
@@ -21,9 +23,9 @@ export interface FactDeps {
   /** Absent: no commands can be run. */
   readonly handles?: Pick<Handles, 'list' | 'onDidChange'> | undefined;
   /** Absent: there are no tasks of an editor. */
-  readonly tasks?: Pick<Tasks, 'onDidEnd'> | undefined;
+  readonly tasks?: Pick<Tasks, 'list' | 'onDidEnd'> | undefined;
   /** Absent: there are no language servers. */
-  readonly problems?: Pick<Problems, 'all' | 'onDidChange'> | undefined;
+  readonly problems?: ProblemFacts | undefined;
   readonly workspace?: Pick<Workspace, 'resolve' | 'fingerprint' | 'readLocally'> | undefined;
   readonly snapshots?: Pick<Snapshots, 'hash'> | undefined;
   /** Absent: CI and pull requests are not followed. */
@@ -34,6 +36,10 @@ export interface FactDeps {
 
 /** Language servers clear the problems of a file before they report it again. */
 const PROBLEMS_SETTLE = 2000;
+/** Files that must be checked again after a restart before there are no problems. */
+const MOST_CONCERNED = 20;
+/** Tasks that an answer lists. */
+const MOST_NAMED = 20;
 const FILE_EVERY = 2000;
 const FIRST_PROBE = 500;
 const LAST_PROBE = 5000;
@@ -57,6 +63,10 @@ export async function anchorOf(deps: FactDeps, atom: Atom, conversation: string)
     const anchor = await deps.forge?.anchor(atom);
     return anchor?.ok === true ? anchor.value : undefined;
   }
+  if ('problems' in atom) {
+    const concerned = deps.problems?.concerned((path) => matchesAny([atom.problems], path)) ?? [];
+    return JSON.stringify(concerned.slice(0, MOST_CONCERNED));
+  }
   return 'file' in atom && atom.is === 'changed' ? fingerprint(deps, atom.file) : undefined;
 }
 
@@ -77,7 +87,7 @@ export async function whyNotFollowed(deps: FactDeps, atom: Atom, conversation: s
       known.length === 0 ? 'There are none: start a background command first.' : `There are: ${known.join(', ')}.`;
     return `there is no handle “${name}”. ${there}`;
   }
-  if ('task' in atom && deps.tasks === undefined) return 'tasks of an editor cannot be followed here; use a handle.';
+  if ('task' in atom) return whyNotTask(deps, atom.task);
   if ('problems' in atom && deps.problems === undefined)
     return 'there are no language servers here; run a check instead.';
   const unusable = 'problems' in atom ? whyUnusable(atom.problems) : undefined;
@@ -92,6 +102,21 @@ export async function whyNotFollowed(deps: FactDeps, atom: Atom, conversation: s
   const resolved = await deps.workspace?.resolve(atom.file);
   if (resolved === undefined) return 'files cannot be looked at here.';
   return resolved.ok || resolved.failure.code === 'not_found' ? undefined : resolved.failure.message;
+}
+
+async function whyNotTask({ tasks }: FactDeps, wanted: string): Promise<string | undefined> {
+  if (tasks === undefined) return 'tasks of an editor cannot be followed here; use a handle.';
+  const listed = await tasks.list();
+  // What the editor cannot list now may still end.
+  if (!listed.ok || listed.value.some(({ name }) => isTask(wanted, name))) return undefined;
+  const names = listed.value.map(({ name }) => name);
+  const there = names.length === 0 ? 'There are none.' : `There are: ${shortList(names, MOST_NAMED)}.`;
+  return `task: there is no task “${wanted}”. ${there}`;
+}
+
+/** `test` is also the task that the editor prints as `npm: test`. */
+function isTask(wanted: string, name: string): boolean {
+  return wanted === name || wanted === name.slice(name.indexOf(': ') + 1).trim();
 }
 
 const no = (evidence: string): Fact => ({ truth: 'no', evidence });
@@ -139,8 +164,7 @@ function agentFact(handle: Handle, is: AtomOf<'agent'>['is']): Fact {
 function followTask({ tasks }: FactDeps, { task, is }: AtomOf<'task'>, { changed }: FactContext): FactSource {
   let last: Fact | undefined;
   const listening = tasks?.onDidEnd((end) => {
-    const { name } = end.task;
-    if (task !== name && task !== name.slice(name.indexOf(': ') + 1).trim()) return;
+    if (!isTask(task, end.task.name)) return;
     const isMet = is === 'ended' || is === resultOf(end);
     if (last?.truth !== 'yes') last = { truth: isMet ? 'yes' : 'no', evidence: describeTaskEnd(end), latches: true };
     changed();
@@ -159,30 +183,45 @@ function describeTaskEnd({ goesOn, exitCode, milliseconds }: TaskEnd): string {
   return exitCode === undefined ? `was ended after ${time}` : `ended with exit code ${exitCode} after ${time}`;
 }
 
-function followProblems(deps: FactDeps, { problems: glob, is }: AtomOf<'problems'>, context: FactContext): FactSource {
-  const { problems, clock } = deps;
-  const held = new DisposableStore();
+/** The files that had problems, or were checked, when the condition was set. */
+function concernedIn(anchor = '[]'): readonly string[] {
+  const paths = parseJson(anchor);
+  return Array.isArray(paths) ? paths.filter((path) => typeof path === 'string') : [];
+}
+
+function followProblems(
+  { problems, clock }: FactDeps,
+  { problems: glob, is }: AtomOf<'problems'>,
+  { anchor, changed }: FactContext,
+): FactSource {
+  const isMeant = (path: string) => matchesAny([glob], path);
+  const before = concernedIn(anchor);
   let settling: Disposable | undefined;
-  const settle = () => {
+  let again: Disposable | undefined;
+  const listening = problems?.onDidChange((files) => {
+    if (!files.some(({ path }) => isMeant(path))) return;
     settling?.dispose();
     settling = clock.after(PROBLEMS_SETTLE, () => {
       settling = undefined;
-      context.changed();
+      changed();
     });
-  };
-  if (problems !== undefined) held.add(problems.onDidChange(settle));
-  held.add(toDisposable(() => settling?.dispose()));
+  });
   return {
-    read: () => {
+    read: async () => {
       if (problems === undefined) return unknown('there are no language servers here');
+      const found = await problems.find(isMeant, before);
+      again?.dispose();
+      again = found.again === undefined ? undefined : clock.after(found.again, changed);
       if (settling !== undefined) return unknown('the language servers are at work');
-      const found = problems.all().flatMap(({ file, problems: all }) => (matchesAny([glob], file.path) ? all : []));
-      const count = found.filter(({ severity }) => severity !== 'info').length;
+      const { count, unknown: why } = found;
+      if (count === 0 && why !== undefined) return unknown(why);
       const some = count === 1 ? '1 error or warning' : `${count} errors and warnings`;
       const evidence = count === 0 ? 'no errors or warnings' : some;
       return (count === 0) === (is === 'none') ? yes(evidence) : no(evidence);
     },
-    dispose: () => held.dispose(),
+    dispose: () => {
+      for (const one of [listening, settling, again]) one?.dispose();
+    },
   };
 }
 

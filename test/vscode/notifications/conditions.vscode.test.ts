@@ -44,4 +44,30 @@ describe('conditions of the editor', function () {
     assert.match(body, /Your note: Look at the tea\./);
     assert.equal(agent.log.state.wakes.count, 0);
   });
+
+  it('an empty list of problems is unknown until a server has reported on such a file', async () => {
+    const agent = await listening.begin();
+    const clean = { problems: 'conditions/**', is: 'none' };
+    const before = await agent.turn(call('wake_when', { name: 'clean', when: clean, or_after: '2h' }), DONE);
+    assert.match(before, /Set\. Its deadline is/);
+    const path = inFolder('conditions/menu.tea');
+    const uri = vscode.Uri.file(path);
+    await vscode.workspace.fs.writeFile(uri, Buffer.from('green\n'));
+    const problems = vscode.languages.createDiagnosticCollection('tea');
+    try {
+      const range = new vscode.Range(0, 0, 0, 3);
+      problems.set(uri, [new vscode.Diagnostic(range, 'The tea is cold.')]);
+      problems.set(uri, []);
+      await eventually(
+        () => agent.log.state.wakes.count,
+        (count) => count === 0,
+      );
+      await listening.earshot.settled(agent.log.id);
+    } finally {
+      problems.dispose();
+      await vscode.workspace.fs.delete(vscode.Uri.file(inFolder('conditions')), { recursive: true });
+    }
+    const { messages } = JSON.parse(listening.server.requests.at(-1)?.body ?? '{}') as { messages: unknown[] };
+    assert.match(JSON.stringify(messages.at(-1)), /✓ problems in conditions\/\*\*: none: no errors or warnings/);
+  });
 });

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { KeepAlive } from '../../../src/core/keepAlive.ts';
 import { type NotificationDraft } from '../../../src/protocol/notification.ts';
 import { scopeOf } from '../../../src/protocol/scopes.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+import { EditorProblems } from '../../support/notify/editorProblems.ts';
 import { publish } from '../../support/walk/deliveryWalks.ts';
 import { done, eventsOf } from '../../support/walk/handleWalks.ts';
 import { beginWake, fires, MINUTE, nextFire, untilAsked, wakeWhen } from '../../support/walk/wakeWalks.ts';
@@ -30,6 +32,42 @@ test('after a reload the grant holds without a message of the user, and the inde
     ]);
     await expect.poll(() => store.due.list()).toEqual([]);
     keepAlive.dispose();
+  } finally {
+    await next.earshot.shutDown();
+  }
+});
+
+test('after a reload, an empty list of problems does not meet a condition before servers have checked the files', async () => {
+  const editorClock = createManualClock();
+  const before = new EditorProblems();
+  const problems = before.facts(editorClock);
+  before.report('src/menu.ts', 'error');
+  const clean = wakeWhen('clean', { when: { problems: 'src/**', is: 'none' }, or_after: '2h' });
+  const walk = await beginWake([{ calls: [clean] }, done, done], { wakes: { problems } });
+  await walk.go();
+  // The servers of the new window have not started yet.
+  const after = new EditorProblems();
+  const next = await walk.headless.restart({ wakes: { problems: after.facts(editorClock) } });
+  try {
+    const { earshot } = next;
+    const opened = await earshot.open(walk.id);
+    if (!opened.ok) throw new Error(opened.failure.message);
+    const log = opened.value.log;
+    const pass = async () => {
+      editorClock.advance(MINUTE);
+      walk.clock.advance(MINUTE);
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await pass();
+    after.report('src/other.ts');
+    await pass();
+    expect(log.state.wakes.get('clean')).toBeDefined();
+    expect(after.looked).toContain('src/menu.ts');
+    const fired = nextFire({ log });
+    after.report('src/menu.ts');
+    await pass();
+    expect((await fired).message).toContain('✓ problems in src/**: none: no errors or warnings');
+    await earshot.settled(walk.id);
   } finally {
     await next.earshot.shutDown();
   }

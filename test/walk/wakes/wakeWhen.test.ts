@@ -3,7 +3,10 @@ import { appendFile, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { succeeded } from '../../../src/base/errors.ts';
 import { scopeOf } from '../../../src/protocol/scopes.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+import { EditorProblems } from '../../support/notify/editorProblems.ts';
 import { publish } from '../../support/walk/deliveryWalks.ts';
 import { background, call, done, eventsOf, nextEvent, responses } from '../../support/walk/handleWalks.ts';
 import { beginWake, fires, HOUR, MINUTE, nextFire, untilAsked, wakeWhen } from '../../support/walk/wakeWalks.ts';
@@ -110,16 +113,13 @@ test('a condition that cannot be met any more fires at once and shows why', asyn
 });
 
 test('at the deadline a condition fires with what is unknown', async () => {
-  const fileWith = (path: string, severities: readonly ('error' | 'warning' | 'info')[]) => ({
-    ...{ file: { path, absolute: `/${path}` }, open: true },
-    problems: severities.map((severity, line) => ({ severity, line, column: 1, message: 'Tea is cold.' })),
-  });
-  const all = () => [
-    fileWith('src/a.ts', ['info']),
-    fileWith('lib/b.ts', ['error']),
-    fileWith('test/c.ts', ['error', 'warning']),
-  ];
-  const problems = { all, onDidChange: () => ({ dispose: () => undefined }) };
+  const editor = new EditorProblems();
+  const editorClock = createManualClock();
+  const problems = editor.facts(editorClock);
+  editor.report('src/a.ts', 'info');
+  editor.report('lib/b.ts', 'error');
+  editor.report('test/c.ts', 'error', 'warning');
+  editorClock.advance(MINUTE);
   const none = ['lib/**', 'test/**'].map((glob) => ({ problems: glob, is: 'none' }));
   const when = { all: [{ problems: 'src/**', is: 'some' }, ...none, { notify: 'deploy' }] };
   const walk = await beginWake([{ calls: [wakeWhen('late', { when, or_after: '30m' })] }, done, done], {
@@ -149,6 +149,8 @@ test('conditions on notifications count what comes later, by kind, script and MC
     draft('mcp', 'event', 'Issue 12 was closed.', ['mcp:github']),
     draft('git', 'head_changed', 'The branch main was checked out.'),
   ];
+  const subscribed = { type: 'events_subscribed', name: 'github', server: 'github', identity: 'i', event: 'issue' } as const;
+  await walk.log.append({ ...subscribed, mode: 'push' });
   await publish(walk, script, event, head);
   await walk.go();
   const fired = nextFire(walk);
@@ -217,6 +219,21 @@ test('a repeated timer fires each time, names what it missed, and ends with its 
   expect(walk.log.state.wakes.count).toBe(0);
 });
 
+test('a repeated timer goes on after its pending fire is dismissed', async () => {
+  const walk = await beginWake([{ calls: [wakeWhen('poll', { every: '10m', most: 3 })] }, done, done], {
+    settings: { 'notifications.activation': 'passive' },
+  });
+  await walk.go();
+  for (const count of [1, 2, 3]) {
+    const fired = nextFire(walk);
+    walk.clock.advance(10 * MINUTE);
+    const { id } = await fired;
+    expect(await fires(walk)).toHaveLength(count);
+    await walk.headless.earshot.get(walk.id)?.log.append({ type: 'notification_withdrawn', ids: [id], reason: 'x' });
+  }
+  expect(walk.log.state.wakes.count).toBe(0);
+});
+
 test('the list, a replaced and a cancelled timer', async () => {
   const walk = await beginWake([
     { calls: [wakeWhen('a', { when: { after: '10m' } }), wakeWhen('b', { when: { after: '2h' }, note: 'n' })] },
@@ -275,6 +292,20 @@ test('bad input names the argument and the next step', async () => {
     [{ name: 'no spaces', when: { after: '5m' } }, /name: /],
     [{ name: 'x', when: { notify: 'a' }, or_after: '30d' }, /^or_after: at most 7d/],
     [{ name: 'x', when: { task: 'test', is: 'ok' } }, /tasks of an editor cannot be followed here; use a handle/],
+    [
+      { name: 'x', when: { event: 'github/issue.updated' } },
+      /^when: .*: event: nothing is subscribed from “github\/issue\.updated”\. Call subscribe_events first\.$/,
+    ],
+    [
+      { name: 'x', when: { notified: 'nonsense.kind' } },
+      /notified: there is no kind of notification “nonsense\.kind”\. It begins with one of: file, git, /,
+    ],
+    [
+      { name: 'x', when: { notified: 'git.nonsense' } },
+      /there is no kind of notification “git\.nonsense”\. There are: git\.head_changed/,
+    ],
+    [{ name: 'x', when: { notified: 'git' } }, /no kind of notification “git”\. There are: git\.head_changed/],
+    [{ name: 'x', when: { notified: 'wake.met' } }, /notified: timers and conditions do not wait for each other/],
     [{ name: 'x', when: { file: '../../etc/passwd', is: 'exists' } }, /outside|leads out/],
   ];
   const calls = bad.map(([args]) => call('wake_when', args));
@@ -288,6 +319,19 @@ test('bad input names the argument and the next step', async () => {
   await many.go();
   const refusals = (await responses(many)).filter((content) => !content.startsWith('Set.'));
   expect(refusals).toEqual(['name: 20 timers and conditions are set already. Cancel one first.']);
+});
+
+test('a condition on a task names one that the editor has', async () => {
+  const list = async () => succeeded([{ name: 'npm: test', background: false }]);
+  const tasks = { list, onDidEnd: () => ({ dispose: () => undefined }) };
+  const calls = ['npm: test', 'test', 'tset'].map((task, index) => wakeWhen(`w${index}`, { when: { task, is: 'ok' } }));
+  const walk = await beginWake([{ calls }, done], { wakes: { tasks } });
+  await walk.go();
+  expect((await responses(walk)).toSorted()).toEqual([
+    expect.stringMatching(/^Set\./),
+    expect.stringMatching(/^Set\./),
+    'when: “task “tset” is ok”: task: there is no task “tset”. There are: npm: test.',
+  ]);
 });
 
 test('what cannot be awaited is refused without asking the user, with a sentence for people', async () => {
@@ -324,6 +368,8 @@ test('the approval names source, number and end, and is an event; without it not
   expect(walk.headless.frontend.asked).toMatchObject([
     { reason: 'it may start turns without you, at most 1 within 2h.', note: '“ready”, line of the script “x”' },
   ]);
+  // An answer for all later calls would grant wakes whose source, number and end nobody has seen.
+  expect(walk.headless.frontend.asked[0]?.always).toBeUndefined();
   const [granted] = await eventsOf(walk, 'wake_granted');
   expect(granted).toMatchObject({ source: 'condition', name: 'ready', most: 1, by: 'user' });
   expect(Date.parse(granted?.until ?? '')).toBe(walk.clock.now() + 2 * HOUR);
