@@ -1,4 +1,5 @@
 // Projects the timers and conditions of a conversation, and the standing wakes that the user granted.
+import { firstLine, wholeCharacters } from '../../base/text.ts';
 import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';
 import { handleInScope } from '../../protocol/scopes.ts';
@@ -215,7 +216,7 @@ export class WakeStates {
     const text = notification.message.toLowerCase();
     for (const { name, index, atom } of awaited) {
       if (!isNotifiedBy(atom, notification, text)) continue;
-      this.#latch(name, index, { at: notification.at, evidence: firstLine(notification.message) });
+      this.#latch(name, index, { at: notification.at, evidence: describeNotified(notification) });
     }
   }
 }
@@ -264,7 +265,8 @@ function has(text: string, { has: wanted }: { readonly has?: string | undefined 
 
 const LONGEST_EVIDENCE = 200;
 
-function firstLine(message: string): string {
-  const [line = ''] = message.split('\n', 1);
-  return line.length > LONGEST_EVIDENCE ? `${line.slice(0, LONGEST_EVIDENCE)}…` : line;
+/** What a notification said, for the evidence of a condition. */
+export function describeNotified({ message }: Pick<Notification, 'message'>): string {
+  const line = firstLine(message);
+  return line.length > LONGEST_EVIDENCE ? `${wholeCharacters(line, LONGEST_EVIDENCE)}…` : line;
 }

@@ -3,7 +3,7 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Truth } from '../../protocol/wakes.ts';
 import { atomsOf, evaluate, parseDuration, printAtom } from '../conversation/conditions.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { isNotifiedBy, type Observed } from '../conversation/wakes.ts';
+import { describeNotified, isNotifiedBy, type Observed } from '../conversation/wakes.ts';
 import { type Atom, type Condition } from '../../protocol/wakes.ts';
 import { type Fact, type FactSource } from './fact.ts';
 import { type FactDeps, followFact } from './facts.ts';
@@ -111,7 +111,7 @@ export class FollowedCondition implements Disposable {
     const { notification } = event;
     for (const [index, atom] of this.#atoms.entries()) {
       if (!isNotifiedBy(atom, notification)) continue;
-      this.#latched.set(index, { at: notification.at, evidence: notification.message.split('\n', 1)[0] ?? '' });
+      this.#latched.set(index, { at: notification.at, evidence: describeNotified(notification) });
       this.#options.changed();
     }
   }

@@ -1,7 +1,7 @@
 // Follows one timer or condition of a log and fires it: once, or each time that a repeated timer is due.
 import { Sequence } from '../../base/async.ts';
 import { type Disposable } from '../../base/disposable.ts';
-import { wholeCharacters } from '../../base/text.ts';
+import { markLines, wholeCharacters } from '../../base/text.ts';
 import { handleScope } from '../../protocol/scopes.ts';
 import { parseDuration } from '../conversation/conditions.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -206,7 +206,9 @@ export class FollowedWake implements Disposable {
         ended.push(fact);
         continue;
       }
-      const output = await describeLastOutput(handle, LAST_LINES);
+      // Each line is marked: a command may print what looks like evidence or a note.
+      const [, head = '', ...lines] = (await describeLastOutput(handle, LAST_LINES)).split('\n');
+      const output = head === '' ? '' : `\n${head}\n${markLines(lines.join('\n'))}`;
       if (!handles.includes(name)) handles.push(name);
       ended.push({ ...fact, evidence: `${fact.evidence}${output}` });
     }

@@ -1,6 +1,6 @@
 // Searches what a background command prints for the line that a condition waits for.
 import { type Disposable } from '../../base/disposable.ts';
-import { wholeCharacters } from '../../base/text.ts';
+import { oneLine, wholeCharacters } from '../../base/text.ts';
 import { type AtomOf } from '../../protocol/wakes.ts';
 import { type FoundLine, LineSearch } from '../notify/lines/lineSearch.ts';
 import { type Handle } from '../ports/handles.ts';
@@ -70,7 +70,7 @@ export class OutputSearch implements FactSource {
     const { hasEnded } = handle;
     const line = (await this.#readNew(handle)) ?? this.#searchRest(hasEnded);
     if (line !== undefined) {
-      const text = line.text.trim();
+      const text = oneLine(line.text).trim();
       const short = wholeCharacters(text, LONGEST_LINE);
       this.#found = {
         truth: 'yes',

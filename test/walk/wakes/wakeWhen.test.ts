@@ -72,7 +72,7 @@ test('a condition over a real command, file and port fires when all hold, and it
     expect.stringMatching(/^The condition “ready” that you set at \d\d:\d\d is met\.$/),
     expect.stringMatching(/^✓ handle build is ok: ended with exit code 0 after .* s$/),
     'Last lines:',
-    'ready in 3 s',
+    '| ready in 3 s',
     '✓ output of build has “READY in”: printed “ready in 3 s”',
     '✓ file dist.js exists: it exists',
     `✓ port ${port} is open: something listens`,
@@ -106,7 +106,7 @@ test('a condition that cannot be met any more fires at once and shows why', asyn
   const { kind, message } = await fired;
   expect(kind).toEqual({ source: 'wake', name: 'expired' });
   expect(message).toMatch(
-    /cannot be met any more\.\n✗ handle build is ok: ended with exit code 2 .*\nLast lines:\nno space left$/,
+    /cannot be met any more\.\n✗ handle build is ok: ended with exit code 2 .*\nLast lines:\n\| no space left$/,
   );
   await untilAsked(walk, 4);
   expect(body(walk, 3)).not.toContain('The background command “build”');
