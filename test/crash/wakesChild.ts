@@ -14,7 +14,8 @@ import { TestFrontend } from '../support/walk/testFrontend.ts';
  * `count`: how many timers and how many conditions it sets; `after`: when the timers are due; `files`: those of the
  * conditions; `sources`: with `all`, also conditions on a command, on its output and on a script, and a repeated timer.
  */
-const [root = '', id = '', run = '', count = '0', after = '1s', files = 'touched', sources = ''] = process.argv.slice(2);
+const [root = '', id = '', run = '', count = '0', after = '1s', files = 'touched', sources = ''] =
+  process.argv.slice(2);
 const isAll = sources === 'all';
 const folder = join(root, 'workspace');
 const say = (line: string) => writeSync(1, `${line}\n`);

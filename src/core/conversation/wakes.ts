@@ -90,6 +90,12 @@ export class WakeStates {
     return this.#granted.has(id);
   }
 
+  /** A grant that was given: how often it may still be used, and its end in milliseconds since 1970. */
+  grant(id: string): { readonly left: number; readonly until: number } | undefined {
+    const grant = this.#grants.get(id);
+    return grant && { left: this.left(id), until: grant.until };
+  }
+
   /** How often the grant may still be used, whatever its end. */
   left(grant: string): number {
     const { most, used } = this.#grants.get(grant) ?? { most: 0, used: 0 };

@@ -109,12 +109,12 @@ export class FollowedWake implements Disposable {
   }
 
   get #mayWrite(): boolean {
-    return !this.#isGone && this.#deps.isRunning() && this.#log.isWritable && !this.#log.isBroken;
+    return !this.#isGone && this.#log.isWritable && !this.#log.isBroken;
   }
 
   async #look(): Promise<void> {
     const wake = this.#wake;
-    if (wake === undefined || !this.#mayWrite) return;
+    if (wake === undefined || !this.#mayWrite || !this.#deps.isRunning()) return;
     if (wake.every !== undefined) return this.#lookAtRepeated(wake, wake.every);
     const read = await this.#condition?.read();
     if (read === undefined) return;
@@ -177,7 +177,9 @@ export class FollowedWake implements Disposable {
   async #fire(reason: FireReason, facts: readonly Fact[], due: readonly number[]): Promise<boolean> {
     const { handles, ended } = await this.#endedHandles(facts);
     const wake = this.#wake;
-    if (wake === undefined || !this.#mayWrite) return false;
+    // The user may fire it while the source is off.
+    const mayFire = reason === 'user' || this.#deps.isRunning();
+    if (wake === undefined || !this.#mayWrite || !mayFire) return false;
     const { every = 0 } = wake;
     const last = every > 0 && (wake.fires + 1 >= wake.most || (due.at(-1) ?? 0) + every > wake.until);
     const now = this.#deps.clock.now();

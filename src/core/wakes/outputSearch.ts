@@ -70,20 +70,14 @@ export class OutputSearch implements FactSource {
     const { hasEnded } = handle;
     const line = (await this.#readNew(handle)) ?? this.#searchRest(hasEnded);
     if (line !== undefined) {
-      const text = oneLine(line.text).trim();
-      const short = wholeCharacters(text, LONGEST_LINE);
-      this.#found = {
-        truth: 'yes',
-        evidence: `printed “${short}${short.length < text.length ? '…' : ''}”`,
-        latches: true,
-      };
+      this.#found = { truth: 'yes', evidence: `printed “${shorten(line.text)}”`, latches: true };
       return this.#found;
     }
     const missing = hasEnded ? `${describeHandleState(handle)} without printing it` : 'not printed yet';
     if (this.#skipped === 0) return { truth: hasEnded ? 'never' : 'no', evidence: missing };
     // It may have been among what is gone.
-    const evidence = `${missing}; ${this.#skipped} bytes were gone before they were searched`;
-    return { truth: hasEnded ? 'unknown' : 'no', evidence };
+    const unread = `${this.#skipped} bytes were not searched`;
+    return { truth: hasEnded ? 'unknown' : 'no', evidence: `${missing}; ${unread}` };
   }
 
   dispose(): void {
@@ -138,4 +132,10 @@ export class OutputSearch implements FactSource {
     this.#restSearched = search.next;
     return search.takeRest()[0];
   }
+}
+
+function shorten(line: string): string {
+  const text = oneLine(line).trim();
+  const short = wholeCharacters(text, LONGEST_LINE);
+  return short.length < text.length ? `${short}…` : short;
 }

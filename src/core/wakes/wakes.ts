@@ -212,8 +212,7 @@ export class Wakes implements Disposable {
   async whyNot(conversation: string, atoms: readonly Atom[]): Promise<Failure | undefined> {
     for (const atom of atoms) {
       const events = this.#joined.get(conversation)?.log.state.events;
-      const why =
-        (events && whyNotAwaited(atom, events)) ?? (await whyNotFollowed(this.#deps, atom, conversation));
+      const why = (events && whyNotAwaited(atom, events)) ?? (await whyNotFollowed(this.#deps, atom, conversation));
       if (why === undefined) continue;
       const message = `when: “${printAtom(atom, this.#deps.clock.now())}”: ${why}`;
       return { code: handleIn(atom) === undefined ? 'not_followed' : 'no_handle', message };
@@ -347,6 +346,9 @@ const EVENTS: ReadonlySet<LogEvent['type']> = new Set([
   'wake_progress',
   'wake_revoked',
   'events_unsubscribed',
+  // They are listed with timers and conditions.
+  'events_subscribed',
+  'lines_watched',
 ]);
 
 function hasDue({ state }: ConversationLog, now: number): boolean {

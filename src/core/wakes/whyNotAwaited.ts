@@ -19,7 +19,8 @@ export function whyNotAwaited(atom: Atom, { all }: Pick<EventSubscriptions, 'all
   }
   if (!('notified' in atom)) return undefined;
   const { notified } = atom;
-  if (isFire(notified)) return 'notified: timers and conditions do not wait for each other. Use all or any in one of them.';
+  if (isFire(notified))
+    return 'notified: timers and conditions do not wait for each other. Use all or any in one of them.';
   const dot = notified.lastIndexOf('.');
   const [source, name] = [notified.slice(0, Math.max(0, dot)), notified.slice(dot + 1)];
   if (source.startsWith(OF_PLUGINS) || describedKind({ source, name }) !== undefined) return undefined;

@@ -3,7 +3,12 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { printPath } from '../../base/printPath.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
-import { type FoundProblems, type ProblemFacts, type Problems, type ReportedProblems } from '../../core/ports/problems.ts';
+import {
+  type FoundProblems,
+  type ProblemFacts,
+  type Problems,
+  type ReportedProblems,
+} from '../../core/ports/problems.ts';
 import { type FilePath, type Workspace } from '../../core/ports/workspace.ts';
 import { ObservedProblems } from './observedProblems.ts';
 

@@ -1,7 +1,12 @@
 // The problems of an editor that a test opens, closes and checks documents in.
 import { type Clock } from '../../../src/base/clock.ts';
 import { Emitter } from '../../../src/base/emitter.ts';
-import { type Problem, type ProblemFacts, type Problems, type ProblemsChange } from '../../../src/core/ports/problems.ts';
+import {
+  type Problem,
+  type ProblemFacts,
+  type Problems,
+  type ProblemsChange,
+} from '../../../src/core/ports/problems.ts';
 import { type FilePath } from '../../../src/core/ports/workspace.ts';
 import { createProblemFacts } from '../../../src/producers/diagnostics/problemFacts.ts';
 import { atTestEnd } from '../endings.ts';

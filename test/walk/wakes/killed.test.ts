@@ -51,7 +51,15 @@ async function runAndKill(
   { count = 0, after = '1s', untouched, all, clock, clockFile }: RunOptions,
   enough: (lines: readonly string[], pid: number) => boolean | Promise<boolean>,
 ): Promise<readonly string[]> {
-  const about = [root, id, String(run), String(count), after, untouched === true ? 'untouched' : 'touched', all ? 'all' : ''];
+  const about = [
+    root,
+    id,
+    String(run),
+    String(count),
+    after,
+    untouched === true ? 'untouched' : 'touched',
+    all ? 'all' : '',
+  ];
   const program = [process.execPath, '--no-warnings', child, ...about];
   const [name = '', ...args] = clock === undefined ? program : ['faketime', '-f', clock, ...program];
   const env = { ...process.env, ...onlyTimeOfDay, ...(clockFile !== undefined && fakeTimeFrom(clockFile)) };

@@ -149,7 +149,13 @@ test('conditions on notifications count what comes later, by kind, script and MC
     draft('mcp', 'event', 'Issue 12 was closed.', ['mcp:github']),
     draft('git', 'head_changed', 'The branch main was checked out.'),
   ];
-  const subscribed = { type: 'events_subscribed', name: 'github', server: 'github', identity: 'i', event: 'issue' } as const;
+  const subscribed = {
+    type: 'events_subscribed',
+    name: 'github',
+    server: 'github',
+    identity: 'i',
+    event: 'issue',
+  } as const;
   await walk.log.append({ ...subscribed, mode: 'push' });
   await publish(walk, script, event, head);
   await walk.go();
@@ -334,67 +340,10 @@ test('a condition on a task names one that the editor has', async () => {
   ]);
 });
 
-test('what cannot be awaited is refused without asking the user, with a sentence for people', async () => {
-  const calls = [
-    wakeWhen('deploy', {
-      when: {
-        all: [
-          { handle: 'build', is: 'ok' },
-          { port: 3000, is: 'open' },
-        ],
-      },
-    }),
-    wakeWhen('checked', { when: { task: 'check', is: 'ok' } }),
-  ];
-  const walk = await beginWake([{ calls }, done], { settings: { 'approvals.mode': 'ask' } });
-  await walk.go();
-  expect(walk.headless.frontend.asked).toEqual([]);
-  const codes = (await eventsOf(walk, 'tool_call_response')).map(({ failure }) => failure);
-  expect(codes).toEqual(['no_handle', 'not_followed']);
-});
-
 test('a condition may name the command that another call of the same answer starts', async () => {
   const calls = [wakeWhen('deploy', { when: { handle: 'build', is: 'ended' } }), background('build', 'sleep 1000')];
   const walk = await beginWake([{ calls }, done], { settings: { 'approvals.mode': 'reads' } });
   await walk.go();
   // It waited for the command.
   expect(await responses(walk)).toEqual([expect.stringContaining('handle “build”'), expect.stringMatching(/^Set\./)]);
-});
-
-test('the approval names source, number and end, and is an event; without it nothing is set', async () => {
-  const answers = () => [{ calls: [wakeWhen('ready', { when: { notify: 'x' }, or_after: '2h' })] }, done];
-  const walk = await beginWake(answers(), { settings: { 'approvals.mode': 'reads' } });
-  await walk.go();
-  expect(walk.headless.frontend.asked).toMatchObject([
-    { reason: 'it may start turns without you, at most 1 within 2h.', note: '“ready”, line of the script “x”' },
-  ]);
-  // An answer for all later calls would grant wakes whose source, number and end nobody has seen.
-  expect(walk.headless.frontend.asked[0]?.always).toBeUndefined();
-  const [granted] = await eventsOf(walk, 'wake_granted');
-  expect(granted).toMatchObject({ source: 'condition', name: 'ready', most: 1, by: 'user' });
-  expect(Date.parse(granted?.until ?? '')).toBe(walk.clock.now() + 2 * HOUR);
-  const refused = await beginWake(answers(), { settings: { 'approvals.mode': 'reads' } });
-  refused.headless.frontend.answer = async () => ({ action: 'reject', by: 'user' });
-  await refused.go();
-  expect(refused.log.state.wakes.count).toBe(0);
-});
-
-test('a stopped conversation holds a due timer until the user writes', async () => {
-  const walk = await beginWake([
-    { calls: [wakeWhen('t', { when: { after: '5m' } })] },
-    done,
-    { text: ['I'], hang: true },
-    done,
-  ]);
-  await walk.go();
-  const sent = walk.headless.earshot.send(walk.id, 'More.');
-  await walk.headless.frontend.nextDrawn('answer_text');
-  await sent;
-  await walk.headless.earshot.stop(walk.id);
-  const fired = nextFire(walk);
-  walk.clock.advance(5 * MINUTE);
-  await fired;
-  expect(walk.headless.earshot.get(walk.id)).toMatchObject({ running: false, heldBack: 'stopped' });
-  await walk.go('Go on.');
-  expect(body(walk, 3)).toContain('The timer “t”');
 });

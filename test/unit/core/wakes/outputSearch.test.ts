@@ -104,7 +104,7 @@ test('after the end, bytes that were gone before they were searched leave the an
   command.print('ready\nother\nmore\n');
   command.kept = 6;
   command.hasEnded = true;
-  const gone = 'ended with exit code 0 after 1 s without printing it; 6 bytes were gone before they were searched';
+  const gone = 'ended with exit code 0 after 1 s without printing it; 6 bytes were not searched';
   expect(await command.follow('ready').read()).toEqual({ truth: 'unknown', evidence: gone });
   expect(await command.follow('more').read()).toMatchObject({ truth: 'yes' });
   command.kept = 0;
