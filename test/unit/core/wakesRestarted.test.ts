@@ -212,7 +212,7 @@ async function real(condition: Condition, changes: readonly Change[], deadline: 
       ...{ clock, ids },
       logger: { ...silentLogger, error: (message, error) => expect.unreachable(`${message}: ${String(error)}`) },
       probe: async (port) => world.open.has(port),
-      handles: { list: () => [handleIn(world)], onDidChange: handleChanged.event },
+      handles: { list: () => [handleIn(world)] as never, onDidChange: handleChanged.event },
       tasks: { list: async () => ({ ok: true, value: [{ name: 't', background: false }] }), onDidEnd: taskEnded.event },
       problems: {
         concerned: () => ['src/a.ts'],

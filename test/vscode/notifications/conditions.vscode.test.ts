@@ -13,6 +13,13 @@ describe('conditions of the editor', function () {
 
   it('a task that ends and a problem that appears wake the model once, with both as evidence', async () => {
     const agent = await listening.begin();
+    const execution = new vscode.ShellExecution('true');
+    const task = new vscode.Task({ type: 'shell' }, vscode.TaskScope.Workspace, 'brew', 'tea', execution);
+    // A condition names a task that the editor can list.
+    const provider = vscode.tasks.registerTaskProvider('shell', {
+      provideTasks: () => [task],
+      resolveTask: () => undefined,
+    });
     const when = {
       all: [
         { task: 'brew', is: 'ok' },
@@ -25,8 +32,6 @@ describe('conditions of the editor', function () {
     try {
       const range = new vscode.Range(0, 0, 0, 3);
       problems.set(vscode.Uri.file(inFolder('src/menu.ts')), [new vscode.Diagnostic(range, 'The tea is cold.')]);
-      const execution = new vscode.ShellExecution('true');
-      const task = new vscode.Task({ type: 'shell' }, vscode.TaskScope.Workspace, 'brew', 'tea', execution);
       await vscode.tasks.executeTask(task);
       await eventually(
         () => listening.server.requests.length,
@@ -35,6 +40,7 @@ describe('conditions of the editor', function () {
       await listening.earshot.settled(agent.log.id);
     } finally {
       problems.dispose();
+      provider.dispose();
     }
     const { messages } = JSON.parse(listening.server.requests[2]?.body ?? '{}') as { messages: unknown[] };
     const body = JSON.stringify(messages.at(-1));
