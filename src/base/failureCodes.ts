@@ -100,6 +100,7 @@ export type ProcessCode =
   | 'no_input'
   | 'no_tasks'
   | 'not_running'
+  | 'not_set'
   | 'not_started'
   | 'running';
 

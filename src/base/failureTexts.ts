@@ -99,6 +99,7 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
   no_input: 'The command takes no input.',
   no_tasks: 'There are no tasks.',
   not_running: 'The command is not running.',
+  not_set: 'This is not set any more.',
   not_started: 'The command could not be started.',
   running: 'The command is still running.',
   // Conversations

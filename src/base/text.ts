@@ -12,6 +12,15 @@ export function markLines(text: string): string {
     .join('\n');
 }
 
+/** Without anything that may be read as the end of a line. */
+export function oneLine(text: string): string {
+  return text.split(LINE_END).join(' ');
+}
+
+export function firstLine(text: string): string {
+  return text.split(LINE_END, 1)[0] ?? '';
+}
+
 /** Undefined if the bytes are not text. A byte-order mark is dropped. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   return decodeBytes(bytes)?.text;

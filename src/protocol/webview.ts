@@ -19,7 +19,7 @@ import {
 } from './page/conversationsView.ts';
 import { type FileDiff } from './page/diffView.ts';
 import { type FileFreshness, type FreshnessCounts } from './page/freshnessView.ts';
-import { type DueView, type HandleView, handlesMessages } from './page/handlesView.ts';
+import { type DueView, type FollowedView, type HandleView, handlesMessages } from './page/handlesView.ts';
 import { type Level } from './notification.ts';
 import { type PendingEntry } from './page/pendingView.ts';
 import { type TodoItem } from './todo.ts';
@@ -168,7 +168,7 @@ export interface ChatState {
   /** Background commands of the conversation. */
   readonly handles: readonly HandleView[];
   /** Timers and conditions of the conversation, soonest first. */
-  readonly due: readonly DueView[];
+  readonly due: readonly (DueView | FollowedView)[];
   /** The model's to-do list. */
   readonly todo: readonly TodoItem[];
   readonly items: readonly TranscriptItem[];

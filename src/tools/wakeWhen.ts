@@ -64,7 +64,12 @@ export function createWakeWhenTool({ wakes, clock }: WakeWhenDeps) {
     touches: (args) => {
       const planned = isListing(args) || args.cancel !== undefined ? undefined : plan(args);
       if (planned?.ok !== true) return {};
-      return { wakes: describeGrant(planned.value, clock.now()), note: describePlanned(planned.value, clock.now()) };
+      // Each approval names its source, number and end, so none covers a later one.
+      return {
+        onlyOnce: true,
+        wakes: describeGrant(planned.value, clock.now()),
+        note: describePlanned(planned.value, clock.now()),
+      };
     },
     run: async (args, { conversation, call, handles, signal }) => {
       const list = () => describeAll(wakes.list(conversation), clock.now());

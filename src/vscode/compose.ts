@@ -133,7 +133,7 @@ export function compose(
     tasks,
     workspace,
     snapshots,
-    problems: languages.source,
+    problems: languages.facts,
     probe: probePort,
   };
   const wakes = held.add(new Wakes({ ...base, ...followed, due: store.due }));
@@ -199,7 +199,7 @@ export function compose(
     mute: (what) => notifications.mute(what),
   });
   const clients = composeClients(window, {
-    ...{ earshot, keepAlive, handles, storage, hub, controls },
+    ...{ earshot, keepAlive, handles, wakes, storage, hub, controls },
     frontends: frontends.all,
     files: changes,
     removed: (id) => {

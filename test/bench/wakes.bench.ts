@@ -49,7 +49,8 @@ const nowhere: EventFile = {
 /** Publishes to conversations with so many conditions each. */
 async function window(each: number): Promise<() => Promise<number>> {
   const ids = countingIds();
-  const ended = { onDidEnd: () => ({ dispose: () => undefined }) };
+  const list = async () => ({ ok: true as const, value: [{ name: 'npm: test', background: false }] });
+  const ended = { list, onDidEnd: () => ({ dispose: () => undefined }) };
   const wakes = new Wakes({ clock: stillClock, ids, logger: silentLogger, tasks: ended });
   const dispatcher = new Dispatcher({ ids, repair: () => Promise.resolve() });
   for (let index = 0; index < CONVERSATIONS; index += 1) {

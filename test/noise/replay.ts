@@ -207,6 +207,7 @@ export class Replay {
       of: ({ path }) => of(path),
       onDidChange: this.#reported.event,
       // During the recording, the read files were kept open.
+      opened: () => [],
       keepOpen: () => undefined,
     };
   }

@@ -115,6 +115,7 @@ export const TEMPLATES: readonly string[] = [
   'was ended after {0}',
   'was ended by {0} after {1}',
   '{0} bytes were not searched',
+  'no language server has checked {0} again yet',
   '{0} errors and warnings',
   'was started {0} ago; its present state is unknown: {1}',
   'was stopped ({0}) after {1}',

@@ -19,13 +19,13 @@ export function createHeadlessClients(
   headless: ComposedHeadless,
   frontends: Frontends,
 ): Disposable & { readonly clients: LocalClients } {
-  const { earshot, ports, handles, supervision, storage } = headless;
+  const { earshot, ports, handles, wakes, supervision, storage } = headless;
   const { clock, ids, logger, settings } = ports;
   const held = new DisposableStore();
   const keepAlive = held.add(new KeepAlive({ earshot, handles, supervision, clock, logger }));
   const clients = held.add(
     new LocalClients({
-      ...{ earshot, handles, keepAlive, frontends, clock, ids, logger, base64, isAlive, settings },
+      ...{ earshot, handles, wakes, keepAlive, frontends, clock, ids, logger, base64, isAlive, settings },
       ...{ store: storage.store, lock: storage.lock, views: storage.views, snapshots: ports.snapshots },
       library: new Library(ports, earshot),
       files: ports,

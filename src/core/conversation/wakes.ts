@@ -1,4 +1,5 @@
 // Projects the timers and conditions of a conversation, and the standing wakes that the user granted.
+import { firstLine, wholeCharacters } from '../../base/text.ts';
 import { type EventOf, type LogEvent } from '../../protocol/event.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';
 import { handleInScope } from '../../protocol/scopes.ts';
@@ -44,6 +45,11 @@ interface Grant {
 /** The kinds by which a timer or a condition fires. */
 const FIRES: ReadonlySet<string> = new Set(['time.due', 'wake.met', 'wake.expired']);
 
+/** Whether timers and conditions report by this kind, which no other condition waits for. */
+export function isFire(kind: string): boolean {
+  return FIRES.has(kind);
+}
+
 /** The kinds of notification that say what an atom about a handle waits for. */
 const HANDLE_KINDS: Readonly<Record<AtomOf<'handle'>['is'], readonly string[]>> = {
   ok: ['stopped'],
@@ -82,6 +88,12 @@ export class WakeStates {
   /** Whether a notification with a grant may wake the model: it was within the number and the time of the grant. */
   isGranted({ id }: Pick<Notification, 'id'>): boolean {
     return this.#granted.has(id);
+  }
+
+  /** A grant that was given: how often it may still be used, and its end in milliseconds since 1970. */
+  grant(id: string): { readonly left: number; readonly until: number } | undefined {
+    const grant = this.#grants.get(id);
+    return grant && { left: this.left(id), until: grant.until };
   }
 
   /** How often the grant may still be used, whatever its end. */
@@ -210,7 +222,7 @@ export class WakeStates {
     const text = notification.message.toLowerCase();
     for (const { name, index, atom } of awaited) {
       if (!isNotifiedBy(atom, notification, text)) continue;
-      this.#latch(name, index, { at: notification.at, evidence: firstLine(notification.message) });
+      this.#latch(name, index, { at: notification.at, evidence: describeNotified(notification) });
     }
   }
 }
@@ -259,7 +271,8 @@ function has(text: string, { has: wanted }: { readonly has?: string | undefined 
 
 const LONGEST_EVIDENCE = 200;
 
-function firstLine(message: string): string {
-  const [line = ''] = message.split('\n', 1);
-  return line.length > LONGEST_EVIDENCE ? `${line.slice(0, LONGEST_EVIDENCE)}…` : line;
+/** What a notification said, for the evidence of a condition. */
+export function describeNotified({ message }: Pick<Notification, 'message'>): string {
+  const line = firstLine(message);
+  return line.length > LONGEST_EVIDENCE ? `${wholeCharacters(line, LONGEST_EVIDENCE)}…` : line;
 }

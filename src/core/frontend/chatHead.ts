@@ -16,9 +16,7 @@ import { viewPending } from './pendingView.ts';
 import { suggestionsFor } from './suggestions.ts';
 import { usedBy } from '../agent/limits.ts';
 import { type Projections } from '../conversation/projections/project.ts';
-import { type DueView } from '../../protocol/page/handlesView.ts';
-import { type SetWake } from '../conversation/wakes.ts';
-import { isTimer } from '../wakes/wakeTexts.ts';
+import { viewDue } from './dueViews.ts';
 
 /** The number of notifications that the status bar lists. */
 const NEWEST = 5;
@@ -126,7 +124,7 @@ export function conversationHead(shown: HeadInput): Partial<ChatHead> {
     ...(shown.folder !== undefined && { suggestions: suggestionsFor(shown.folder, model, settings) }),
     parent: parent === undefined ? null : { id: parent, title: shown.titleOf?.(parent) ?? '' },
     todo: live?.log.state.todo.items ?? [],
-    due: viewDue(shown.due ?? listLogged(live?.log.state.wakes.all ?? [])),
+    due: live === undefined ? [] : viewDue(live.log.state, shown.due),
   };
 }
 
@@ -171,35 +169,5 @@ function readMeter(
     tokens,
     notificationTokens: usage.notifications,
     cost: cost ?? null,
-  };
-}
-
-/** Soonest first. */
-export function viewDue(listed: readonly ListedWake[]): readonly DueView[] {
-  return listed.toSorted((a, b) => a.next - b.next).map(viewWake);
-}
-
-/** From the log alone, where what is known about each part of a condition is not. */
-export function listLogged(all: readonly SetWake[]): readonly ListedWake[] {
-  return all.map((wake) => {
-    const { every, last, until } = wake;
-    return { wake, next: every === undefined ? until : last + every, facts: [] };
-  });
-}
-
-function viewWake({ wake, next, facts }: ListedWake): DueView {
-  const { name, when, note, every, most, fires } = wake;
-  const timer = isTimer(wake);
-  return {
-    name,
-    timer,
-    next: new Date(next).toISOString(),
-    note,
-    ...(when !== undefined && !timer && { when }),
-    // Evidence may be long; the model gets it whole.
-    facts: timer
-      ? []
-      : facts.map(({ truth, evidence }) => ({ truth, evidence: evidence.split('\n', 1).join('').slice(0, 300) })),
-    ...(every !== undefined && { left: most - fires }),
   };
 }

@@ -15,8 +15,8 @@ interface Gathered {
   readonly origin: NotificationDraft['origin'];
   readonly first: string;
   level: Level;
-  /** One of them wakes the model. */
-  wake: boolean;
+  /** The newest one that wakes the model, by its own grant. */
+  waking: Pick<NotificationDraft, 'wake' | 'grant'> | undefined;
   last: string;
   /** The number of publications without a subject. */
   nameless: number;
@@ -53,12 +53,12 @@ export class Excess {
     const key = gatheredKey(listener, kind);
     const gathered =
       this.#gathered.get(key) ??
-      createGathered({ listener, kind, origin, level, wake: false, first: at, last: at, newest: draft });
+      createGathered({ listener, kind, origin, level, waking: undefined, first: at, last: at, newest: draft });
     this.#gathered.set(key, gathered);
     gathered.newest = draft;
     gathered.last = at;
     gathered.level = worseLevel(gathered.level, level);
-    gathered.wake ||= draft.wake === true;
+    if (draft.wake === true) gathered.waking = defined({ wake: draft.wake, grant: draft.grant });
     if (subject === undefined) gathered.nameless += 1;
     else addSubject(gathered, subject, { count: 1, states: fileStatesOf(draft) });
     return gathered.settled.promise;
@@ -128,7 +128,7 @@ export class Excess {
       origin,
       first,
       level: worseLevel(before.level, now.level),
-      wake: before.wake || now.wake,
+      waking: now.waking ?? before.waking,
       last,
       newest,
     });
@@ -169,7 +169,10 @@ function isAlone({ subjects, nameless, newest }: Gathered): boolean {
 function summaryDraft(gathered: Gathered): NotificationDraft {
   const { kind, level, origin, nameless, subjects, first, last, newest } = gathered;
   const count = countOf(gathered);
-  if (isAlone(gathered)) return { ...newest, data: { ...newest.data, count } };
+  if (isAlone(gathered)) {
+    const { wake: _, grant: __, ...plain } = newest;
+    return { ...plain, ...gathered.waking, data: { ...newest.data, count } };
+  }
   const files = [...subjects.values()].flatMap(({ states }) => states).map((state) => ({ ...state, complete: false }));
   const names = [...subjects.keys()].map((subject) => printName(nameOfSubject(subject)));
   const what = `${subjects.size + nameless} of ${printKind(kind)}`;
@@ -183,7 +186,7 @@ function summaryDraft(gathered: Gathered): NotificationDraft {
     subject: summarySubject(gathered),
     scopes: [...subjects.keys()],
     data: { summary: true, count, first, ...(files.length > 0 && { files }) },
-    ...(gathered.wake && { wake: true, ...defined({ grant: newest.grant }) }),
+    ...gathered.waking,
   };
 }
 

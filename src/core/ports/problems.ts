@@ -43,6 +43,8 @@ export interface Problems {
   /** Every file of the workspace with a problem. */
   all(): readonly FileProblems[];
   of(file: FilePath): FileProblems;
+  /** The files that are open as documents. */
+  opened(): readonly FilePath[];
   readonly onDidChange: Event<ProblemsChange>;
   /** Keeps these files open as documents, even if the editor closes them, until the next call names others. */
   keepOpen(files: readonly FilePath[]): void;
@@ -66,4 +68,24 @@ export interface EditWatch extends Disposable {
    * description of the changed problems for the model; undefined if none changed. Later reports are notifications.
    */
   settle(changed: readonly FilePath[], signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** What is known about the problems of some files. */
+export interface FoundProblems {
+  /** Errors and warnings. */
+  readonly count: number;
+  /** Why there may be others. */
+  readonly unknown?: string;
+  /** Time alone makes more known after so many milliseconds. */
+  readonly again?: number;
+}
+
+/** Tells an absence of problems apart from servers that have not reported yet. Implemented in producers/diagnostics/. */
+export interface ProblemFacts {
+  /** Files among them that have problems or were checked: they must be checked again before there are no problems. */
+  concerned(isMeant: (path: string) => boolean): readonly string[];
+  /** `before`: what `concerned` returned when the wait began, possibly before a restart. Has these files checked. */
+  find(isMeant: (path: string) => boolean, before: readonly string[]): Promise<FoundProblems>;
+  /** What is known about these files may have changed. */
+  readonly onDidChange: Event<readonly FilePath[]>;
 }

@@ -1,12 +1,14 @@
 // Follows the facts that conditions are about: commands, their output, tasks, problems, files and ports.
-import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
+import { type Disposable } from '../../base/disposable.ts';
 import { describeFailure } from '../../base/errors.ts';
-import { decodePiece, plainText } from '../../base/terminalText.ts';
+import { parseJson } from '../../base/json/outsideJson.ts';
+import { shortList } from '../../base/text.ts';
 import { type Atom, type AtomOf } from '../../protocol/wakes.ts';
 import { matchesAny, whyUnusable } from '../files/globs.ts';
+import { whyNotPattern } from '../notify/lines/linePatterns.ts';
 import { type Handle } from '../ports/handles.ts';
 import { type Clock } from '../ports/ports.ts';
-import { type Problems } from '../ports/problems.ts';
+import { type ProblemFacts } from '../ports/problems.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type TaskEnd, type Tasks } from '../ports/tasks.ts';
 import { type Workspace } from '../ports/workspace.ts';
@@ -14,15 +16,16 @@ import { describeHandleState, isSuccess } from '../tools/handleTexts.ts';
 import { type Handles } from '../tools/handles.ts';
 import { type Fact, type FactContext, type FactSource } from './fact.ts';
 import { followForge, type ForgeFacts, isForgeAtom } from './forgeFacts.ts';
+import { outputAnchor, OutputSearch } from './outputSearch.ts';
 
 export interface FactDeps {
   readonly clock: Clock;
   /** Absent: no commands can be run. */
   readonly handles?: Pick<Handles, 'list' | 'onDidChange'> | undefined;
   /** Absent: there are no tasks of an editor. */
-  readonly tasks?: Pick<Tasks, 'onDidEnd'> | undefined;
+  readonly tasks?: Pick<Tasks, 'list' | 'onDidEnd'> | undefined;
   /** Absent: there are no language servers. */
-  readonly problems?: Pick<Problems, 'all' | 'onDidChange'> | undefined;
+  readonly problems?: ProblemFacts | undefined;
   readonly workspace?: Pick<Workspace, 'resolve' | 'fingerprint' | 'readLocally'> | undefined;
   readonly snapshots?: Pick<Snapshots, 'hash'> | undefined;
   /** Absent: CI and pull requests are not followed. */
@@ -33,12 +36,13 @@ export interface FactDeps {
 
 /** Language servers clear the problems of a file before they report it again. */
 const PROBLEMS_SETTLE = 2000;
+/** Files that must be checked again after a restart before there are no problems. */
+const MOST_CONCERNED = 20;
+/** Tasks that an answer lists. */
+const MOST_NAMED = 20;
 const FILE_EVERY = 2000;
 const FIRST_PROBE = 500;
 const LAST_PROBE = 5000;
-/** Of a longer output only the end is searched. */
-const MOST_SEARCHED = 4 * 1024 * 1024;
-const LONGEST_LINE = 200;
 
 /** Undefined: the atom is about time or notifications, which the log and the clock decide. */
 export function followFact(deps: FactDeps, atom: Atom, context: FactContext): FactSource | undefined {
@@ -54,10 +58,14 @@ export function followFact(deps: FactDeps, atom: Atom, context: FactContext): Fa
 
 /** What the states of the atom are compared with from now on. */
 export async function anchorOf(deps: FactDeps, atom: Atom, conversation: string): Promise<string | undefined> {
-  if ('output' in atom) return String(findHandle(deps, conversation, atom.output)?.process.status.size ?? 0);
+  if ('output' in atom) return outputAnchor(findHandle(deps, conversation, atom.output));
   if (isForgeAtom(atom)) {
     const anchor = await deps.forge?.anchor(atom);
     return anchor?.ok === true ? anchor.value : undefined;
+  }
+  if ('problems' in atom) {
+    const concerned = deps.problems?.concerned((path) => matchesAny([atom.problems], path)) ?? [];
+    return JSON.stringify(concerned.slice(0, MOST_CONCERNED));
   }
   return 'file' in atom && atom.is === 'changed' ? fingerprint(deps, atom.file) : undefined;
 }
@@ -70,6 +78,8 @@ export function handleIn(atom: Atom): string | undefined {
 /** Why the atom cannot be followed, with what to do instead; undefined: it can. */
 export async function whyNotFollowed(deps: FactDeps, atom: Atom, conversation: string): Promise<string | undefined> {
   const name = handleIn(atom);
+  const wrong = 'output' in atom ? whyNotPattern(atom.has) : undefined;
+  if (wrong !== undefined) return `has: ${wrong}`;
   if (name !== undefined) {
     const known = (deps.handles?.list(conversation) ?? []).map((handle) => handle.name);
     if (known.includes(name)) return undefined;
@@ -77,7 +87,7 @@ export async function whyNotFollowed(deps: FactDeps, atom: Atom, conversation: s
       known.length === 0 ? 'There are none: start a background command first.' : `There are: ${known.join(', ')}.`;
     return `there is no handle “${name}”. ${there}`;
   }
-  if ('task' in atom && deps.tasks === undefined) return 'tasks of an editor cannot be followed here; use a handle.';
+  if ('task' in atom) return whyNotTask(deps, atom.task);
   if ('problems' in atom && deps.problems === undefined)
     return 'there are no language servers here; run a check instead.';
   const unusable = 'problems' in atom ? whyUnusable(atom.problems) : undefined;
@@ -92,6 +102,21 @@ export async function whyNotFollowed(deps: FactDeps, atom: Atom, conversation: s
   const resolved = await deps.workspace?.resolve(atom.file);
   if (resolved === undefined) return 'files cannot be looked at here.';
   return resolved.ok || resolved.failure.code === 'not_found' ? undefined : resolved.failure.message;
+}
+
+async function whyNotTask({ tasks }: FactDeps, wanted: string): Promise<string | undefined> {
+  if (tasks === undefined) return 'tasks of an editor cannot be followed here; use a handle.';
+  const listed = await tasks.list();
+  // What the editor cannot list now may still end.
+  if (!listed.ok || listed.value.some(({ name }) => isTask(wanted, name))) return undefined;
+  const names = listed.value.map(({ name }) => name);
+  const there = names.length === 0 ? 'There are none.' : `There are: ${shortList(names, MOST_NAMED)}.`;
+  return `task: there is no task “${wanted}”. ${there}`;
+}
+
+/** `test` is also the task that the editor prints as `npm: test`. */
+function isTask(wanted: string, name: string): boolean {
+  return wanted === name || wanted === name.slice(name.indexOf(': ') + 1).trim();
 }
 
 const no = (evidence: string): Fact => ({ truth: 'no', evidence });
@@ -135,63 +160,11 @@ function agentFact(handle: Handle, is: AtomOf<'agent'>['is']): Fact {
   return handle.hasEnded || (is === 'idle' && isIdle) ? yes(state) : no(state);
 }
 
-/** Searches what a command prints after the anchor. After a restart it searches from the anchor again. */
-class OutputSearch implements FactSource {
-  readonly #deps: FactDeps;
-  readonly #atom: AtomOf<'output'>;
-  readonly #conversation: string;
-  readonly #listening: Disposable | undefined;
-  #through: number;
-  #rest = '';
-  #skipped = 0;
-
-  constructor(deps: FactDeps, atom: AtomOf<'output'>, { conversation, anchor = '0', changed }: FactContext) {
-    this.#deps = deps;
-    this.#atom = atom;
-    this.#conversation = conversation;
-    this.#through = Number(anchor) || 0;
-    this.#listening = deps.handles?.onDidChange(({ handle }) => {
-      if (handle.conversation === conversation && handle.name === atom.output) changed();
-    });
-  }
-
-  async read(): Promise<Fact> {
-    const handle = findHandle(this.#deps, this.#conversation, this.#atom.output);
-    if (handle === undefined) return unknown('there is no such handle any more');
-    const { hasEnded } = handle;
-    const { size } = handle.process.status;
-    const from = Math.max(this.#through, size - MOST_SEARCHED);
-    this.#skipped += from - this.#through;
-    this.#through = size;
-    if (from < size) {
-      const { bytes } = await handle.process.read(from, size - from);
-      const text = this.#rest + plainText(decodePiece(bytes));
-      const found = text.toLowerCase().indexOf(this.#atom.has.toLowerCase());
-      if (found >= 0) return { ...yes(`printed “${lineAt(text, found)}”`), latches: true };
-      this.#rest = text.slice(-this.#atom.has.length);
-    }
-    const missing = hasEnded ? `${describeHandleState(handle)} without printing it` : 'not printed yet';
-    const unread = `${this.#skipped} bytes were not searched`;
-    const evidence = this.#skipped === 0 ? missing : `${missing}; ${unread}`;
-    return hasEnded ? never(evidence) : no(evidence);
-  }
-
-  dispose(): void {
-    this.#listening?.dispose();
-  }
-}
-
-function lineAt(text: string, at: number): string {
-  const line = text.slice(text.lastIndexOf('\n', at) + 1).split('\n', 1)[0] ?? '';
-  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line.trim();
-}
-
 /** Counts the first end that fits. A task that ran before does not count. */
 function followTask({ tasks }: FactDeps, { task, is }: AtomOf<'task'>, { changed }: FactContext): FactSource {
   let last: Fact | undefined;
   const listening = tasks?.onDidEnd((end) => {
-    const { name } = end.task;
-    if (task !== name && task !== name.slice(name.indexOf(': ') + 1).trim()) return;
+    if (!isTask(task, end.task.name)) return;
     const isMet = is === 'ended' || is === resultOf(end);
     if (last?.truth !== 'yes') last = { truth: isMet ? 'yes' : 'no', evidence: describeTaskEnd(end), latches: true };
     changed();
@@ -210,30 +183,45 @@ function describeTaskEnd({ goesOn, exitCode, milliseconds }: TaskEnd): string {
   return exitCode === undefined ? `was ended after ${time}` : `ended with exit code ${exitCode} after ${time}`;
 }
 
-function followProblems(deps: FactDeps, { problems: glob, is }: AtomOf<'problems'>, context: FactContext): FactSource {
-  const { problems, clock } = deps;
-  const held = new DisposableStore();
+/** The files that had problems, or were checked, when the condition was set. */
+function concernedIn(anchor = '[]'): readonly string[] {
+  const paths = parseJson(anchor);
+  return Array.isArray(paths) ? paths.filter((path) => typeof path === 'string') : [];
+}
+
+function followProblems(
+  { problems, clock }: FactDeps,
+  { problems: glob, is }: AtomOf<'problems'>,
+  { anchor, changed }: FactContext,
+): FactSource {
+  const isMeant = (path: string) => matchesAny([glob], path);
+  const before = concernedIn(anchor);
   let settling: Disposable | undefined;
-  const settle = () => {
+  let again: Disposable | undefined;
+  const listening = problems?.onDidChange((files) => {
+    if (!files.some(({ path }) => isMeant(path))) return;
     settling?.dispose();
     settling = clock.after(PROBLEMS_SETTLE, () => {
       settling = undefined;
-      context.changed();
+      changed();
     });
-  };
-  if (problems !== undefined) held.add(problems.onDidChange(settle));
-  held.add(toDisposable(() => settling?.dispose()));
+  });
   return {
-    read: () => {
+    read: async () => {
       if (problems === undefined) return unknown('there are no language servers here');
+      const found = await problems.find(isMeant, before);
+      again?.dispose();
+      again = found.again === undefined ? undefined : clock.after(found.again, changed);
       if (settling !== undefined) return unknown('the language servers are at work');
-      const found = problems.all().flatMap(({ file, problems: all }) => (matchesAny([glob], file.path) ? all : []));
-      const count = found.filter(({ severity }) => severity !== 'info').length;
+      const { count, unknown: why } = found;
+      if (count === 0 && why !== undefined) return unknown(why);
       const some = count === 1 ? '1 error or warning' : `${count} errors and warnings`;
       const evidence = count === 0 ? 'no errors or warnings' : some;
       return (count === 0) === (is === 'none') ? yes(evidence) : no(evidence);
     },
-    dispose: () => held.dispose(),
+    dispose: () => {
+      for (const one of [listening, settling, again]) one?.dispose();
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Truth } from '../../protocol/wakes.ts';
 import { atomsOf, evaluate, parseDuration, printAtom } from '../conversation/conditions.ts';
 import { type ConversationLog } from '../conversation/log.ts';
-import { isNotifiedBy, type Observed } from '../conversation/wakes.ts';
+import { describeNotified, isNotifiedBy, type Observed } from '../conversation/wakes.ts';
 import { type Atom, type Condition } from '../../protocol/wakes.ts';
 import { type Fact, type FactSource } from './fact.ts';
 import { type FactDeps, followFact } from './facts.ts';
@@ -34,6 +34,8 @@ export class FollowedCondition implements Disposable {
   readonly #atoms: readonly Atom[];
   readonly #sources: readonly (FactSource | undefined)[];
   readonly #latched = new Map<number, Observed>();
+  /** The atoms about time that had passed when they were last looked at. */
+  readonly #passed = new Set<number>();
   readonly #held = new DisposableStore();
   /** Measures `after` where the time of day is set back. */
   readonly #began: { readonly wall: number; readonly monotonic: number };
@@ -64,12 +66,12 @@ export class FollowedCondition implements Disposable {
     };
   }
 
-  /** The next moment at which an atom about time changes; undefined: there is none. */
+  /** The next moment at which an atom about time changes, or changed since the last look; undefined: there is none. */
   nextTime(): number | undefined {
     const { clock } = this.#deps;
-    const lefts = this.#atoms.flatMap((atom) => {
+    const lefts = this.#atoms.flatMap((atom, index) => {
       const left = this.#timeLeft(atom);
-      return left === undefined || left <= 0 ? [] : [left];
+      return left === undefined || (left <= 0 && this.#passed.has(index)) ? [] : [Math.max(0, left)];
     });
     return lefts.length === 0 ? undefined : clock.now() + Math.min(...lefts);
   }
@@ -82,7 +84,10 @@ export class FollowedCondition implements Disposable {
     const latched = (this.#options.latched?.() ?? this.#latched).get(index);
     if (latched !== undefined) return { truth: 'yes', evidence: latched.evidence };
     const left = this.#timeLeft(atom);
-    if (left !== undefined) return { truth: left <= 0 ? 'yes' : 'no', evidence: '' };
+    if (left !== undefined) {
+      if (left <= 0) this.#passed.add(index);
+      return { truth: left <= 0 ? 'yes' : 'no', evidence: '' };
+    }
     const fact = await this.#sources[index]?.read();
     if (fact === undefined) return { truth: 'no', evidence: 'it has not come yet' };
     if (fact.latches && fact.truth === 'yes' && this.#options.latched === undefined) {
@@ -106,7 +111,7 @@ export class FollowedCondition implements Disposable {
     const { notification } = event;
     for (const [index, atom] of this.#atoms.entries()) {
       if (!isNotifiedBy(atom, notification)) continue;
-      this.#latched.set(index, { at: notification.at, evidence: notification.message.split('\n', 1)[0] ?? '' });
+      this.#latched.set(index, { at: notification.at, evidence: describeNotified(notification) });
       this.#options.changed();
     }
   }

@@ -1,7 +1,7 @@
 // Follows one timer or condition of a log and fires it: once, or each time that a repeated timer is due.
 import { Sequence } from '../../base/async.ts';
 import { type Disposable } from '../../base/disposable.ts';
-import { wholeCharacters } from '../../base/text.ts';
+import { markLines, wholeCharacters } from '../../base/text.ts';
 import { handleScope } from '../../protocol/scopes.ts';
 import { parseDuration } from '../conversation/conditions.ts';
 import { type ConversationLog } from '../conversation/log.ts';
@@ -109,12 +109,12 @@ export class FollowedWake implements Disposable {
   }
 
   get #mayWrite(): boolean {
-    return !this.#isGone && this.#deps.isRunning() && this.#log.isWritable && !this.#log.isBroken;
+    return !this.#isGone && this.#log.isWritable && !this.#log.isBroken;
   }
 
   async #look(): Promise<void> {
     const wake = this.#wake;
-    if (wake === undefined || !this.#mayWrite) return;
+    if (wake === undefined || !this.#mayWrite || !this.#deps.isRunning()) return;
     if (wake.every !== undefined) return this.#lookAtRepeated(wake, wake.every);
     const read = await this.#condition?.read();
     if (read === undefined) return;
@@ -177,7 +177,9 @@ export class FollowedWake implements Disposable {
   async #fire(reason: FireReason, facts: readonly Fact[], due: readonly number[]): Promise<boolean> {
     const { handles, ended } = await this.#endedHandles(facts);
     const wake = this.#wake;
-    if (wake === undefined || !this.#mayWrite) return false;
+    // The user may fire it while the source is off.
+    const mayFire = reason === 'user' || this.#deps.isRunning();
+    if (wake === undefined || !this.#mayWrite || !mayFire) return false;
     const { every = 0 } = wake;
     const last = every > 0 && (wake.fires + 1 >= wake.most || (due.at(-1) ?? 0) + every > wake.until);
     const now = this.#deps.clock.now();
@@ -206,7 +208,9 @@ export class FollowedWake implements Disposable {
         ended.push(fact);
         continue;
       }
-      const output = await describeLastOutput(handle, LAST_LINES);
+      // Each line is marked: a command may print what looks like evidence or a note.
+      const [, head = '', ...lines] = (await describeLastOutput(handle, LAST_LINES)).split('\n');
+      const output = head === '' ? '' : `\n${head}\n${markLines(lines.join('\n'))}`;
       if (!handles.includes(name)) handles.push(name);
       ended.push({ ...fact, evidence: `${fact.evidence}${output}` });
     }

@@ -15,6 +15,7 @@ import { anchorOf, type FactDeps, handleIn, whyNotFollowed } from './facts.ts';
 import { FollowedCondition, printFacts } from './followedCondition.ts';
 import { FollowedWake } from './followedWake.ts';
 import { isTimer } from './wakeTexts.ts';
+import { whyNotAwaited } from './whyNotAwaited.ts';
 
 export interface WakesDeps extends FactDeps {
   readonly ids: Ids;
@@ -210,7 +211,8 @@ export class Wakes implements Disposable {
   /** Why these cannot be followed in the conversation now. */
   async whyNot(conversation: string, atoms: readonly Atom[]): Promise<Failure | undefined> {
     for (const atom of atoms) {
-      const why = await whyNotFollowed(this.#deps, atom, conversation);
+      const events = this.#joined.get(conversation)?.log.state.events;
+      const why = (events && whyNotAwaited(atom, events)) ?? (await whyNotFollowed(this.#deps, atom, conversation));
       if (why === undefined) continue;
       const message = `when: “${printAtom(atom, this.#deps.clock.now())}”: ${why}`;
       return { code: handleIn(atom) === undefined ? 'not_followed' : 'no_handle', message };
@@ -251,7 +253,8 @@ export class Wakes implements Disposable {
       if (event.notification.grant !== undefined) this.#sync(joined);
       else this.#checkIfNotified(joined);
     } else if (EVENTS.has(event.type)) this.#sync(joined);
-    else if ('notifications' in event) {
+    // The last fire of a repeated timer may have been delivered or dismissed, so that the next one is due.
+    else if ('notifications' in event || event.type === 'notification_withdrawn') {
       for (const one of joined.followed.values()) if (one.isRepeated) one.check();
       if (joined.followed.size > 0) this.#schedule();
     }
@@ -343,6 +346,9 @@ const EVENTS: ReadonlySet<LogEvent['type']> = new Set([
   'wake_progress',
   'wake_revoked',
   'events_unsubscribed',
+  // They are listed with timers and conditions.
+  'events_subscribed',
+  'lines_watched',
 ]);
 
 function hasDue({ state }: ConversationLog, now: number): boolean {

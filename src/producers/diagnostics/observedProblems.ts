@@ -105,6 +105,21 @@ export class ObservedProblems implements Disposable {
     return first !== undefined && now - first >= STEPS_MILLISECONDS;
   }
 
+  /** Whether a server has reported on it since the observation began. */
+  hasReported(path: string): boolean {
+    return this.#reported.has(path);
+  }
+
+  /** Its problems vanished with its document, as far as `observe` could tell. */
+  isDoubtful(path: string): boolean {
+    return this.#doubted.has(path);
+  }
+
+  /** How long servers may still be starting. */
+  get warmingFor(): number {
+    return Math.max(0, this.#started + WARM_UP_MILLISECONDS - this.#deps.clock.now());
+  }
+
   /** The file whose change, the newest since this time, may have caused problems in this file. */
   changedSince(path: string, time: number): string | undefined {
     return this.#changes.since(path, time)?.path;

@@ -1,5 +1,5 @@
 // Reports lines that scripts send with earshot-notify: takes them from the spool, and removes each once it is in the log
-// of every conversation that gets it.
+// of every conversation that gets it, one without an address a while later, since other windows may have the folder too.
 import { pause, Sequence } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Clock, type Logger, type Producer, type Publisher } from '../../core/ports/ports.ts';
@@ -17,6 +17,10 @@ const MOST_WAKES = 10;
 const MOST_TOGETHER = 50;
 /** A line that could not be taken at once is looked for again. */
 const LOOK_EVERY = 30_000;
+/** Every window of the folder has looked by then. */
+const SHARED_MILLISECONDS = 2 * LOOK_EVERY;
+/** With more in the spool, the first window that has delivered a line removes it: the spool takes 1,000. */
+const MOST_SHARED = 300;
 
 export interface ScriptsDeps {
   readonly handles: Pick<Handles, 'byRun'>;
@@ -72,6 +76,8 @@ class ScriptsWatch implements Disposable {
   readonly #taking = new Sequence();
   /** How many conversations got the lines that were taken last. */
   readonly #counts = new Map<string, number>();
+  /** Lines that were delivered here and stay for other windows: since when, and to whom. */
+  readonly #shared = new Map<string, { readonly since: number; readonly conversations: string }>();
   #conversations: string;
   #timer: Disposable;
   #isDisposed = false;
@@ -133,7 +139,10 @@ class ScriptsWatch implements Disposable {
     const folders = await this.#deps.folders();
     /** By the conversations that get them, and by name. */
     const groups = new Map<string, { readonly recipients: readonly string[]; readonly lines: ScriptLine[] }>();
+    const isFull = ids.length > MOST_SHARED;
+    for (const id of this.#shared.keys()) if (!ids.includes(id)) this.#shared.delete(id);
     for (const id of ids) {
+      if (await this.#isShared(id, isFull)) continue;
       // One that cannot be read now holds up no other.
       const stored = await readEntry(id, home, (file, reason) =>
         logger.warn(`${file} is no line from a script: ${reason}`),
@@ -148,7 +157,7 @@ class ScriptsWatch implements Disposable {
     }
     for (const { recipients, lines } of groups.values()) {
       for (let from = 0; from < lines.length; from += MOST_TOGETHER) {
-        await this.#deliver(lines.slice(from, from + MOST_TOGETHER), recipients);
+        await this.#deliver(lines.slice(from, from + MOST_TOGETHER), recipients, isFull);
       }
     }
   }
@@ -162,7 +171,17 @@ class ScriptsWatch implements Disposable {
     return isHere ? ids.filter((id) => this.#live.subagent?.(id) === undefined) : [];
   }
 
-  async #deliver(lines: readonly ScriptLine[], recipients: readonly string[]): Promise<void> {
+  /** It was delivered to all that are here now. Removes it once other windows had time for it. */
+  async #isShared(id: string, isFull: boolean): Promise<boolean> {
+    const shared = this.#shared.get(id);
+    if (shared?.conversations !== this.#live.ids().join()) return false;
+    if (!isFull && this.#deps.clock.monotonic() - shared.since < SHARED_MILLISECONDS) return true;
+    await removeEntry(id, this.#deps.home);
+    this.#shared.delete(id);
+    return true;
+  }
+
+  async #deliver(lines: readonly ScriptLine[], recipients: readonly string[], isFull: boolean): Promise<void> {
     for (const conversation of recipients) {
       const unknown = this.#unknown(lines, conversation);
       if (unknown.length > 0) await this.#publish(unknown, conversation);
@@ -173,7 +192,10 @@ class ScriptsWatch implements Disposable {
       // A conversation that was released meanwhile gets it when it is live again.
       if (got.length < recipients.length) continue;
       this.#counts.set(id, got.length);
-      await removeEntry(id, this.#deps.home);
+      if (entry.to === undefined && !isFull) {
+        const { since = this.#deps.clock.monotonic() } = this.#shared.get(id) ?? {};
+        this.#shared.set(id, { since, conversations: this.#live.ids().join() });
+      } else await removeEntry(id, this.#deps.home);
     }
     for (const id of this.#counts.keys()) if (this.#counts.size > 1000) this.#counts.delete(id);
   }

@@ -6,6 +6,7 @@ import { TRIGGERS } from '../page/completionsView.ts';
 import { APPROVAL_MODES, EDITOR_CONTEXTS, EFFORT_CHOICES, listedChoiceSchema, MODES } from '../page/controlsView.ts';
 import { type FileDiff } from '../page/diffView.ts';
 import { fileFreshnessSchema } from '../page/freshnessView.ts';
+import { dueSchema } from '../page/handlesView.ts';
 import { kindUseSchema, timelineItemSchema } from '../page/overviewView.ts';
 import { muteSchema } from '../page/pendingView.ts';
 import { commandSchema, completionSchema, modelSchema, offeredModelSchema } from '../page/windowView.ts';
@@ -32,6 +33,7 @@ const conversation = text;
 const call = z.object({ conversation, tool_call_id: text });
 const inConversation = z.object({ conversation });
 const queued = z.object({ conversation, queued_id: text });
+const due = z.object({ conversation, name: text.max(5000) });
 const nothing = z.object({});
 const done = 'done';
 
@@ -299,6 +301,23 @@ export const VERBS = {
   },
   /** The call returns, and its command continues as a background command. */
   move_to_background: { params: call, result: nothing, wire: { request: 'move_to_background', reply: done } },
+  /** Timers and conditions, soonest first, and the lines and events for which the model waits. */
+  list_due: {
+    params: inConversation,
+    result: z.object({
+      data: list(dueSchema),
+    }),
+    wire: { request: 'list_due', reply: 'due' },
+  },
+  /** Fires a timer or a condition at once. */
+  fire_due: { params: due, result: nothing, wire: { request: 'fire_due', reply: done }, forUser: true },
+  /** Ends what `list_due` lists: the model is not notified of it any more. */
+  cancel_due: {
+    params: due.extend({ what: z.enum(['wake', 'lines', 'events']) }),
+    result: nothing,
+    wire: { request: 'cancel_due', reply: done },
+    forUser: true,
+  },
   /** Stores an image, given in base64, for a message. */
   attach: {
     params: z.object({ media_type: text.max(100), data: text }),

@@ -1,5 +1,5 @@
 // Background commands, subagents, timers and conditions as the page shows them, and its messages about them: by the call
-// that started a command, by the name of a timer or a condition.
+// that started a command.
 import * as z from 'zod';
 import { type Condition, type Truth } from '../wakes.ts';
 
@@ -9,9 +9,6 @@ export const handlesMessages = [
   z.strictObject({ type: z.literal('show_terminal'), call }),
   /** Removes an ended command from the list. */
   z.strictObject({ type: z.literal('hide_handle'), call }),
-  /** Fires a timer or a condition at once. */
-  z.strictObject({ type: z.literal('fire_wake'), name: call }),
-  z.strictObject({ type: z.literal('cancel_wake'), name: call }),
 ] as const;
 
 export interface HandleView {
@@ -37,6 +34,7 @@ export interface DueFact {
 
 /** A timer or a condition that the model has set. */
 export interface DueView {
+  readonly what: 'wake';
   readonly name: string;
   /** It waits for nothing but the time. */
   readonly timer: boolean;
@@ -50,3 +48,21 @@ export interface DueView {
   /** How often a repeated timer is due at most. */
   readonly left?: number;
 }
+
+/** Lines of a command or a file, or events of an MCP server, for which the model waits until it has had enough. */
+export interface FollowedView {
+  readonly what: 'lines' | 'events';
+  /** Names it in `cancel_due`. */
+  readonly name: string;
+  /** The command, the file, or the event. */
+  readonly title: string;
+  /** Patterns of lines. */
+  readonly waitsFor: readonly string[];
+  /** Seconds of silence that are reported too. */
+  readonly quiet?: number;
+  /** How often it may still wake the model, and until when (RFC 3339); absent: it may not. */
+  readonly wakes?: { readonly left: number; readonly until: string };
+}
+
+/** One of the list of what is due. */
+export const dueSchema = z.custom<DueView | FollowedView>((one) => typeof one === 'object' && one !== null);

@@ -46,6 +46,8 @@ export const verbMessages = [
   z.strictObject({ type: z.literal('undo'), ...VERBS.undo.params.shape, conversation }),
   z.strictObject({ type: z.literal('restore'), ...VERBS.restore.params.shape, conversation }),
   z.strictObject({ type: z.literal('revert'), ...VERBS.revert.params.shape, conversation }),
+  z.strictObject({ type: z.literal('fire_due'), ...VERBS.fire_due.params.shape, conversation }),
+  z.strictObject({ type: z.literal('cancel_due'), ...VERBS.cancel_due.params.shape, conversation }),
   z.strictObject({ type: z.literal('stop_command'), ...VERBS.stop_command.params.shape, conversation }),
   z.strictObject({ type: z.literal('move_to_background'), ...VERBS.move_to_background.params.shape, conversation }),
   z.strictObject({

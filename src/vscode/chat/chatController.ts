@@ -39,7 +39,7 @@ export interface ChatDeps extends Omit<PageHostDeps, 'activities' | 'offers' | '
   readonly memory: WindowMemory;
   readonly logger: Logger & { show(): void };
   rulesIn(conversation: string | undefined): number;
-  readonly wakes: Pick<Wakes, 'list' | 'fireNow' | 'cancel'>;
+  readonly wakes: Pick<Wakes, 'list'>;
   readonly statusBar: Pick<StatusBar, 'update'>;
   readonly hub: Pick<WindowHub, 'nameOf' | 'onDidChange' | 'link'>;
 }
@@ -129,8 +129,6 @@ export class Chat implements ShownChat, Disposable {
       if (!taken.ok) this.page.notice('warning', failureMessage(taken.failure));
       this.page.refresh();
     },
-    fire_wake: ({ name }) => this.#withWake((shown) => this.#fire(shown, name)),
-    cancel_wake: ({ name }) => this.#withWake((shown) => this.#deps.wakes.cancel(shown, name, 'user')),
     review_approvals: () => this.#deps.waiting.reviewAll(),
     manage_trust: async () => vscode.commands.executeCommand('workbench.trust.manage'),
     open_folder: async () => vscode.commands.executeCommand('workbench.action.files.openFolder'),
@@ -140,21 +138,6 @@ export class Chat implements ShownChat, Disposable {
   dispose(): void {
     this.#closing.abort();
     this.#held.dispose();
-  }
-
-  /** `act` resolves to whether there was one. */
-  async #withWake(act: (shown: string) => Promise<boolean>): Promise<void> {
-    if (this.shown !== undefined && (await act(this.shown))) return;
-    this.page.notice('info', vscode.l10n.t('This timer or condition is not set any more.'));
-  }
-
-  /** The user wants it now, also where nothing may wake the model by itself. */
-  async #fire(shown: string, name: string): Promise<boolean> {
-    const { wakes, earshot, settings } = this.#deps;
-    const fired = await wakes.fireNow(shown, name);
-    const isPassive = settings.current['notifications.activation'] === 'passive';
-    if (fired && (isPassive || earshot.get(shown)?.heldBack !== undefined)) await this.page.deliver();
-    return fired;
   }
 
   /** After a reload the previous extension host may still be closing; it releases the conversation soon. */

@@ -24,6 +24,7 @@ interface ClientParts {
   readonly frontends: Frontends;
   readonly keepAlive: KeepAlive;
   readonly handles: Handles;
+  readonly wakes: LocalPorts['wakes'];
   readonly storage: ReturnType<typeof composeStorage>;
   readonly files: LocalPorts['files'];
   readonly hub: WindowHub;
@@ -33,13 +34,27 @@ interface ClientParts {
 }
 
 export function composeClients({ logger, settings, held }: Window, parts: ClientParts): LocalClients {
-  const { earshot, frontends, keepAlive, handles, files, hub, controls } = parts;
+  const { earshot, frontends, keepAlive, handles, wakes, files, hub, controls } = parts;
   const { store, lock, views, snapshots } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   const library = new Library({ ...base, store, lock, handles, hub }, earshot);
   return held.add(
     new LocalClients({
-      ...{ ...base, earshot, frontends, keepAlive, handles, store, lock, views, snapshots, files, base64, isAlive },
+      ...{
+        ...base,
+        earshot,
+        frontends,
+        keepAlive,
+        handles,
+        wakes,
+        store,
+        lock,
+        views,
+        snapshots,
+        files,
+        base64,
+        isAlive,
+      },
       ...{ controls, library: libraryOf(library, parts) },
       settings: () => settings.current,
       config: () => publicSettings(settings.current),

@@ -2,9 +2,10 @@
 import { lookup } from 'node:dns/promises';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Clock, type Logger, type Producer, type Tool } from '../../core/ports/ports.ts';
-import { type Problems, type ReportedProblems } from '../../core/ports/problems.ts';
+import { type ProblemFacts, type ReportedProblems } from '../../core/ports/problems.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { createDiagnosticsProducer } from '../../producers/diagnostics/diagnostics.ts';
+import { createProblemFacts } from '../../producers/diagnostics/problemFacts.ts';
 import { createFetchUrlTool } from '../../tools/fetchUrl.ts';
 import { createDiagnosticsTool } from '../../tools/language/diagnostics.ts';
 import { createQuickFixTool } from '../../tools/language/quickFix.ts';
@@ -20,8 +21,7 @@ export interface LanguageTools extends Disposable {
   readonly tools: readonly Tool[];
   readonly producer: Producer;
   readonly problems: ReportedProblems;
-  /** The diagnostics as the editor has them. */
-  readonly source: Problems;
+  readonly facts: ProblemFacts;
 }
 
 export function createLanguageTools(deps: {
@@ -31,6 +31,7 @@ export function createLanguageTools(deps: {
 }): LanguageTools {
   const problems = new DiagnosticsSource(deps.logger);
   const diagnostics = createDiagnosticsProducer({ ...deps, problems });
+  const facts = createProblemFacts({ ...deps, problems, reported: diagnostics });
   const fixes = createQuickFixes({ clock: deps.clock, problems, reported: diagnostics });
   return {
     tools: [
@@ -43,8 +44,9 @@ export function createLanguageTools(deps: {
     ],
     producer: diagnostics,
     problems: diagnostics,
-    source: problems,
+    facts,
     dispose: () => {
+      facts.dispose();
       fixes.dispose();
       problems.dispose();
     },

@@ -98,6 +98,10 @@ export class DiagnosticsSource implements Problems, Disposable {
     return this.#of(file, toUri(file), openLanguages());
   }
 
+  opened(): readonly FilePath[] {
+    return vscode.workspace.textDocuments.flatMap(({ uri }) => toFilePath(uri) ?? []);
+  }
+
   #of(file: FilePath, uri: vscode.Uri, open: ReadonlyMap<string, string>): FileProblems {
     const language = open.get(uri.toString());
     const pulled = this.#typescript.of(uri);

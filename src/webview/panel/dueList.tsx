@@ -1,6 +1,7 @@
-// The list of timers and conditions above the composer: what each waits for, when it is due, and its actions.
+// The list above the composer of what is due: timers, conditions, and the lines and events for which the model waits, each
+// with what it waits for, until when, and its actions.
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { DueView } from '../../protocol/page/handlesView.ts';
+import type { DueView, FollowedView } from '../../protocol/page/handlesView.ts';
 import { memo } from '../memo.ts';
 import { ConditionParts } from './condition.tsx';
 import { shortCount, StripList } from './strip.tsx';
@@ -10,10 +11,13 @@ import { HandleAction } from '../render/handles.tsx';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
 
-export const DueList = memo(function DueList({ due }: { readonly due: readonly DueView[] }) {
+export const DueList = memo(function DueList({ due }: { readonly due: readonly (DueView | FollowedView)[] }) {
   const [first] = due;
   if (first === undefined) return null;
-  const summary = strings.summary(due.length);
+  const summary = strings.summary(
+    due.length,
+    due.every(({ what }) => what === 'wake'),
+  );
   return (
     <StripList
       name="due"
@@ -21,7 +25,7 @@ export const DueList = memo(function DueList({ due }: { readonly due: readonly D
       icon="clock"
       count={shortCount(due.length)}
       summary={summary}
-      note={`${visibleText(first.name)}: ${describeNext(first)}`}
+      note={first.what === 'wake' ? `${visibleText(first.name)}: ${describeNext(first)}` : visibleText(first.title)}
       status={summary}
     >
       {() => (
@@ -30,9 +34,13 @@ export const DueList = memo(function DueList({ due }: { readonly due: readonly D
             {strings.due} <span class="handles-count">{summary}</span>
           </p>
           <ul class="handles-items">
-            {due.map((one) => (
-              <Row key={one.name} due={one} />
-            ))}
+            {due.map((one) =>
+              one.what === 'wake' ? (
+                <Row key={one.name} due={one} />
+              ) : (
+                <FollowedRow key={`${one.what} ${one.name}`} followed={one} />
+              ),
+            )}
           </ul>
         </>
       )}
@@ -52,12 +60,42 @@ function Row({ due }: { readonly due: DueView }) {
             {name}
           </span>
         </span>
-        <HandleAction icon="play" label={strings.fireNow(name)} message={{ type: 'fire_wake', name: due.name }} />
-        <HandleAction icon="close" label={strings.cancel(name)} message={{ type: 'cancel_wake', name: due.name }} />
+        <HandleAction icon="play" label={strings.fireNow(name)} message={{ type: 'fire_due', name: due.name }} />
+        <HandleAction
+          icon="close"
+          label={strings.cancel(name)}
+          message={{ type: 'cancel_due', what: 'wake', name: due.name }}
+        />
       </div>
       <p class="handle-detail due-next">{describeNext(due)}</p>
       {due.when !== undefined && <ConditionParts part={due.when} facts={due.facts} />}
       {due.note !== '' && <p class="handle-detail">{strings.note(visibleText(due.note))}</p>}
+    </li>
+  );
+}
+
+function FollowedRow({ followed }: { readonly followed: FollowedView }) {
+  const row = useFocusKept();
+  const { what, name, waitsFor, quiet, wakes } = followed;
+  const title = visibleText(followed.title);
+  const lines = waitsFor.map((pattern) => visibleText(pattern)).join(', ');
+  return (
+    <li class="handle due-one" ref={row}>
+      <div class="handle-row">
+        <span class="handle-head">
+          <Icon name={what === 'events' ? 'bell' : name.startsWith('handle:') ? 'terminal' : 'file'} />
+          <span class="handle-name" title={title}>
+            {title}
+          </span>
+        </span>
+        <HandleAction icon="close" label={strings.cancel(title)} message={{ type: 'cancel_due', what, name }} />
+      </div>
+      <p class="handle-detail due-next">
+        {wakes === undefined ? strings.wakesNot : strings.wakes(wakes.left, formatMoment(wakes.until))}
+      </p>
+      {what === 'events' && <p class="handle-detail">{strings.events}</p>}
+      {lines !== '' && <p class="handle-detail">{strings.lines(lines)}</p>}
+      {quiet !== undefined && <p class="handle-detail">{strings.quiet(quiet)}</p>}
     </li>
   );
 }

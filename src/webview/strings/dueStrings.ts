@@ -1,4 +1,4 @@
-// UI strings of the list of timers and conditions.
+// UI strings of the list of what is due.
 import type { Atom, Truth } from '../../protocol/wakes.ts';
 import { t } from './l10n.ts';
 
@@ -33,8 +33,19 @@ const PULL_STATES = {
 
 export const dueStrings = {
   due: t('Due'),
-  summary: (count: number) =>
-    count === 1 ? t('1 timer or condition is set') : t('{0} timers and conditions are set', count),
+  /** `isOnlyWakes`: there are no lines and events among them. */
+  summary: (count: number, isOnlyWakes: boolean) => {
+    if (!isOnlyWakes) return t('The model waits for: {0}', count);
+    return count === 1 ? t('1 timer or condition is set') : t('{0} timers and conditions are set', count);
+  },
+  lines: (patterns: string) => t('Lines: {0}', patterns),
+  quiet: (seconds: number) => t('Silence of {0} s', seconds),
+  events: t('Events of an MCP server'),
+  wakes: (left: number, until: string) =>
+    left === 1
+      ? t('Wakes the model at most once more until {0}', until)
+      : t('Wakes the model at most {0} more times until {1}', left, until),
+  wakesNot: t('Does not start turns'),
   at: (moment: string) => t('Due: {0}', moment),
   until: (moment: string) => t('Until {0} at the latest', moment),
   left: (count: number) => (count === 1 ? t('once more at most') : t('{0} more times at most', count)),

@@ -2,12 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { type DueView } from '../../../src/protocol/page/handlesView.ts';
+import { type DueView, type FollowedView } from '../../../src/protocol/page/handlesView.ts';
 import { usePages } from '../../support/page/pageAlone.ts';
 
 const open = usePages();
 const now = Date.now();
 const timer: DueView = {
+  what: 'wake',
   name: 'stand-up',
   timer: true,
   next: new Date(new Date(now).setHours(23, 59, 0, 0)).toISOString(),
@@ -16,6 +17,7 @@ const timer: DueView = {
   left: 1,
 };
 const condition: DueView = {
+  what: 'wake',
   name: 'ready to deploy',
   timer: false,
   next: new Date(now + 3 * 86_400_000).toISOString(),
@@ -69,9 +71,51 @@ test('the list shows when each is due and the evidence of each part; both action
   await alone.pictures('due');
   expect(await alone.violations()).toEqual([]);
   await first.getByRole('button', { name: 'Fire stand-up now' }).click();
-  expect(await alone.waitFor('fire_wake')).toEqual({ type: 'fire_wake', name: 'stand-up' });
+  expect(await alone.waitFor('fire_due')).toEqual({ type: 'fire_due', name: 'stand-up' });
   await second.getByRole('button', { name: 'Cancel ready to deploy' }).click();
-  expect(await alone.waitFor('cancel_wake')).toEqual({ type: 'cancel_wake', name: 'ready to deploy' });
+  expect(await alone.waitFor('cancel_due')).toEqual({
+    ...{ type: 'cancel_due', what: 'wake' },
+    name: 'ready to deploy',
+  });
+});
+
+const lines: FollowedView = {
+  ...{ what: 'lines', name: 'file:logs/app.log', title: 'logs/app.log' },
+  waitsFor: ['error', '/^5\\d\\d /'],
+  quiet: 600,
+  wakes: { left: 20, until: new Date(now + 3 * 86_400_000).toISOString() },
+};
+const ofCommand: FollowedView = { what: 'lines', name: 'handle:server', title: 'server', waitsFor: ['ready in'] };
+const events: FollowedView = {
+  ...{ what: 'events', name: 'github/issue.updated', title: 'github/issue.updated', waitsFor: [] },
+  wakes: { left: 1, until: new Date(new Date(now).setHours(23, 59, 0, 0)).toISOString() },
+};
+
+test('lines and events are listed with the wakes that the user has approved, and can be cancelled', async () => {
+  const alone = await open();
+  const { page } = alone;
+  await page.clock.setFixedTime(now);
+  await alone.show({ due: [timer, lines, ofCommand, events] });
+  await page.getByRole('button', { name: 'Due 4' }).click();
+  const rows = page.locator('.due-one');
+  const text = async (index: number) => (await rows.nth(index).innerText()).replace(/\s+/g, ' ');
+  expect(await text(1)).toMatch(
+    /^logs\/app\.log Wakes the model at most 20 more times until \w{3} \d+.* Lines: error, \/\^5\\d\\d \/ Silence of 600 s$/,
+  );
+  expect(await text(2)).toBe('server Does not start turns Lines: ready in');
+  expect(await text(3)).toBe(
+    'github/issue.updated Wakes the model at most once more until 11:59 PM Events of an MCP server',
+  );
+  // Only time and conditions can be fired.
+  expect(await page.getByRole('button', { name: /^Fire / }).count()).toBe(1);
+  await page.setViewportSize({ width: 300, height: 700 });
+  const sheet = page.locator('#list-due');
+  expect(await sheet.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+  await alone.pictures('due-followed', [300, 420]);
+  expect(await alone.violations()).toEqual([]);
+  await page.getByRole('button', { name: 'Cancel logs/app.log' }).click();
+  const { name } = lines;
+  expect(await alone.waitFor('cancel_due')).toEqual({ type: 'cancel_due', what: 'lines', name });
 });
 
 test('by keyboard: the focus goes to the neighbour of what was cancelled, to the composer after the last, and Escape closes the list', async () => {
@@ -90,11 +134,11 @@ test('by keyboard: the focus goes to the neighbour of what was cancelled, to the
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  expect(await alone.waitFor('cancel_wake')).toMatchObject({ name: 'stand-up' });
+  expect(await alone.waitFor('cancel_due')).toMatchObject({ name: 'stand-up' });
   await alone.change({ type: 'head', head: { due: [condition] } });
   await expect.poll(focused).toBe('Cancel ready to deploy');
   await page.keyboard.press('Enter');
-  expect(await alone.waitFor('cancel_wake')).toMatchObject({ name: 'ready to deploy' });
+  expect(await alone.waitFor('cancel_due')).toMatchObject({ name: 'ready to deploy' });
   await alone.change({ type: 'head', head: { due: [] } });
   await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
   expect(await page.locator('.due').count()).toBe(0);

@@ -53,6 +53,7 @@ const full: Partial<ChatHead> = {
   },
   heldBack: 'not_written',
   due: times(6, (index) => ({
+    what: 'wake' as const,
     name: `stand-up ${index}`,
     timer: true,
     next: '2026-01-01T09:00:00Z',

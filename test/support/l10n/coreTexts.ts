@@ -29,6 +29,8 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   'core/prompt/refusals.ts': ['text'],
   'core/wakes/facts.ts': ['yes', 'no', 'unknown', 'never', 'evidence', 'some', 'missing', 'unread', 'describeTaskEnd'],
   'core/wakes/followedCondition.ts': ['evidence'],
+  'core/wakes/outputSearch.ts': ['evidence', 'missing', 'unread'],
+  'producers/diagnostics/problemFacts.ts': ['unknown'],
   'core/tools/handleTexts.ts': ['whyEnded', 'describeHandleState', 'left', 'describeSurvivors', 'describeSubagentEnd'],
   'hooks/hooks.ts': ['notice', 'text'],
   'hooks/hookAnswer.ts': ['problem', 'whyEnded'],

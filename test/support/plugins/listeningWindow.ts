@@ -56,7 +56,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
       return [createFilesProducer({ ...deps, gate }), createGitProducer({ ...deps, gate })];
     },
   });
-  const { earshot, ports, handles, supervision, storage, folder, views } = headless;
+  const { earshot, ports, handles, wakes, supervision, storage, folder, views } = headless;
   const { lock, store, snapshots, workspace } = ports;
   const base = { clock: realClock, ids: realIds, logger };
   const settings = ports.settings;
@@ -66,7 +66,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
   const keepAlive = new KeepAlive({ earshot, handles, supervision, ...base });
   const frontends = new Frontends({ clock: realClock, logger });
   const library = new Library(ports, earshot);
-  const parts = { earshot, keepAlive, handles, frontends, store, lock, views, isAlive, settings, library };
+  const parts = { earshot, keepAlive, handles, wakes, frontends, store, lock, views, isAlive, settings, library };
   const controls = testControls({ model: 'one', settings: {} });
   const rest = { snapshots, controls, base64, files: { workspace }, config: () => ({}) };
   const clients = new LocalClients({ ...base, ...parts, ...rest });

@@ -124,7 +124,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     const frontends = new Frontends({ clock: options.clock ?? realClock, logger });
     const headless = await start(frontends);
     atTestEnd(() => (pid === FIRST ? headless.end() : headless.close()));
-    const { earshot, ports, handles, supervision } = headless;
+    const { earshot, ports, handles, wakes, supervision } = headless;
     const clock = options.clock ?? realClock;
     const keepAlive = new KeepAlive({ earshot, handles, supervision, clock, logger });
     atTestEnd(async () => keepAlive.dispose());
@@ -133,7 +133,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     const views =
       isShown === undefined ? headless.views : { ...headless.views, isShown: async (id: string) => isShown(id) };
     const clients = new LocalClients({
-      ...{ earshot, keepAlive, handles, frontends, store, lock, views, clock, ids, logger, isAlive, base64 },
+      ...{ earshot, keepAlive, handles, wakes, frontends, store, lock, views, clock, ids, logger, isAlive, base64 },
       library: new Library(ports, earshot),
       snapshots: ports.snapshots,
       files: ports,

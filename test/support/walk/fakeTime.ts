@@ -1,9 +1,18 @@
 // The time of day of programs that tests start: libfaketime adds an offset to it, which may change while they run.
 import { spawnSync } from 'node:child_process';
 import { rename, writeFile } from 'node:fs/promises';
+import { isFull } from '../runs.ts';
 
-/** Where Debian's package faketime is missing, tests with it are skipped. */
+/**
+ * Without Debian's package faketime, tests of sleep and of another time of day are skipped, which is printed; the full
+ * suite and CI install it, so there they fail.
+ */
 export const hasFaketime = spawnSync('faketime', ['--version']).status === 0;
+if (!hasFaketime) {
+  const missing = 'faketime is missing: nothing is tested about sleep and another time of day (apt install faketime).';
+  if (isFull || process.env['CI'] !== undefined) throw new Error(missing);
+  process.stderr.write(`${missing}\n`);
+}
 
 /** Only the time of day is changed: a clock that is set does not change how long something takes. */
 export const onlyTimeOfDay = { FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };

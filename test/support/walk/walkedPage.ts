@@ -25,12 +25,12 @@ import { type Headless } from './headless.ts';
 
 /** Closed when the test ends. Without `frontends` the clients see no approvals and no growing answers. */
 export function openClients(headless: Headless, frontends?: Frontends): LocalClients {
-  const { earshot, ports, handles, supervision, views } = headless;
+  const { earshot, ports, handles, wakes, supervision, views } = headless;
   const { lock, settings } = ports;
   const base = { clock: realClock, ids: realIds, logger: recordingLogger([]) };
   const keepAlive = new KeepAlive({ ...base, earshot, handles, supervision });
   const clients = new LocalClients({
-    ...{ ...base, earshot, keepAlive, handles, store: ports.store, lock, views, snapshots: ports.snapshots },
+    ...{ ...base, earshot, keepAlive, handles, wakes, store: ports.store, lock, views, snapshots: ports.snapshots },
     ...{ frontends: frontends ?? new Frontends(base), library: new Library(ports, earshot), files: ports },
     ...{ controls: testControls({ model: 'one', settings: {} }), settings, base64, isAlive },
     config: () => publicSettings(settings()),

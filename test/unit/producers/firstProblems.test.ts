@@ -55,6 +55,7 @@ beforeEach(() => {
       all: () => [],
       of: (file) => ({ file, open: open.has(file.path), problems: found.get(file.path) ?? [] }),
       onDidChange: changes.event,
+      opened: () => [],
       keepOpen: () => undefined,
     },
   });

@@ -13,6 +13,13 @@ describe('conditions of the editor', function () {
 
   it('a task that ends and a problem that appears wake the model once, with both as evidence', async () => {
     const agent = await listening.begin();
+    const execution = new vscode.ShellExecution('true');
+    const task = new vscode.Task({ type: 'shell' }, vscode.TaskScope.Workspace, 'brew', 'tea', execution);
+    // A condition names a task that the editor can list.
+    const provider = vscode.tasks.registerTaskProvider('shell', {
+      provideTasks: () => [task],
+      resolveTask: () => undefined,
+    });
     const when = {
       all: [
         { task: 'brew', is: 'ok' },
@@ -25,8 +32,6 @@ describe('conditions of the editor', function () {
     try {
       const range = new vscode.Range(0, 0, 0, 3);
       problems.set(vscode.Uri.file(inFolder('src/menu.ts')), [new vscode.Diagnostic(range, 'The tea is cold.')]);
-      const execution = new vscode.ShellExecution('true');
-      const task = new vscode.Task({ type: 'shell' }, vscode.TaskScope.Workspace, 'brew', 'tea', execution);
       await vscode.tasks.executeTask(task);
       await eventually(
         () => listening.server.requests.length,
@@ -35,6 +40,7 @@ describe('conditions of the editor', function () {
       await listening.earshot.settled(agent.log.id);
     } finally {
       problems.dispose();
+      provider.dispose();
     }
     const { messages } = JSON.parse(listening.server.requests[2]?.body ?? '{}') as { messages: unknown[] };
     const body = JSON.stringify(messages.at(-1));
@@ -43,5 +49,31 @@ describe('conditions of the editor', function () {
     assert.match(body, /✓ problems in src\/\*\*: some: 1 error or warning/);
     assert.match(body, /Your note: Look at the tea\./);
     assert.equal(agent.log.state.wakes.count, 0);
+  });
+
+  it('an empty list of problems is unknown until a server has reported on such a file', async () => {
+    const agent = await listening.begin();
+    const clean = { problems: 'conditions/**', is: 'none' };
+    const before = await agent.turn(call('wake_when', { name: 'clean', when: clean, or_after: '2h' }), DONE);
+    assert.match(before, /Set\. Its deadline is/);
+    const path = inFolder('conditions/menu.tea');
+    const uri = vscode.Uri.file(path);
+    await vscode.workspace.fs.writeFile(uri, Buffer.from('green\n'));
+    const problems = vscode.languages.createDiagnosticCollection('tea');
+    try {
+      const range = new vscode.Range(0, 0, 0, 3);
+      problems.set(uri, [new vscode.Diagnostic(range, 'The tea is cold.')]);
+      problems.set(uri, []);
+      await eventually(
+        () => agent.log.state.wakes.count,
+        (count) => count === 0,
+      );
+      await listening.earshot.settled(agent.log.id);
+    } finally {
+      problems.dispose();
+      await vscode.workspace.fs.delete(vscode.Uri.file(inFolder('conditions')), { recursive: true });
+    }
+    const { messages } = JSON.parse(listening.server.requests.at(-1)?.body ?? '{}') as { messages: unknown[] };
+    assert.match(JSON.stringify(messages.at(-1)), /✓ problems in conditions\/\*\*: none: no errors or warnings/);
   });
 });

@@ -1,4 +1,4 @@
-// Timers and conditions while their process is killed at random moments, sleeps, or finds another time of day: each fires
+// Timers and conditions, also on commands, output and scripts, while their process is killed at random moments, sleeps, or finds another time of day: each fires
 // exactly once. The process is the composition of the programs without an editor (`bin/headless/`).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,6 +36,8 @@ interface RunOptions {
   readonly after?: string;
   /** What the conditions wait for does not happen. */
   readonly untouched?: true;
+  /** Also conditions on a command, its output and a script, and a repeated timer. */
+  readonly all?: true;
   /** An offset of the time of day for libfaketime, such as `+2h`. */
   readonly clock?: string;
   /** A file with such an offset (`setOffset`), which may change while the process runs. */
@@ -46,10 +48,18 @@ interface RunOptions {
 async function runAndKill(
   { root, id }: Place,
   run: number,
-  { count = 0, after = '1s', untouched, clock, clockFile }: RunOptions,
+  { count = 0, after = '1s', untouched, all, clock, clockFile }: RunOptions,
   enough: (lines: readonly string[], pid: number) => boolean | Promise<boolean>,
 ): Promise<readonly string[]> {
-  const about = [root, id, String(run), String(count), after, untouched === true ? 'untouched' : 'touched'];
+  const about = [
+    root,
+    id,
+    String(run),
+    String(count),
+    after,
+    untouched === true ? 'untouched' : 'touched',
+    all ? 'all' : '',
+  ];
   const program = [process.execPath, '--no-warnings', child, ...about];
   const [name = '', ...args] = clock === undefined ? program : ['faketime', '-f', clock, ...program];
   const env = { ...process.env, ...onlyTimeOfDay, ...(clockFile !== undefined && fakeTimeFrom(clockFile)) };
@@ -98,6 +108,26 @@ async function dueIn(place: Place): Promise<readonly string[]> {
 const isIdle = (lines: readonly string[]) => lines.includes('idle');
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
+/** A repeated timer fires as often as was granted, and names each of its due times in one fire. */
+async function expectEachDueTimeOnce(
+  place: Place,
+  names: readonly string[],
+  fires: readonly Notification[],
+): Promise<void> {
+  const events = await eventsOf(place);
+  expect(names).not.toEqual([]);
+  for (const name of names) {
+    const set = events.find((event) => event.type === 'wake_set' && event.name === name);
+    const of = fires.filter(({ data }) => data?.['wake'] === name);
+    expect(of).toHaveLength(4);
+    let through = Date.parse(set?.timestamp ?? '');
+    for (const { at, data } of of) {
+      through += 500 * (1 + Number(data?.['missed'] ?? 0));
+      expect(Date.parse(at)).toBe(through);
+    }
+  }
+}
+
 test(
   `each timer and condition fires exactly once when its process is killed ${RUNS} times`,
   async () => {
@@ -105,22 +135,29 @@ test(
     const set: string[] = [];
     for (let run = 0; run < RUNS; run += 1) {
       // After some of them are on disk, at any moment until all were due.
-      const least = 1 + Math.floor(Math.random() * EACH * 2);
+      const least = 2 + Math.floor(Math.random() * EACH * 3);
       const hasDue = run > 0 && (await dueIn(place)).length > 0;
       const more = Math.random() * 2500;
-      const lines = await runAndKill(place, run, { count: EACH }, async (all) => {
-        if (all.filter((line) => line.startsWith('set ')).length < least) return false;
+      const lines = await runAndKill(place, run, { count: EACH, all: true }, async (all) => {
+        const isSet = all.filter((line) => line.startsWith('set ')).length >= least || all.includes('settled');
+        if (!isSet) return false;
         await pause(all.length > least + 2 ? more : more / 10);
         return true;
       });
       if (hasDue) expect(lines[0]).toBe('due true');
       set.push(...lines.flatMap((line) => (line.startsWith('set ') ? [line.slice(4)] : [])));
     }
-    await runAndKill(place, RUNS, {}, isIdle);
-    const names = (await firesOf(place)).map(({ data }) => String(data?.['wake']));
+    await runAndKill(place, RUNS, { all: true }, isIdle);
+    const fires = await firesOf(place);
+    const isRepeated = (name: string) => name.startsWith('r');
+    const names = fires.map(({ data }) => String(data?.['wake'])).filter((name) => !isRepeated(name));
     expect(set.length).toBeGreaterThanOrEqual(RUNS);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
-    expect(set.filter((name) => !names.includes(name))).toEqual([]);
+    expect(set.filter((name) => !names.includes(name) && !isRepeated(name))).toEqual([]);
+    for (const kind of ['c', 't', 'o', 'h', 'n']) expect(names.filter((name) => name.startsWith(kind))).not.toEqual([]);
+    // Nothing was due that could not be met.
+    expect(fires.filter(({ kind }) => kind.name === 'expired')).toEqual([]);
+    await expectEachDueTimeOnce(place, set.filter(isRepeated), fires);
     // The grant of each was used once, and woke the model once.
     const events = await eventsOf(place);
     const granted = events.filter((event) => event.type === 'wake_granted');

@@ -3,7 +3,10 @@ import { appendFile, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { succeeded } from '../../../src/base/errors.ts';
 import { scopeOf } from '../../../src/protocol/scopes.ts';
+import { createManualClock } from '../../support/manualClock.ts';
+import { EditorProblems } from '../../support/notify/editorProblems.ts';
 import { publish } from '../../support/walk/deliveryWalks.ts';
 import { background, call, done, eventsOf, nextEvent, responses } from '../../support/walk/handleWalks.ts';
 import { beginWake, fires, HOUR, MINUTE, nextFire, untilAsked, wakeWhen } from '../../support/walk/wakeWalks.ts';
@@ -69,7 +72,7 @@ test('a condition over a real command, file and port fires when all hold, and it
     expect.stringMatching(/^The condition “ready” that you set at \d\d:\d\d is met\.$/),
     expect.stringMatching(/^✓ handle build is ok: ended with exit code 0 after .* s$/),
     'Last lines:',
-    'ready in 3 s',
+    '| ready in 3 s',
     '✓ output of build has “READY in”: printed “ready in 3 s”',
     '✓ file dist.js exists: it exists',
     `✓ port ${port} is open: something listens`,
@@ -103,23 +106,20 @@ test('a condition that cannot be met any more fires at once and shows why', asyn
   const { kind, message } = await fired;
   expect(kind).toEqual({ source: 'wake', name: 'expired' });
   expect(message).toMatch(
-    /cannot be met any more\.\n✗ handle build is ok: ended with exit code 2 .*\nLast lines:\nno space left$/,
+    /cannot be met any more\.\n✗ handle build is ok: ended with exit code 2 .*\nLast lines:\n\| no space left$/,
   );
   await untilAsked(walk, 4);
   expect(body(walk, 3)).not.toContain('The background command “build”');
 });
 
 test('at the deadline a condition fires with what is unknown', async () => {
-  const fileWith = (path: string, severities: readonly ('error' | 'warning' | 'info')[]) => ({
-    ...{ file: { path, absolute: `/${path}` }, open: true },
-    problems: severities.map((severity, line) => ({ severity, line, column: 1, message: 'Tea is cold.' })),
-  });
-  const all = () => [
-    fileWith('src/a.ts', ['info']),
-    fileWith('lib/b.ts', ['error']),
-    fileWith('test/c.ts', ['error', 'warning']),
-  ];
-  const problems = { all, onDidChange: () => ({ dispose: () => undefined }) };
+  const editor = new EditorProblems();
+  const editorClock = createManualClock();
+  const problems = editor.facts(editorClock);
+  editor.report('src/a.ts', 'info');
+  editor.report('lib/b.ts', 'error');
+  editor.report('test/c.ts', 'error', 'warning');
+  editorClock.advance(MINUTE);
   const none = ['lib/**', 'test/**'].map((glob) => ({ problems: glob, is: 'none' }));
   const when = { all: [{ problems: 'src/**', is: 'some' }, ...none, { notify: 'deploy' }] };
   const walk = await beginWake([{ calls: [wakeWhen('late', { when, or_after: '30m' })] }, done, done], {
@@ -149,6 +149,14 @@ test('conditions on notifications count what comes later, by kind, script and MC
     draft('mcp', 'event', 'Issue 12 was closed.', ['mcp:github']),
     draft('git', 'head_changed', 'The branch main was checked out.'),
   ];
+  const subscribed = {
+    type: 'events_subscribed',
+    name: 'github',
+    server: 'github',
+    identity: 'i',
+    event: 'issue',
+  } as const;
+  await walk.log.append({ ...subscribed, mode: 'push' });
   await publish(walk, script, event, head);
   await walk.go();
   const fired = nextFire(walk);
@@ -217,6 +225,21 @@ test('a repeated timer fires each time, names what it missed, and ends with its 
   expect(walk.log.state.wakes.count).toBe(0);
 });
 
+test('a repeated timer goes on after its pending fire is dismissed', async () => {
+  const walk = await beginWake([{ calls: [wakeWhen('poll', { every: '10m', most: 3 })] }, done, done], {
+    settings: { 'notifications.activation': 'passive' },
+  });
+  await walk.go();
+  for (const count of [1, 2, 3]) {
+    const fired = nextFire(walk);
+    walk.clock.advance(10 * MINUTE);
+    const { id } = await fired;
+    expect(await fires(walk)).toHaveLength(count);
+    await walk.headless.earshot.get(walk.id)?.log.append({ type: 'notification_withdrawn', ids: [id], reason: 'x' });
+  }
+  expect(walk.log.state.wakes.count).toBe(0);
+});
+
 test('the list, a replaced and a cancelled timer', async () => {
   const walk = await beginWake([
     { calls: [wakeWhen('a', { when: { after: '10m' } }), wakeWhen('b', { when: { after: '2h' }, note: 'n' })] },
@@ -275,6 +298,20 @@ test('bad input names the argument and the next step', async () => {
     [{ name: 'no spaces', when: { after: '5m' } }, /name: /],
     [{ name: 'x', when: { notify: 'a' }, or_after: '30d' }, /^or_after: at most 7d/],
     [{ name: 'x', when: { task: 'test', is: 'ok' } }, /tasks of an editor cannot be followed here; use a handle/],
+    [
+      { name: 'x', when: { event: 'github/issue.updated' } },
+      /^when: .*: event: nothing is subscribed from “github\/issue\.updated”\. Call subscribe_events first\.$/,
+    ],
+    [
+      { name: 'x', when: { notified: 'nonsense.kind' } },
+      /notified: there is no kind of notification “nonsense\.kind”\. It begins with one of: file, git, /,
+    ],
+    [
+      { name: 'x', when: { notified: 'git.nonsense' } },
+      /there is no kind of notification “git\.nonsense”\. There are: git\.head_changed/,
+    ],
+    [{ name: 'x', when: { notified: 'git' } }, /no kind of notification “git”\. There are: git\.head_changed/],
+    [{ name: 'x', when: { notified: 'wake.met' } }, /notified: timers and conditions do not wait for each other/],
     [{ name: 'x', when: { file: '../../etc/passwd', is: 'exists' } }, /outside|leads out/],
   ];
   const calls = bad.map(([args]) => call('wake_when', args));
@@ -290,23 +327,17 @@ test('bad input names the argument and the next step', async () => {
   expect(refusals).toEqual(['name: 20 timers and conditions are set already. Cancel one first.']);
 });
 
-test('what cannot be awaited is refused without asking the user, with a sentence for people', async () => {
-  const calls = [
-    wakeWhen('deploy', {
-      when: {
-        all: [
-          { handle: 'build', is: 'ok' },
-          { port: 3000, is: 'open' },
-        ],
-      },
-    }),
-    wakeWhen('checked', { when: { task: 'check', is: 'ok' } }),
-  ];
-  const walk = await beginWake([{ calls }, done], { settings: { 'approvals.mode': 'ask' } });
+test('a condition on a task names one that the editor has', async () => {
+  const list = async () => succeeded([{ name: 'npm: test', background: false }]);
+  const tasks = { list, onDidEnd: () => ({ dispose: () => undefined }) };
+  const calls = ['npm: test', 'test', 'tset'].map((task, index) => wakeWhen(`w${index}`, { when: { task, is: 'ok' } }));
+  const walk = await beginWake([{ calls }, done], { wakes: { tasks } });
   await walk.go();
-  expect(walk.headless.frontend.asked).toEqual([]);
-  const codes = (await eventsOf(walk, 'tool_call_response')).map(({ failure }) => failure);
-  expect(codes).toEqual(['no_handle', 'not_followed']);
+  expect((await responses(walk)).toSorted()).toEqual([
+    expect.stringMatching(/^Set\./),
+    expect.stringMatching(/^Set\./),
+    'when: “task “tset” is ok”: task: there is no task “tset”. There are: npm: test.',
+  ]);
 });
 
 test('a condition may name the command that another call of the same answer starts', async () => {
@@ -315,40 +346,4 @@ test('a condition may name the command that another call of the same answer star
   await walk.go();
   // It waited for the command.
   expect(await responses(walk)).toEqual([expect.stringContaining('handle “build”'), expect.stringMatching(/^Set\./)]);
-});
-
-test('the approval names source, number and end, and is an event; without it nothing is set', async () => {
-  const answers = () => [{ calls: [wakeWhen('ready', { when: { notify: 'x' }, or_after: '2h' })] }, done];
-  const walk = await beginWake(answers(), { settings: { 'approvals.mode': 'reads' } });
-  await walk.go();
-  expect(walk.headless.frontend.asked).toMatchObject([
-    { reason: 'it may start turns without you, at most 1 within 2h.', note: '“ready”, line of the script “x”' },
-  ]);
-  const [granted] = await eventsOf(walk, 'wake_granted');
-  expect(granted).toMatchObject({ source: 'condition', name: 'ready', most: 1, by: 'user' });
-  expect(Date.parse(granted?.until ?? '')).toBe(walk.clock.now() + 2 * HOUR);
-  const refused = await beginWake(answers(), { settings: { 'approvals.mode': 'reads' } });
-  refused.headless.frontend.answer = async () => ({ action: 'reject', by: 'user' });
-  await refused.go();
-  expect(refused.log.state.wakes.count).toBe(0);
-});
-
-test('a stopped conversation holds a due timer until the user writes', async () => {
-  const walk = await beginWake([
-    { calls: [wakeWhen('t', { when: { after: '5m' } })] },
-    done,
-    { text: ['I'], hang: true },
-    done,
-  ]);
-  await walk.go();
-  const sent = walk.headless.earshot.send(walk.id, 'More.');
-  await walk.headless.frontend.nextDrawn('answer_text');
-  await sent;
-  await walk.headless.earshot.stop(walk.id);
-  const fired = nextFire(walk);
-  walk.clock.advance(5 * MINUTE);
-  await fired;
-  expect(walk.headless.earshot.get(walk.id)).toMatchObject({ running: false, heldBack: 'stopped' });
-  await walk.go('Go on.');
-  expect(body(walk, 3)).toContain('The timer “t”');
 });

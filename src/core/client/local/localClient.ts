@@ -20,6 +20,7 @@ import {
 } from '../client.ts';
 import { FollowedCommands } from '../followedCommands.ts';
 import { createConversationVerbs } from './conversationVerbs.ts';
+import { createDueVerbs } from './dueVerbs.ts';
 import { createFreshnessVerbs } from './freshnessVerbs.ts';
 import { type Caller, type LocalPorts, type LocalVerbs } from './localPorts.ts';
 import { createNotificationVerbs } from './notificationVerbs.ts';
@@ -108,6 +109,7 @@ class LocalClient implements Client {
     const { notifier } = this.#held.add(shared.notifier(caller.source));
     this.#verbs = {
       ...createConversationVerbs(ports),
+      ...createDueVerbs(ports),
       ...createTurnVerbs(ports, caller, turns),
       ...createRequestVerbs(ports, caller),
       ...createWindowVerbs(ports),

@@ -15,6 +15,7 @@ import { type Library } from '../../library.ts';
 import { type ApprovalAnswer, type Ids, type Logger, type Model } from '../../ports/ports.ts';
 import { type Checkpoints, type Lock, type Snapshots, type Store, type Views } from '../../ports/storage.ts';
 import { type Handles } from '../../tools/handles.ts';
+import { type Wakes } from '../../wakes/wakes.ts';
 
 /** The choices that the user has in this window. */
 export interface WindowControls {
@@ -51,6 +52,7 @@ export interface LocalPorts {
   readonly earshot: Earshot;
   readonly library: Pick<Library, 'rename' | 'remove' | 'fork' | 'forkBefore' | 'export'>;
   readonly handles: Pick<Handles, 'moveToBackground' | 'byRun' | 'list' | 'onDidChange'>;
+  readonly wakes: Pick<Wakes, 'list' | 'fireNow' | 'cancel'>;
   readonly snapshots: Snapshots;
   readonly controls: WindowControls;
   readonly keepAlive: Pick<KeepAlive, 'hold' | 'leave'>;

@@ -23,6 +23,17 @@ export function linesWatched(
   };
 }
 
+/** The standing wake of the lines ends with it. Returns whether the conversation waited for them. */
+export async function stopWatchingLines(log: ConversationLog, target: string): Promise<boolean> {
+  const known = log.state.lines.all.get(target);
+  if (known === undefined) return false;
+  const { grant: id, position } = known;
+  const revoked = { type: 'wake_revoked' as const, id: id ?? '', reason: 'cancelled' };
+  const ends = linesWatched(target, { patterns: [] }, position);
+  await log.appendTogether([{ draft: ends }, ...(id === undefined ? [] : [{ draft: revoked }])]).onDisk;
+  return true;
+}
+
 /** `call`: the approved call that lets the lines wake the model. */
 export async function watchLines(
   { log, ids, clock, store }: { readonly log: ConversationLog } & Pick<Ports, 'ids' | 'clock' | 'store'>,

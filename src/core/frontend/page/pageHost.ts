@@ -23,7 +23,7 @@ import { readContext } from '../contextView.ts';
 import { type Activities } from '../conversationActivity.ts';
 import { ConversationsPanel } from './conversationsPanel.ts';
 import { type PageComposer } from './pageComposer.ts';
-import { ABOUT_COMMANDS, type HandledType, PASSED, type PageOffers, type PassedType } from './pageOffers.ts';
+import { ABOUT_COMMANDS, ABOUT_DUE, type HandledType, PASSED, type PageOffers, type PassedType } from './pageOffers.ts';
 
 /** Counting pending notifications is expensive, and events come in bursts. */
 const REFRESH_AFTER = 30;
@@ -214,7 +214,10 @@ export class PageHost implements Disposable {
 
   readonly #handlers: Pick<FromPageHandlers, HandledType> = {
     ...(Object.fromEntries(
-      [...PASSED, ...ABOUT_COMMANDS].map((type) => [type, (message: Message<PassedType>) => this.#pass(message)]),
+      [...PASSED, ...ABOUT_COMMANDS, ...ABOUT_DUE].map((type) => [
+        type,
+        (message: Message<PassedType>) => this.#pass(message),
+      ]),
     ) as Pick<FromPageHandlers, PassedType>),
     draft: ({ text, conversation }) => this.#deps.composer.draftChanged(text, conversation ?? undefined),
     new_chat: () => this.newChat(),
@@ -311,6 +314,8 @@ export class PageHost implements Disposable {
     const done = await client.call(verb, params);
     if (done.ok) return done.value;
     if (ABOUT_COMMANDS.some((one) => one === verb)) this.notice('info', offers.t('This command is no longer running.'));
+    else if (ABOUT_DUE.some((one) => one === verb) && done.failure.code === 'not_set')
+      this.notice('info', offers.t('This is not set any more.'));
     else if (verb === 'resend' && done.failure.code === 'not_found')
       this.notice('info', offers.t('This message is no longer in the log.'));
     else this.#failed(done.failure);

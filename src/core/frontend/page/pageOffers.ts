@@ -10,10 +10,13 @@ import { type Translate } from './pageComposer.ts';
 export const PASSED = ['retry', 'send_queued', 'raise_queued', 'deliver', 'dismiss', 'mute'] as const;
 /** Messages about a command, which fail if it has ended meanwhile. */
 export const ABOUT_COMMANDS = ['stop_command', 'move_to_background'] as const;
+/** Messages about what is due, which fail if it has fired or was cancelled meanwhile. */
+export const ABOUT_DUE = ['fire_due', 'cancel_due'] as const;
 /** Messages that every host of a page handles. */
 export const HANDLED = [
   ...PASSED,
   ...ABOUT_COMMANDS,
+  ...ABOUT_DUE,
   ...(['draft', 'new_chat', 'open_conversation', 'queue', 'interrupt', 'stop', 'resend', 'withdraw_queued'] as const),
   ...(['list_conversations', 'rename', 'fork', 'delete', 'approve', 'answer', 'choose', 'list_models'] as const),
   ...(['attach', 'detach', 'read_media', 'read_diff', 'read_context', 'hide_handle'] as const),
@@ -21,7 +24,7 @@ export const HANDLED = [
 ] as const satisfies readonly FromPage['type'][];
 
 export type HandledType = (typeof HANDLED)[number];
-export type PassedType = (typeof PASSED)[number] | (typeof ABOUT_COMMANDS)[number];
+export type PassedType = (typeof PASSED | typeof ABOUT_COMMANDS | typeof ABOUT_DUE)[number];
 /** The handlers of the messages that only some hosts handle. */
 export type HostHandlers = Omit<FromPageHandlers, HandledType | 'ready'>;
 

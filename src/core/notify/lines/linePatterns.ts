@@ -20,13 +20,19 @@ export function whyNotPatterns(patterns: readonly string[], field = 'notify_on')
   });
   if (patterns.length > MOST_PATTERNS) return wrong(`${field}: at most ${MOST_PATTERNS} patterns.`);
   for (const [index, pattern] of patterns.entries()) {
-    const place = `${field}.${index}`;
-    if (pattern === '' || pattern.length > LONGEST_PATTERN)
-      return wrong(`${place}: 1 to ${LONGEST_PATTERN} characters.`);
-    const compiled = compile(pattern);
-    if (!compiled.ok) return wrong(`${place}: ${pattern} does not compile: ${compiled.reason}.`);
+    const why = whyNotPattern(pattern);
+    if (why !== undefined) return wrong(`${field}.${index}: ${why}`);
   }
   return undefined;
+}
+
+/** Undefined: lines can be searched for it. */
+export function whyNotPattern(pattern: string): string | undefined {
+  if (pattern === '' || pattern.length > LONGEST_PATTERN) return `1 to ${LONGEST_PATTERN} characters.`;
+  if (/[\n\r]/.test(pattern))
+    return 'it has a line break, but each line is searched by itself. Name a part of one line.';
+  const compiled = compile(pattern);
+  return compiled.ok ? undefined : `${pattern} does not compile: ${compiled.reason}.`;
 }
 
 /** A pattern in the log that does not compile, as after a downgrade, matches nothing. */

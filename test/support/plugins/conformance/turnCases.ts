@@ -105,6 +105,39 @@ export const turnCases: readonly ConformanceCase[] = [
     },
   },
   {
+    title: 'list_due lists what is due; fire_due fires a timer, and cancel_due ends one',
+    run: async (world) => {
+      const { id, plugin } = await subscribed(world, { approve: true });
+      for (const name of ['tea', 'milk']) {
+        const call = { id: name, name: 'wake_when', arguments: { name, when: { after: '2h' } } };
+        world.script({ calls: [call] }, { text: ['Set.'] });
+        await plugin.ask({ type: 'query', conversation: id, content: 'Go.' });
+        await plugin.event(({ respond, data }) => respond !== undefined && data['id'] === name);
+        const approve = { type: 'respond', sub_id: 's', respond: 'tool_approval', action: 'approve' };
+        await plugin.ask({ ...approve, tool_call_id: name });
+        await complete(plugin);
+      }
+      const listed = async () => {
+        const { data } = (await plugin.ask({ type: 'list_due', conversation: id })) as HostMessageOf<'due'>;
+        return data.map(({ what, name }) => [what, name]);
+      };
+      assert.deepEqual(await listed(), [
+        ['wake', 'tea'],
+        ['wake', 'milk'],
+      ]);
+      world.script({ text: ['Tea.'] });
+      includes(await plugin.ask({ type: 'fire_due', conversation: id, name: 'tea' }), { type: 'done' });
+      const { data: fired } = await logged(plugin, 'notification_queued');
+      assert.match(JSON.stringify(fired), /The user had it fired now\./);
+      assert.deepEqual(await listed(), [['wake', 'milk']]);
+      const cancel = { type: 'cancel_due', conversation: id };
+      includes(await plugin.ask({ ...cancel, what: 'wake', name: 'milk' }), { type: 'done' });
+      assert.deepEqual(await listed(), []);
+      isError(await plugin.ask({ ...cancel, what: 'lines', name: 'x' }), 'cancel_due', /not set any more/);
+      isError(await plugin.ask({ type: 'fire_due', conversation: id, name: 'milk' }), 'fire_due', /not set any more/);
+    },
+  },
+  {
     title: 'move_to_background lets a call return while its command keeps running; stop_command ends it',
     run: async (world) => {
       const { id, plugin } = await subscribed(world, { approve: true });

@@ -84,3 +84,26 @@ test('a summary wakes the model if one of its notifications does', async () => {
   await excess.deliver();
   expect(pending).toMatchObject([{ wake: true, data: { count: 3 } }]);
 });
+
+test('a summary wakes the model by the grant of the notification that may, not by that of the newest', async () => {
+  const { excess, publish, pending } = createExcess();
+  const add = (one: NotificationDraft) => void excess.add(one, 'tea').catch(() => undefined);
+  add({ ...draft('a'), wake: true, grant: 'lines' });
+  publish('b');
+  await excess.deliver();
+  expect(pending).toMatchObject([{ wake: true, grant: 'lines' }]);
+  publish('c');
+  add({ ...draft('d'), grant: 'events' });
+  await excess.deliver();
+  expect(pending).toMatchObject([{ wake: true, grant: 'lines', data: { count: 4 } }]);
+});
+
+test('a wake without a grant gets none from another notification of the summary', async () => {
+  const { excess, publish, pending } = createExcess();
+  void excess.add({ ...draft('a'), wake: true }, 'tea').catch(() => undefined);
+  void excess.add({ ...draft('b'), grant: 'events' }, 'tea').catch(() => undefined);
+  publish('c');
+  void excess.add({ ...draft('d'), grant: 'events' }, 'tea').catch(() => undefined);
+  await excess.deliver();
+  expect(pending.map(({ wake, grant }) => ({ wake, grant }))).toEqual([{ wake: true, grant: undefined }]);
+});

@@ -33,6 +33,7 @@ test('a reopened conversation gets only later problems, the others get all of th
       all: () => [...found].map(([path, problems]) => ({ file: fileOf(path), open: true, problems })),
       of: (file) => ({ file, open: true, problems: found.get(file.path) ?? [] }),
       onDidChange: reported.event,
+      opened: () => [],
       keepOpen: (files) => (keptOpen = files.map(({ path }) => path)),
     },
   });

@@ -40,6 +40,7 @@ function start() {
       all: () => [],
       of: (one) => ({ file: one, open: true, problems: found.get(one.path) ?? [] }),
       onDidChange: reported.event,
+      opened: () => [],
       keepOpen: () => undefined,
     },
   });
