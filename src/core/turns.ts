@@ -35,7 +35,8 @@ export type MessageOutcome = 'started' | 'queued';
 
 export class Turns {
   readonly #deps: TurnsDeps;
-  readonly #prompts = new WeakMap<Live, PromptState>();
+  /** What the turns of a conversation share. */
+  readonly #shared = new WeakMap<Live, { readonly prompt: PromptState; readonly outside: OutsideTree }>();
   readonly #refusals: Refusals;
 
   constructor(deps: TurnsDeps) {
@@ -238,11 +239,10 @@ export class Turns {
     const { log, edits, captures } = live;
     const { registry } = ofConversation(this.#deps, log);
     const sampling = { producers: this.#deps.producers };
-    const prompt = this.#prompts.get(live) ?? new PromptState();
-    this.#prompts.set(live, prompt);
-    const shared = { sampling, prompt, refusals: this.#refusals, ...defined({ captures }) };
-    const outside = new OutsideTree(ports.store, registry);
-    return { log, registry, outside, edits, ports: { ...ports, ...this.#chosen(live) }, ...shared };
+    const shared = this.#shared.get(live) ?? { prompt: new PromptState(), outside: new OutsideTree(ports.store) };
+    this.#shared.set(live, shared);
+    const more = { sampling, refusals: this.#refusals, ...defined({ captures }) };
+    return { log, registry, edits, ports: { ...ports, ...this.#chosen(live) }, ...shared, ...more };
   }
 
   /** The ports as they hold in this conversation, also after a choice that is made during the turn. */

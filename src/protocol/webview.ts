@@ -208,7 +208,7 @@ export type ToPage =
   /** Plays a short sound. */
   | { readonly type: 'sound' }
   | { readonly type: 'context'; readonly context: ContextView | null }
-  | { readonly type: 'freshness'; readonly files: readonly FileFreshness[] }
+  | { readonly type: 'freshness'; readonly files: readonly FileFreshness[]; readonly older?: number }
   /** Returns a message that was not accepted; it goes before the text typed since. */
   | { readonly type: 'restore_draft'; readonly text: string }
   | { readonly type: 'diff'; readonly call: string; readonly files: readonly FileDiff[] }

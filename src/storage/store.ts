@@ -13,6 +13,7 @@ import { type LogEvent } from '../protocol/event.ts';
 import { LineBuffer, openEventFile } from './eventFile.ts';
 import { followEventFile } from './followedFile.ts';
 import { type Places } from './places.ts';
+import { LogFileReader } from './logReader.ts';
 import { readEvents } from './readEvents.ts';
 import { listedFacts, readTitle } from './titleFile.ts';
 import { checkLine, parseLine } from './line.ts';
@@ -53,6 +54,16 @@ export function createStore(deps: StoreDeps): Store {
         return { events: [...events], nextSeq, damage };
       }),
     scan: (id, after) => guard(id, () => read(id, after)),
+    reader: (id) => {
+      let file: LogFileReader | undefined;
+      return {
+        read: () =>
+          guard(id, async () => {
+            file ??= new LogFileReader(files, await pathOf(id));
+            return file.read();
+          }),
+      };
+    },
     end: (id) => guard(id, async () => readLogEnd(files, await pathOf(id))),
     sizes: () =>
       attempt(async () => {

@@ -2,7 +2,6 @@
 import { unreachable } from '../base/errors.ts';
 import type { CompletionsMessage } from '../protocol/page/completionsView.ts';
 import type { ContextView } from '../protocol/page/controlsView.ts';
-import type { FileFreshness } from '../protocol/page/freshnessView.ts';
 import type { ConversationsMessage } from '../protocol/page/conversationsView.ts';
 import type { TranscriptItem } from '../protocol/transcript.ts';
 import type { Change, ChatHead, ToPage } from '../protocol/webview.ts';
@@ -55,7 +54,7 @@ export interface PageState {
   /** The newest answer to `read_context`; undefined before the first. */
   readonly context: ContextView | null | undefined;
   /** The newest answer to `read_freshness` about the shown conversation. */
-  readonly freshness: readonly FileFreshness[] | undefined;
+  readonly freshness: Extract<ToPage, { type: 'freshness' }> | undefined;
   /** The text that the composer must show from now on; the serial grows with each. */
   readonly draft: { readonly serial: number; readonly text: string };
   /** All texts returned so far, oldest first, with the draft that was shown; the composer inserts each once. */
@@ -119,7 +118,7 @@ export function reduce(state: PageState, message: ToPage): PageState {
     case 'context':
       return { ...state, context: message.context };
     case 'freshness':
-      return { ...state, freshness: message.files };
+      return { ...state, freshness: message };
     // Handled outside the state.
     case 'sound':
     case 'diff':

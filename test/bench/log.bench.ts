@@ -36,6 +36,13 @@ function draftOf(number: number): NotificationDraft {
   };
 }
 
+/** How a request was printed, as every call of a model has it. */
+const printed = {
+  ...({ api: 'responses', base_url: 'https://api.openai.com/v1', model: 'gpt-6-sol', conversation: 'c' } as const),
+  ...{ bytes: 480_000, crc: 0x1234_5678, temperature: 0.5, max_tokens: 32_000 },
+};
+const outsideFile = { type: 'file', name: '/home/me/notes.txt' } as const;
+
 /** A typical log: cycles with calls and carriers, compacted before the context window is full. */
 function history(length: number): LogEvent[] {
   const drafts: EventDraft[] = [{ type: 'conversation_started', key: realIds.key() }];
@@ -53,7 +60,7 @@ function history(length: number): LogEvent[] {
     drafts.push({ type: 'chat_response', message: `I shall look into it, now for the ${cycle}th time.` });
     const id = `call-${cycle}`;
     drafts.push({ type: 'tool_call_request', id, name: 'read_file', arguments: { path: `src/file${cycle % 50}.ts` } });
-    drafts.push({ type: 'model_call', model: 'm', outcome: 'succeeded' });
+    drafts.push({ type: 'model_call', model: 'm', outcome: 'succeeded', sent: { ...printed, through: next() - 3 } });
     const notifications = {
       format: 'xml',
       text: `<notifications>${'x'.repeat(400)}</notifications>`,
@@ -70,6 +77,7 @@ function history(length: number): LogEvent[] {
       id,
       content: 'line of code\n'.repeat(40),
       is_error: false,
+      ...(cycle % 3 === 0 && { outside: outsideFile }),
       notifications: carried,
     });
     if (cycle % 10 === 9) drafts.push({ type: 'turn_ended', outcome: 'done' });
@@ -107,7 +115,10 @@ async function cycles(conversation: ConversationLog, count: number): Promise<num
     await Promise.all([
       conversation.append({ type: 'chat_response', message: `Cycle after ${request.length} messages.` }),
       conversation.append({ type: 'tool_call_request', id, name: 'read_file', arguments: { path: 'a.ts' } }),
-      conversation.append({ type: 'model_call', model: 'm', outcome: 'succeeded' }),
+      conversation.append({
+        ...{ type: 'model_call', model: 'm', outcome: 'succeeded' },
+        sent: { ...printed, through: conversation.state.turn.lastSeq },
+      }),
     ]);
     const carrying = collect(conversation, {
       settings: () => settings,
@@ -116,7 +127,8 @@ async function cycles(conversation: ConversationLog, count: number): Promise<num
       snapshots: { hash: () => '' },
     });
     const response = { type: 'tool_call_response', id, content: 'text\n'.repeat(50), is_error: false } as const;
-    const event = await conversation.append({ ...response, ...carrying });
+    const outside = number % 3 === 0 ? { outside: outsideFile } : {};
+    const event = await conversation.append({ ...response, ...outside, ...carrying });
     if (number % 20 === 19) await conversation.append({ type: 'compaction', summary: 'So far.', through: event.seq });
   }
   return count;

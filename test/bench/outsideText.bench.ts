@@ -1,5 +1,6 @@
 // Measures the comparison of a call with 1 MB of text from outside: processor time and memory.
 import { VerbatimSearch } from '../../src/base/patterns/verbatim.ts';
+import { addressesIn } from '../../src/core/consent/callTexts.ts';
 import { measure } from './measure.ts';
 
 const SIZE = 1_000_000;
@@ -42,6 +43,22 @@ await measure({
     compare();
     times.push(process.cpuUsage(before).user / 1000);
   },
+});
+const callWith = (addresses: number) => {
+  const call = Array.from({ length: addresses }, (_, number) => `https://docs.example.com/${number}0/x?page=${number}`);
+  const names = addressesIn(call).map(({ text: name }) => name);
+  return () => {
+    const search = new VerbatimSearch(call, names);
+    for (const one of texts) search.scan(one, ignored);
+  };
+};
+await measure({
+  what: 'a call with 100 addresses compared with the same text, which has many that begin alike',
+  control: 'a call with one address',
+  goal: 2,
+  clock: 'processor',
+  runControl: callWith(1),
+  runEarshot: callWith(100),
 });
 const best = Math.min(...times);
 console.log(

@@ -1,6 +1,7 @@
 // Finds which parts of some strings stand verbatim in other texts: long parts anywhere, and named parts as a whole.
 // Linear in the texts; the memory depends on the strings only.
 import { FoldedText, hiddenText, NO_CODE } from './foldedText.ts';
+import { isLetter, NameTrie } from './nameTrie.ts';
 
 /** Shorter parts that two texts share say nothing. */
 export const SHORTEST_PART = 24;
@@ -11,8 +12,6 @@ const MOST_EXAMINED = 1 << 20;
 const FACTOR = 0x01000193;
 /** FACTOR to the power of SHORTEST_PART. */
 const OLDEST_FACTOR = Array.from({ length: SHORTEST_PART }).reduce<number>((power) => Math.imul(power, FACTOR), 1);
-const SHORTEST_NAME = 3;
-const LONGEST_NAME = 8000;
 const SPREAD = 0x9e3779b1;
 const FILTER_SHIFT = 16;
 const FILTER_SIZE = 1 << (32 - FILTER_SHIFT);
@@ -31,20 +30,12 @@ export interface Found {
   name(index: number): void;
 }
 
-interface Name {
-  readonly start: number;
-  readonly length: number;
-}
-
 export class VerbatimSearch {
   readonly #own = new FoldedText();
   /** Where each string begins among the codes, and at last where the last one ends. */
   readonly #begins: number[] = [];
   readonly #table: HashTable;
-  readonly #names: readonly Name[];
-  /** The named parts by their first codes. */
-  readonly #byBeginning = new Map<number, number[]>();
-  readonly #beginnings = new Uint8Array(FILTER_SIZE);
+  readonly #names: NameTrie;
   readonly #read = new FoldedText();
 
   /** `names`: texts to find as a whole; shorter ones than three characters are never found. */
@@ -57,19 +48,7 @@ export class VerbatimSearch {
     }
     const end = own.length;
     this.#begins.push(end);
-    this.#names = names.map((name) => {
-      const start = own.length;
-      own.add(name.trim().slice(0, LONGEST_NAME));
-      return { start, length: own.length - start };
-    });
-    this.#names.forEach(({ start, length }, index) => {
-      if (length < SHORTEST_NAME) return;
-      this.#beginnings[filterOf(own.codes, start)] = 1;
-      const key = beginningOf(own.codes, start);
-      const others = this.#byBeginning.get(key);
-      if (others === undefined) this.#byBeginning.set(key, [index]);
-      else others.push(index);
-    });
+    this.#names = new NameTrie(names, this.#read);
     this.#table = new HashTable(end);
     this.#hashStrings(end);
   }
@@ -84,7 +63,7 @@ export class VerbatimSearch {
     for (const one of [text, hiddenText(text)]) {
       this.#read.clear();
       this.#read.add(one);
-      this.#findNames(found);
+      this.#names.scan(this.#read, (index) => found.name(index));
       this.#findParts(found);
     }
   }
@@ -112,33 +91,6 @@ export class VerbatimSearch {
       if (start > from) hash = (hash - Math.imul(codes[start - 1] ?? 0, OLDEST_FACTOR)) | 0;
       if (start >= from) this.#table.add(hash, start, codes);
     }
-  }
-
-  #findNames(found: Found): void {
-    const { codes, length } = this.#read;
-    const beginnings = this.#beginnings;
-    for (let at = 0; at <= length - SHORTEST_NAME; at += 1) {
-      if (beginnings[filterOf(codes, at)] === 0 || (at > 0 && isLetter(codes[at - 1] ?? 0))) continue;
-      const indexes = this.#byBeginning.get(beginningOf(codes, at));
-      if (indexes === undefined) continue;
-      for (const index of indexes) if (this.#isNameAt(index, at)) found.name(index);
-    }
-  }
-
-  #isNameAt(index: number, at: number): boolean {
-    const { start, length } = this.#names[index] ?? { start: 0, length: 0 };
-    const { codes, length: end } = this.#read;
-    if (at + length > end) return false;
-    for (let offset = 0; offset < length; offset += 1) {
-      if (this.#own.codes[start + offset] !== codes[at + offset]) return false;
-    }
-    // Marks around it, such as those of Markdown or of the end of a sentence, are no part of it.
-    let after = at + length;
-    while (after < end && JOINING.has(codes[after] ?? 0) && after < at + length + MOST_MARKS) after += 1;
-    if (after < end && isLetter(codes[after] ?? 0)) return false;
-    let before = at - 1;
-    while (before >= 0 && JOINING.has(codes[before] ?? 0) && before >= at - MOST_MARKS) before -= 1;
-    return before < 0 || !isLetter(codes[before] ?? 0) || DIVIDING.has(codes[at - 1] ?? 0);
   }
 
   #findParts(found: Found): void {
@@ -219,27 +171,4 @@ class HashTable {
 function areEqual(one: Uint16Array, from: number, other: Uint16Array, at: number): boolean {
   for (let offset = 0; offset < SHORTEST_PART; offset += 1) if (one[from + offset] !== other[at + offset]) return false;
   return true;
-}
-
-function filterOf(codes: Uint16Array, at: number): number {
-  return (
-    (Math.imul(codes[at] ?? 0, 0x4f1b) ^ Math.imul(codes[at + 1] ?? 0, 0x1d3) ^ (codes[at + 2] ?? 0)) &
-    (FILTER_SIZE - 1)
-  );
-}
-
-function beginningOf(codes: Uint16Array, at: number): number {
-  return ((codes[at] ?? 0) * 0x10000 + (codes[at + 1] ?? 0)) * 0x10000 + (codes[at + 2] ?? 0);
-}
-
-/** `=` and `:` */
-const DIVIDING: ReadonlySet<number> = new Set([61, 58]);
-/** Between two letters these join parts of one name, path or address. */
-const JOINING: ReadonlySet<number> = new Set(Array.from('%&+-/=?@_~\\#.:*!$', (one) => one.charCodeAt(0)));
-const MOST_MARKS = 8;
-
-/** Letters of alphabets, and digits. Between ideographs there are no blanks, so they end a name. */
-function isLetter(code: number): boolean {
-  if (code < 128) return (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
-  return code < 0x530;
 }

@@ -14,8 +14,9 @@ export interface NamedText {
   readonly whole?: string;
 }
 
-/** More of each kind are not looked for. */
+/** More of each kind are not looked for; of addresses, with what is looked for of each. */
 const MOST_NAMES = 100;
+const MOST_OF_ADDRESSES = 1000;
 const ADDRESS = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'`<>()[\]{}|\\^]{1,4000}/gi;
 const MAILBOX = /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}(?::[^\s"'`<>]{1,500})?/g;
 const END_OF_SENTENCE = /[.,:;!?*_~]{1,8}$/;
@@ -54,11 +55,16 @@ export function addressesIn(strings: readonly string[]): NamedText[] {
   for (const text of strings) {
     for (const pattern of [ADDRESS, MAILBOX]) {
       for (const [match] of text.matchAll(pattern)) {
-        if (found.size < MOST_NAMES) found.add(match.replace(END_OF_SENTENCE, ''));
+        if (found.size < MOST_OF_ADDRESSES) found.add(match.replace(END_OF_SENTENCE, ''));
       }
     }
   }
-  return [...found].flatMap((whole) => beginningsOf(whole).map((text) => ({ text, kind: 'address' as const, whole })));
+  const all = [...found];
+  // What each was before something was added to it comes after all of them.
+  const beginnings = all.flatMap((whole) =>
+    beginningsOf(whole).flatMap((text): NamedText[] => (text === whole ? [] : [{ text, kind: 'address', whole }])),
+  );
+  return [...all.map((text): NamedText => ({ text, kind: 'address' })), ...beginnings].slice(0, MOST_OF_ADDRESSES);
 }
 
 /** A page may name an address to which secrets are to be added. */

@@ -54,8 +54,9 @@ export async function findOrigins(
   const strings = stringsIn(values);
   const { outside, inside } = await pathsOf(deps.workspace, touched, strings, deps.shell);
   const lines = [touched.command, touched.input].filter((line) => line !== undefined);
+  const ofWorkspace = new Set(inside);
   const names = [...lines.flatMap(commandsIn), ...addressesIn(strings), ...outside].filter(
-    ({ text }) => !inside.includes(text),
+    ({ text }) => !ofWorkspace.has(text),
   );
   const matches = new Matches(strings, names);
   for (const one of received.toSorted((a, b) => a.order - b.order)) matches.scanOutside(one);
@@ -94,20 +95,21 @@ interface FoundPart {
 class Matches {
   readonly #strings: readonly string[];
   readonly #names: readonly NamedText[];
+  /** Their texts, each once. */
+  readonly #texts: readonly string[];
   readonly #search: VerbatimSearch;
   readonly #parts: { readonly start: number; readonly end: number; readonly from: Received }[] = [];
-  readonly #outside = new Map<number, Received>();
-  readonly #own = new Map<number, number>();
+  /** By text, where it stands, and since when it is known otherwise. */
+  readonly #outside = new Map<string, Received>();
+  readonly #own = new Map<string, number>();
   /** Of each position of the strings, since when it is known otherwise. */
   readonly #known: Float64Array;
 
   constructor(strings: readonly string[], names: readonly NamedText[]) {
     this.#strings = strings;
     this.#names = names;
-    this.#search = new VerbatimSearch(
-      strings,
-      names.map(({ text }) => text),
-    );
+    this.#texts = [...new Set(names.map(({ text }) => text))];
+    this.#search = new VerbatimSearch(strings, this.#texts);
     this.#known = new Float64Array(this.#search.size).fill(Infinity);
   }
 
@@ -119,7 +121,8 @@ class Matches {
     this.#search.scan(from.text, {
       part: (start, end) => this.#parts.push({ start, end, from }),
       name: (index) => {
-        if (!this.#outside.has(index)) this.#outside.set(index, from);
+        const text = this.#texts[index] ?? '';
+        if (!this.#outside.has(text)) this.#outside.set(text, from);
       },
     });
   }
@@ -129,18 +132,19 @@ class Matches {
       part: (start, end) => {
         for (let at = start; at < end; at += 1) this.#known[at] = Math.min(this.#known[at] ?? Infinity, order);
       },
-      name: (index) => this.#own.set(index, Math.min(this.#own.get(index) ?? Infinity, order)),
+      name: (index) => {
+        const known = this.#texts[index] ?? '';
+        this.#own.set(known, Math.min(this.#own.get(known) ?? Infinity, order));
+      },
     });
   }
 
   /** The named texts that are not known otherwise. */
   names(): Mark[] {
-    return [...this.#outside].flatMap(([index, from]) => {
-      const name = this.#names[index];
-      if (name === undefined) return [];
-      const whole = this.#names.findIndex(({ text }) => text === name.whole);
-      const known = Math.min(this.#own.get(index) ?? Infinity, this.#own.get(whole) ?? Infinity);
-      return known < from.order ? [] : [{ text: name.text, kind: name.kind, from }];
+    return this.#names.flatMap(({ text, whole = text, kind }) => {
+      const from = this.#outside.get(text);
+      const known = Math.min(this.#own.get(text) ?? Infinity, this.#own.get(whole) ?? Infinity);
+      return from === undefined || known < from.order ? [] : [{ text, kind, from }];
     });
   }
 

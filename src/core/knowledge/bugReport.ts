@@ -26,7 +26,7 @@ const LINES_AFTER = 5;
 
 export function writeBugReport({ version, host, about, body, events, seq, key, places }: BugReportInput): string {
   const clean = (text: string) => {
-    const relative = places.reduce((done, [path, written]) => done.replaceAll(path, written), text);
+    const relative = places.reduce((done, [path, written]) => replacePath(done, path, written), text);
     return maskSecrets(key === '' ? relative : relative.replaceAll(key, '***'));
   };
   const printed = (value: unknown, indent?: number) => JSON.stringify(mapStrings(value, clean), null, indent);
@@ -48,6 +48,13 @@ export function writeBugReport({ version, host, about, body, events, seq, key, p
     fenced('jsonl', around.map((event) => printed(event)).join('\n')),
     '',
   ].join('\n');
+}
+
+/** Not where it is only the beginning or the end of another name. */
+function replacePath(text: string, path: string, written: string): string {
+  const literal = path.replace(/[$()*+./?[\\\]^{|}]/g, '\\$&');
+  const whole = new RegExp(`(?<![\\p{L}\\p{N}_-])${literal}(?!\\.?[\\p{L}\\p{N}_]|-)`, 'gu');
+  return text.replace(whole, () => written);
 }
 
 /** The fence is longer than any in the text. */

@@ -35,6 +35,11 @@ export async function readFreshness(deps: FreshnessDeps, seen: Seen): Promise<re
   return files;
 }
 
+/** How many files the conversation knows that `readFreshness` leaves out. */
+export function countOlder(seen: Seen): number {
+  return Math.max(0, seen.known.length - MOST_COMPARED);
+}
+
 async function compare(deps: FreshnessDeps, file: KnownFile): Promise<FileFreshness> {
   const { path, at, part, hash, movedTo, compacted } = file;
   const shown = { path, at, seen: hash, ...(part && { lines: part.ranges }) };

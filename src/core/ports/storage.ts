@@ -59,9 +59,19 @@ export interface OpenedLog extends ReadLog {
 
 /** A log that another window writes. */
 export interface FollowedLog extends ReadLog {
-  /** Fires with added events. `whole`: they replace everything read before, because the owner removed bytes. */
-  readonly onDidGrow: Event<ReadLog & { readonly whole: boolean }>;
+  readonly onDidGrow: Event<AddedEvents>;
   close(): Promise<void>;
+}
+
+export interface AddedEvents extends ReadLog {
+  /** They replace everything that was read before, because bytes were removed; so does the first read. */
+  readonly whole: boolean;
+}
+
+/** Reads a log several times, each time only what was added. */
+export interface LogReader {
+  /** One call at a time. */
+  read(): Promise<Result<AddedEvents>>;
 }
 
 /** The conversation that started a subagent, and the name that it gave it. */
@@ -110,6 +120,7 @@ export interface Store {
   read(conversation: string): Promise<Result<ReadLog & { readonly events: readonly LogEvent[] }>>;
   /** As `read`, from the event after this number; events are parsed when the iteration reaches them. */
   scan(conversation: string, after: number): Promise<Result<ReadLog>>;
+  reader(conversation: string): LogReader;
   /**
    * Where its log ends now; reads only the beginning and the end of the file. Fails if there is no such conversation.
    */

@@ -336,10 +336,13 @@ export const VERBS = {
     result: z.object({ data: list(z.custom<FileDiff>((one) => typeof one === 'object' && one !== null)) }),
     wire: { request: 'read_diff', reply: 'diffs' },
   },
-  /** The files that the conversation knows, compared with their present state, in the order in which they were shown. */
+  /**
+   * The files that the conversation knows, compared with their present state, in the order in which they were shown.
+   * `older`: how many were shown before these and are not compared; absent: none.
+   */
   read_freshness: {
     params: inConversation,
-    result: z.object({ data: list(fileFreshnessSchema) }),
+    result: z.object({ data: list(fileFreshnessSchema), older: z.int().optional() }),
     wire: { request: 'read_freshness', reply: 'freshness' },
     concurrent: true,
   },

@@ -1,7 +1,6 @@
 // The footer: mode, model, approvals and context as buttons. Its height never changes, so that the composer stays in place.
 import { useState } from 'preact/hooks';
 import type { Controls, ContextView } from '../../protocol/page/controlsView.ts';
-import type { FileFreshness } from '../../protocol/page/freshnessView.ts';
 import type { Level } from '../../protocol/notification.ts';
 import type { ChatHead } from '../../protocol/webview.ts';
 import { useLoaded } from '../loaded.ts';
@@ -9,6 +8,7 @@ import { formatCost, panelStrings as strings } from '../strings/panelStrings.ts'
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
+import type { PageState } from '../state.ts';
 import { t } from '../strings/l10n.ts';
 import { MenuButton } from './menu.tsx';
 import { Ring } from './ring.tsx';
@@ -16,7 +16,7 @@ import { Ring } from './ring.tsx';
 interface Properties {
   readonly head: ChatHead;
   readonly context: ContextView | null | undefined;
-  readonly freshness: readonly FileFreshness[] | undefined;
+  readonly freshness: PageState['freshness'];
 }
 
 export function Footer({ head, context, freshness }: Properties) {
@@ -76,7 +76,7 @@ export function Footer({ head, context, freshness }: Properties) {
         <span class="footer-approvals">{approval}</span>
         {rules > 0 && <span class="footer-rules">{strings.rulesBrief(rules)}</span>}
       </MenuButton>
-      {head.freshness != null && ring && <ring.FreshnessButton counts={head.freshness} files={freshness} />}
+      {head.freshness != null && ring && <ring.FreshnessButton counts={head.freshness} comparison={freshness} />}
       {meter !== null && (
         <button
           type="button"

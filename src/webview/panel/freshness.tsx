@@ -1,18 +1,19 @@
 // The ring beside the meter: how many of the files that the model knows are as it knows them. Opens the list. Loaded with the
 // first file.
 import { useState } from 'preact/hooks';
-import type { FileFreshness, FreshnessCounts } from '../../protocol/page/freshnessView.ts';
+import type { FreshnessCounts } from '../../protocol/page/freshnessView.ts';
 import { useActions } from '../render/actions.ts';
+import type { PageState } from '../state.ts';
 import { freshnessStrings as strings } from '../strings/freshnessStrings.ts';
 import { FreshnessPanel } from './freshnessPanel.tsx';
 import { Ring } from './ring.tsx';
 
 interface Properties {
   readonly counts: FreshnessCounts;
-  readonly files: readonly FileFreshness[] | undefined;
+  readonly comparison: PageState['freshness'];
 }
 
-export function FreshnessButton({ counts, files }: Properties) {
+export function FreshnessButton({ counts, comparison }: Properties) {
   const { offers } = useActions();
   const [open, setOpen] = useState(false);
   const known = counts.current + counts.reported;
@@ -33,7 +34,7 @@ export function FreshnessButton({ counts, files }: Properties) {
           {strings.brief(known, total)}
         </span>
       </button>
-      {open && <FreshnessPanel counts={counts} files={files} close={() => setOpen(false)} />}
+      {open && <FreshnessPanel counts={counts} comparison={comparison} close={() => setOpen(false)} />}
     </>
   );
 }

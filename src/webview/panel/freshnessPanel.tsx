@@ -1,7 +1,8 @@
 // The list that the ring opens: each file that the model knows, what it has of it, and how it differs from the file now.
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { FileFreshness, FreshnessCounts } from '../../protocol/page/freshnessView.ts';
 import { useActions } from '../render/actions.ts';
+import type { PageState } from '../state.ts';
 import { visibleText } from '../render/visibleText.ts';
 import { freshnessStrings as strings } from '../strings/freshnessStrings.ts';
 import { formatMoment } from '../strings/moments.ts';
@@ -9,24 +10,38 @@ import { Popover } from './popover.tsx';
 
 interface Properties {
   readonly counts: FreshnessCounts;
-  readonly files: readonly FileFreshness[] | undefined;
+  readonly comparison: PageState['freshness'];
   readonly close: () => void;
 }
 
-export function FreshnessPanel({ counts, files, close }: Properties) {
+/** The comparison takes at most a twentieth of the time. */
+const SHARE = 20;
+const LEAST_PAUSE = 5000;
+
+export function FreshnessPanel({ counts, comparison, close }: Properties) {
   const { post } = useActions();
-  // Compared again whenever the log has changed what is known.
+  const began = useRef(0);
+  const compare = () => {
+    began.current = performance.now();
+    post({ type: 'read_freshness' });
+  };
+  // Compared again whenever the log has changed what is known, and from time to time: nobody may report a change.
   const known = Object.values(counts).join();
-  useEffect(() => post({ type: 'read_freshness' }), [known]);
+  useEffect(compare, [known]);
+  useEffect(() => {
+    if (comparison === undefined) return undefined;
+    const timer = setTimeout(compare, Math.max(LEAST_PAUSE, SHARE * (performance.now() - began.current)));
+    return () => clearTimeout(timer);
+  }, [comparison]);
   return (
     <Popover label={strings.heading} opener=".freshness" close={close}>
-      {files === undefined ? <p class="quiet">{strings.loading}</p> : <Files files={files} />}
+      {comparison === undefined ? <p class="quiet">{strings.loading}</p> : <Files {...comparison} />}
     </Popover>
   );
 }
 
 /** The most recently shown first. */
-function Files({ files }: { readonly files: readonly FileFreshness[] }) {
+function Files({ files, older = 0 }: { readonly files: readonly FileFreshness[]; readonly older?: number }) {
   const { post, followed } = useActions();
   const newest = [...files].reverse();
   const forgotten = newest.filter(({ state }) => state === 'forgotten');
@@ -50,6 +65,7 @@ function Files({ files }: { readonly files: readonly FileFreshness[] }) {
       {others.length > 0 && <Rows files={others} />}
       <Folded label={strings.current(current.length)} files={current} />
       <Folded label={strings.forgotten(forgotten.length)} files={forgotten} />
+      {older > 0 && <p class="quiet small">{strings.older(older)}</p>}
       <p class="quiet small">{strings.explained}</p>
     </>
   );

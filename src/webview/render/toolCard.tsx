@@ -103,7 +103,7 @@ export function ToolCard({ item: given }: { readonly item: ToolItem }) {
         {open && !waits && diffs.length === 0 && <Details item={item} />}
         {open && showsOutput(item) && <Result item={item} />}
         {open && item.media !== undefined && <MediaList media={item.media} />}
-        {open && !waits && item.state !== 'writing' && <RequestButton item={item.id} />}
+        {open && !asks && item.state !== 'writing' && <RequestButton item={item.id} />}
         {open && runsInForeground(item) && <RunningActions call={item.id} />}
       </div>
       {item.carried !== undefined && <Carried carried={item.carried} item={item.id} />}

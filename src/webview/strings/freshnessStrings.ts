@@ -3,7 +3,9 @@ import type { FileFreshness, Freshness, FreshnessCounts } from '../../protocol/p
 import { t } from './l10n.ts';
 
 export const freshnessStrings = {
-  title: t('Show which files the model knows, and whether they have changed since'),
+  title: t(
+    'Show which files the model knows, and whether they have changed since. Counted are the changes that were noticed; the list compares each file with the disk.',
+  ),
   heading: t('What the model knows'),
   brief: (known: number, total: number) => `${known}/${total}`,
   counts: ({ current, reported, pending, unshown, deleted }: FreshnessCounts) =>
@@ -15,6 +17,10 @@ export const freshnessStrings = {
       ...(unshown > 0 ? [t('{0} changed, not shown whole', unshown)] : []),
       ...(deleted > 0 ? [t('{0} deleted', deleted)] : []),
     ].join(' '),
+  older: (count: number) =>
+    count === 1
+      ? t('and 1 older file, which is not compared')
+      : t('and {0} older files, which are not compared', count.toLocaleString()),
   explained: t('Compared with the files as they are now, unsaved changes included.'),
   loading: t('Comparing files…'),
   none: t('No content of a file is in the context.'),

@@ -40,6 +40,7 @@ test('the ring says in words how many files are current, and opens the list with
   expect(await ring.textContent()).toBe(
     'Files in the context: 8 current 1 changed and reported 1 changed, report pending 1 changed, not shown whole 1 deleted9/11',
   );
+  expect(await ring.getAttribute('title')).toContain('Counted are the changes that were noticed');
   const before = await page.locator('.composer').boundingBox();
   await ring.press('Enter');
   expect(await waitFor('read_freshness')).toEqual({ type: 'read_freshness' });
@@ -69,7 +70,11 @@ test('the ring says in words how many files are current, and opens the list with
   expect(await waitFor('update_files')).toMatchObject({ paths: ['src/typed.ts'] });
   await panel.getByRole('button', { name: 'Update all' }).click();
   expect(await waitFor('update_files')).toEqual({ type: 'update_files' });
-  // Compared again when the log has more.
+  // Compared again while the list is open, since nobody may report a change; and when the log has more.
+  await waitFor('read_freshness');
+  await send({ type: 'freshness', files: [file('src/receipt.ts', 'unreported'), ...files.slice(1)], older: 1234 });
+  await panel.getByText('6 of 7 files differ from what the model knows.').waitFor();
+  await panel.getByText('and 1,234 older files, which are not compared').waitFor();
   await change({ type: 'head', head: { freshness: { ...counts, pending: 2, unshown: 0 } } });
   await waitFor('read_freshness');
   await page.keyboard.press('Escape');

@@ -40,6 +40,8 @@ test('the line names the place, and opens it in its folded group with the text m
   const alone = await open();
   const { page } = alone;
   await alone.show({ title: 'x', running: true }, [...conversation, asks([origin])]);
+  await page.getByRole('button', { name: 'Show what the model saw' }).last().click();
+  expect(await alone.waitFor('show_request')).toMatchObject({ item: 'run' });
   const line = page.locator('.origins button');
   expect(await line.innerText()).toBe(`“${COMMAND}” came from the page https://docs.example.com/start (call 1)`);
   const marked = () => page.evaluate((name) => [...(CSS.highlights.get(name) ?? [])].map(String), 'outside');

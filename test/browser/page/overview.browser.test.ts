@@ -109,9 +109,14 @@ test('the timeline has an item for each event, is read and zoomed by keyboard an
   expect(await tip.innerText()).toMatch(/Tool call · Run command · 1,140 s$/);
   await page.mouse.click(box.x + x(20.5), box.y + 60);
   await expect.poll(() => posted.at(-1)).toEqual({ type: 'open_item', item: 'a1' });
-  // Each shape is where its time is; the line from the build to its request is between them.
+  // Each shape is where its time is; the line from the build to its request begins there, and is absent without a request.
   expect(await painted(page, x(12) - 5, 105, x(12) + 5, 115)).toBeGreaterThan(20);
-  expect(await painted(page, x(15.9), 70, x(16.1), 110)).toBeGreaterThan(0);
+  const line = () => painted(page, x(14.36) - 4, 93, x(14.36) + 4, 101);
+  expect(await line()).toBeGreaterThan(0);
+  await send({ type: 'timeline', whole: true, items: items.map(({ carrier: _, ...item }) => item) });
+  await expect.poll(line).toBe(0);
+  await send({ type: 'timeline', whole: true, items });
+  await expect.poll(line).toBeGreaterThan(0);
   const span = page.locator('.timeline-span');
   const whole = await span.innerText();
   await page.getByRole('button', { name: 'Zoom in' }).click();

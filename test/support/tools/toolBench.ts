@@ -57,7 +57,7 @@ export async function createToolBench(
     ...bareServices({ clock, logger }),
     log,
     registry: new ToolRegistry([...createFileTools(), ...(options.tools ?? [])], (error) => errors.push(String(error))),
-    outside: new OutsideTree(unused, undefined),
+    outside: new OutsideTree(unused),
     edits,
     workspace,
     frontend,

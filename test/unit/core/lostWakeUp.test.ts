@@ -127,6 +127,7 @@ async function play(schedule: Schedule): Promise<readonly LogEvent[]> {
       follow: unused,
       read: unused,
       scan: unused,
+      reader: () => ({ read: unused }),
       end: unused,
       sizes: unused,
       create: unused,

@@ -221,6 +221,19 @@ test('after a compaction what the summary no longer holds is not known; reading 
   expect(countFreshness(one.log().state.seen)).toMatchObject({ current: 1 });
 });
 
+test('after a compaction the lines that a search shows are known again, and only they', async () => {
+  const one = await begin();
+  await one.write('a.txt', TEXT);
+  await one.read('a.txt');
+  await one.log().append({ type: 'compaction', summary: 'Tea.', through: one.log().state.pending.through });
+  await one.go(call('run_command', { command: 'grep -n "number 7$" a.txt' }));
+  expect((await one.list())['a.txt']).toMatchObject({ state: 'current', lines: [[7, 7]] });
+  expect(countFreshness(one.log().state.seen)).toMatchObject({ current: 1 });
+  await one.write('a.txt', SMALL);
+  await one.queued('a.txt');
+  expect((await one.list())['a.txt']).toMatchObject({ state: 'pending' });
+});
+
 test('a file that changed while the window was closed is compared with the disk at once, and reported soon', async () => {
   const one = await begin();
   for (const path of ['a.txt', 'b.txt']) await one.write(path, TEXT);

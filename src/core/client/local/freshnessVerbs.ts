@@ -6,7 +6,7 @@ import { Seen } from '../../conversation/projections/seen.ts';
 import { enqueue } from '../../notify/queue.ts';
 import { isWanted } from '../../notify/wanted.ts';
 import { fileDeleted, fileUpdate } from '../../notify/wording/fileChange.ts';
-import { readFreshness } from '../../knowledge/freshness.ts';
+import { countOlder, readFreshness } from '../../knowledge/freshness.ts';
 import { type LocalPorts, type LocalVerbs } from './localPorts.ts';
 import { whileOwned } from './owning.ts';
 
@@ -14,7 +14,9 @@ export function createFreshnessVerbs(ports: LocalPorts): Pick<LocalVerbs, 'read_
   return {
     read_freshness: async ({ conversation }) => {
       const seen = await seenOf(ports, conversation);
-      return seen.ok ? succeeded({ data: await readFreshness(depsOf(ports), seen.value) }) : seen;
+      if (!seen.ok) return seen;
+      const older = countOlder(seen.value);
+      return succeeded({ data: await readFreshness(depsOf(ports), seen.value), ...(older > 0 && { older }) });
     },
     update_files: (params) => whileOwned(ports, params.conversation, () => updateFiles(ports, params)),
   };

@@ -4,7 +4,7 @@ import { Sequence, pause } from '../../../base/async.ts';
 import { type Clock } from '../../../base/clock.ts';
 import { type Result, succeeded } from '../../../base/errors.ts';
 import { type LogEvent } from '../../../protocol/event.ts';
-import { type Store } from '../../ports/storage.ts';
+import { type LogReader, type Store } from '../../ports/storage.ts';
 
 /** After so many events other work of the window gets a turn. */
 const AT_ONCE = 500;
@@ -14,20 +14,19 @@ interface Projection {
 }
 
 interface Kept<T> {
+  readonly reader: LogReader;
   readonly projection: T;
-  /** Of the last event that was folded. */
-  seq: number;
 }
 
 export class LogReads<T extends Projection> {
-  readonly #ports: { readonly store: Pick<Store, 'scan'>; readonly clock: Clock };
+  readonly #ports: { readonly store: Pick<Store, 'reader'>; readonly clock: Clock };
   readonly #create: () => T;
   readonly #most: number;
   readonly #kept = new Map<string, Kept<T>>();
   readonly #reads = new Sequence();
 
   /** `most`: of how many conversations the projection is kept. */
-  constructor(ports: { readonly store: Pick<Store, 'scan'>; readonly clock: Clock }, create: () => T, most = 1) {
+  constructor(ports: { readonly store: Pick<Store, 'reader'>; readonly clock: Clock }, create: () => T, most = 1) {
     this.#ports = ports;
     this.#create = create;
     this.#most = most;
@@ -41,28 +40,23 @@ export class LogReads<T extends Projection> {
   async #read(conversation: string): Promise<Result<T>> {
     const { store, clock } = this.#ports;
     const before = this.#kept.get(conversation);
-    let kept = before ?? { projection: this.#create(), seq: 0 };
-    let scanned = await store.scan(conversation, kept.seq);
-    if (scanned.ok && scanned.value.nextSeq <= kept.seq) {
-      // The end of the log was damaged and cut off.
-      kept = { projection: this.#create(), seq: 0 };
-      scanned = await store.scan(conversation, 0);
-    }
+    const reader = before?.reader ?? store.reader(conversation);
     // Last used last; a failed read starts again.
     this.#kept.delete(conversation);
-    if (!scanned.ok) return scanned;
+    const read = await reader.read();
+    if (!read.ok) return read;
+    const projection = before === undefined || read.value.whole ? this.#create() : before.projection;
     let folded = 0;
-    for (const event of scanned.value.events) {
-      kept.projection.fold(event);
-      kept.seq = event.seq;
+    for (const event of read.value.events) {
+      projection.fold(event);
       folded += 1;
       if (folded % AT_ONCE === 0) await pause(clock, 0);
     }
-    this.#kept.set(conversation, kept);
+    this.#kept.set(conversation, { reader, projection });
     for (const [oldest] of this.#kept) {
       if (this.#kept.size <= this.#most) break;
       this.#kept.delete(oldest);
     }
-    return succeeded(kept.projection);
+    return succeeded(projection);
   }
 }

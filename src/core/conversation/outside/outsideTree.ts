@@ -1,8 +1,9 @@
 // Collects the texts from outside of a conversation, of the one it works for, and of all subagents of that one: a task or
-// a report may pass their words on. Logs of the others are read from the disk, each event once.
+// a report may pass their words on. Logs of the others are read from the disk, each event once as long as the conversation
+// is open.
+import { Sequence } from '../../../base/async.ts';
 import { succeeded, type Result } from '../../../base/errors.ts';
-import { type Store } from '../../ports/storage.ts';
-import { type KnownTools } from '../../ports/toolTraits.ts';
+import { type LogReader, type Store } from '../../ports/storage.ts';
 import { type ConversationLog } from '../log.ts';
 import { Pending } from '../projections/pending.ts';
 import { OutsideTexts } from './outsideTexts.ts';
@@ -11,9 +12,9 @@ import { OutsideTexts } from './outsideTexts.ts';
 const MOST_CONVERSATIONS = 100;
 
 interface Followed {
-  readonly texts: OutsideTexts;
-  readonly pending: Pending;
-  through: number;
+  readonly reader: LogReader;
+  texts: OutsideTexts;
+  pending: Pending;
 }
 
 export interface TextsOf {
@@ -23,24 +24,27 @@ export interface TextsOf {
 }
 
 export class OutsideTree {
-  readonly #store: Pick<Store, 'scan'>;
-  readonly #tools: KnownTools | undefined;
+  readonly #store: Pick<Store, 'reader'>;
   readonly #followed = new Map<string, Followed>();
+  readonly #reads = new Sequence();
 
-  constructor(store: Pick<Store, 'scan'>, tools: KnownTools | undefined) {
+  constructor(store: Pick<Store, 'reader'>) {
     this.#store = store;
-    this.#tools = tools;
   }
 
   /** The conversation itself first. A log that cannot be read any more is left out. */
-  async of(log: ConversationLog): Promise<readonly TextsOf[]> {
+  of(log: ConversationLog): Promise<readonly TextsOf[]> {
+    return this.#reads.run(() => this.#of(log));
+  }
+
+  async #of(log: ConversationLog): Promise<readonly TextsOf[]> {
     const own = log.state.outside;
     const found = new Map<string, OutsideTexts>([[log.id, own]]);
     const open = [own.parent, ...own.agents];
     while (open.length > 0 && found.size < MOST_CONVERSATIONS) {
       const id = open.shift();
       if (id === undefined || found.has(id)) continue;
-      const texts = await this.#read(id);
+      const texts = await this.#read(id, log);
       if (!texts.ok) continue;
       found.set(id, texts.value);
       open.push(texts.value.parent, ...texts.value.agents);
@@ -48,21 +52,18 @@ export class OutsideTree {
     return [...found].map(([conversation, texts]) => ({ texts, ...(conversation !== log.id && { conversation }) }));
   }
 
-  async #read(conversation: string): Promise<Result<OutsideTexts>> {
-    const followed = this.#followed.get(conversation) ?? {
-      texts: new OutsideTexts(this.#tools),
-      pending: new Pending(),
-      through: 0,
-    };
+  async #read(conversation: string, { tools }: ConversationLog): Promise<Result<OutsideTexts>> {
+    const begin = () => ({ texts: new OutsideTexts(tools), pending: new Pending() });
+    const followed = this.#followed.get(conversation) ?? { reader: this.#store.reader(conversation), ...begin() };
     this.#followed.set(conversation, followed);
-    const read = await this.#store.scan(conversation, followed.through);
+    const read = await followed.reader.read();
     if (!read.ok) return read;
+    if (read.value.whole) Object.assign(followed, begin());
+    const { texts, pending } = followed;
     for (const event of read.value.events) {
-      if (event.seq <= followed.through) continue;
-      followed.texts.fold(event, (id) => followed.pending.newest(id));
-      followed.pending.fold(event);
-      followed.through = event.seq;
+      texts.fold(event, (id) => pending.newest(id));
+      pending.fold(event);
     }
-    return succeeded(followed.texts);
+    return succeeded(texts);
   }
 }

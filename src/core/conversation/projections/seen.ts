@@ -169,9 +169,10 @@ export class Seen {
 /** The state after one more view of a file: parts of the same bytes are joined, other bytes start over. */
 export function viewAfter(before: SeenState | undefined, { hash, part }: SeenState): SeenState {
   if (part === undefined) return { hash };
+  const inContext = before?.compacted === true ? undefined : before;
   // Lines that a search shows do not replace what was read of the file before.
-  if (part.searched === true && before !== undefined && before.part?.searched !== true) return before;
-  const same = before?.hash === hash && before.compacted !== true;
-  const joined = same ? before.part && joinParts(before.part, part) : joinParts(part, part);
+  if (part.searched === true && inContext !== undefined && inContext.part?.searched !== true) return inContext;
+  const same = inContext?.hash === hash;
+  const joined = same ? inContext.part && joinParts(inContext.part, part) : joinParts(part, part);
   return { hash, ...(joined && { part: joined }) };
 }

@@ -287,7 +287,8 @@ export class PageHost implements Disposable {
     },
     read_freshness: async (message) => {
       const read = await this.#pass(message);
-      this.#deps.frontend.reply({ type: 'freshness', files: read?.data ?? [] });
+      const { data: files = [], older } = read ?? {};
+      this.#deps.frontend.reply({ type: 'freshness', files, ...defined({ older }) });
     },
     update_files: async (message) => {
       const updated = await this.#pass(message);

@@ -66,3 +66,21 @@ test('whatever shares 24 letters is found', () => {
     }),
   );
 });
+
+test('the names that are found are those that stand in the text as a whole, also if they overlap or begin alike', () => {
+  const texts = fc
+    .array(fc.constantFrom('a', 'b', 'ab', ' ', '.', '/', '='), { maxLength: 30 })
+    .map((all) => all.join(''));
+  const between = '(?<![a-z])(?:(?<![a-z][./=]{1,7})|(?<==))';
+  fc.assert(
+    fc.property(fc.uniqueArray(texts, { maxLength: 20 }), texts, (written, text) => {
+      const names = written.map((name) => name.trim().replace(/ +/g, ' ')).filter((name) => name.length > 2);
+      const folded = text.replace(/ +/g, ' ');
+      const expected = names.filter((name) => {
+        const literal = name.replace(/[./]/g, '\\$&');
+        return new RegExp(`${between}${literal}(?![./=]{0,8}[a-z])`).test(folded);
+      });
+      expect(new Set(find([], names, text))).toEqual(new Set(expected));
+    }),
+  );
+});

@@ -40,3 +40,24 @@ test('secrets, the key and absolute paths are in no part of the report, and the 
   expect(report).not.toContain('"line 36\\n');
   expect(report).not.toContain('"line 9\\n');
 });
+
+test('a path is made relative only as a whole, not as the beginning of a longer name', () => {
+  const about = [
+    'cat /home/me/work2/a, /home/me/work-old and /home/me/work.bak',
+    'in /home/me/work, (/home/me/work), /home/me/work/a and /home/me.',
+    'file:///home/me/work/a, HOME=/home/me, /mnt/home/me/work and /home/meier',
+  ];
+  const report = writeBugReport({
+    ...{ version: '1', host: 'x', about, body: '{}', events: [], seq: 1, key: '' },
+    places: [
+      ['/home/me/work', '.'],
+      ['/home/me', '~'],
+    ],
+  });
+  const lines = report.split('\n').filter((line) => /cat|in|file/.test(line));
+  expect(lines).toEqual([
+    '- cat ~/work2/a, ~/work-old and ~/work.bak',
+    '- in ., (.), ./a and ~.',
+    '- file://./a, HOME=~, /mnt/home/me/work and /home/meier',
+  ]);
+});
