@@ -11,7 +11,7 @@ import { WindowsTree } from '../../../src/node/platform/windowsTree.ts';
 const SHELL = 40;
 
 /** A system with these processes, as `name parent pid`; `ran` has every program that was started. */
-function system(processes: () => readonly string[], has: 'wmic' | 'powershell' = 'wmic') {
+function system(processes: () => readonly string[], has: 'wmic' | 'powershell' | 'neither' = 'wmic') {
   const ran: string[] = [];
   const run: RunProgram = async (program, args) => {
     ran.push([program, ...args].join(' '));
@@ -66,6 +66,32 @@ test.each(['end', 'interrupt'] as const)('%s ends everything below the shell, no
   }, started);
   await (how === 'end' ? tree.end(true) : tree.interrupt());
   expect(ran.filter((line) => line.startsWith('taskkill'))).toEqual(['taskkill /F /PID 40 /PID 41 /PID 42']);
+});
+
+test.each(['end', 'interrupt'] as const)(
+  'without wmic and PowerShell, %s still ends what runs below the shell, by taskkill alone',
+  async (how) => {
+    const { run, ran } = system(() => [], 'neither');
+    const tree = new WindowsTree(run, command().started);
+    expect(await tree.isAlive()).toBe(true);
+    await (how === 'end' ? tree.end(true) : tree.interrupt());
+    expect(ran.filter((line) => line.startsWith('taskkill'))).toEqual(['taskkill /T /F /PID 40']);
+    ran.length = 0;
+    await tree.end(false);
+    expect(ran.filter((line) => line.startsWith('taskkill'))).toEqual(['taskkill /T /PID 40']);
+  },
+);
+
+test('without wmic and PowerShell a command lives until its leash closes, and no program that has its shell’s id is ended', async () => {
+  const { run, ran } = system(() => [], 'neither');
+  const { child, leash, started } = command();
+  const tree = new WindowsTree(run, started);
+  child.emit('exit', 0);
+  expect(await tree.isAlive()).toBe(true);
+  await tree.end(true);
+  expect(ran.filter((line) => line.startsWith('taskkill'))).toEqual([]);
+  leash.emit('close');
+  expect(await tree.isAlive()).toBe(false);
 });
 
 test('what a command leaves behind is found while its leash is held, unless another program has its shell’s id', async () => {
