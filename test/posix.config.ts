@@ -9,6 +9,11 @@ export default defineConfig({
     ...base.test,
     include: [
       'test/posix/*.test.ts',
+      // A killed window, lines of commands, rights of sockets, and links that appear during a read.
+      'test/unit/storage/killed.test.ts',
+      'test/walk/lines/lines.test.ts',
+      'test/unit/plugins/windowListener.test.ts',
+      'test/unit/core/consent/door.test.ts',
       'test/unit/node/{commandOutput,kernelLock,manyCommands,supervision}.test.ts',
       // Not fileSystem and pinnedChanges: writes are synced apart, and no folder stays open; see docs/platforms.md.
       'test/unit/node/files/{durableFile,fileHashes,pinnedPlace,rawNames,resolvePath}.test.ts',

@@ -1,6 +1,7 @@
 // What macOS and BSD have instead of /proc: processes from `ps`, syncs, and attribution that never guesses.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -75,6 +76,18 @@ test('the start of a process has the same form in every language and time zone',
       else process.env[name] = value;
     }
   }
+});
+
+test('other users can read nothing of what is written to Earshot’s own folders', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-rights-'));
+  atTestEnd(() => rm(folder, { recursive: true }));
+  const own = join(folder, 'a', 'b');
+  await realFileSystem.makeFolder(own);
+  await realFileSystem.writeWhole(join(own, 'state'), Buffer.from('1'));
+  const log = await realFileSystem.openForAppend(join(own, 'log'));
+  await log.close();
+  const modes = ['..', '.', 'state', 'log'].map((name) => statSync(join(own, name)).mode & 0o777);
+  expect(modes).toEqual([0o700, 0o700, 0o600, 0o600]);
 });
 
 test('the process of the agent that started a hook is found', () => {

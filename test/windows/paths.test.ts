@@ -1,8 +1,17 @@
 // Paths on Windows: names with both separators, drives, case, links that lead outside, and globs.
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { compileGlob } from '../../src/core/files/globs.ts';
 import { realFileSystem } from '../../src/node/files/fileSystem.ts';
 import { findProgram } from '../../src/node/files/fingerprint.ts';
@@ -10,7 +19,7 @@ import { holdFolder } from '../../src/node/files/heldFolder.ts';
 import { readJudged } from '../../src/node/files/readInside.ts';
 import { nameAsWritten, resolveInside } from '../../src/node/files/resolvePath.ts';
 import { platform } from '../../src/node/platform/platform.ts';
-import { temporaryFolder, test } from './support.ts';
+import { temporaryFolder, test, until } from './support.ts';
 
 const folder = temporaryFolder();
 mkdirSync(join(folder, 'src'));
@@ -131,6 +140,20 @@ test('files are written whole, and their folder is held by its identity', async 
   equal(await held.isStill(), true);
   await realFileSystem.move(join(folder, 'a'), join(folder, 'c'));
   equal(await held.isStill(), false);
+});
+
+test('a file that another program has open is replaced once that closes it', async () => {
+  const place = join(temporaryFolder(), 'state');
+  writeFileSync(place, 'old');
+  const reader = await open(place);
+  const written = realFileSystem.writeWhole(place, Buffer.from('new'));
+  const isTried = () => readdirSync(dirname(place)).some((name) => name.endsWith('.tmp'));
+  await until(isTried);
+  // Its bytes are written and renamed meanwhile.
+  await Promise.race([written, new Promise((resolve) => setTimeout(resolve, 100))]);
+  await reader.close();
+  await written;
+  equal(readFileSync(place, 'utf8'), 'new');
 });
 
 test('a program is found by its name without the ending', async () => {

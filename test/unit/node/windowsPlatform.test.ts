@@ -7,6 +7,7 @@ import { type StartedProcess } from '../../../src/node/platform/parts.ts';
 import { platformFor } from '../../../src/node/platform/platform.ts';
 import { hasStarted, listWindows, type RunProgram } from '../../../src/node/platform/windowsTable.ts';
 import { WindowsTree } from '../../../src/node/platform/windowsTree.ts';
+import { KINDS } from '../../../src/protocol/kinds.ts';
 
 const SHELL = 40;
 
@@ -51,6 +52,16 @@ test('a command that leaves nothing behind starts no program of the system, and 
     expect(readFileSync(join(folder, name), 'utf8'), name).not.toMatch(/Sync\(/);
   const { processes } = platformFor('win32');
   expect([processes.startTimeOf(process.pid), Number(processes.stampOf(process.pid)) > 0]).toEqual([undefined, true]);
+});
+
+test('only Windows has no Ctrl+C for a command, and its users are not promised one', () => {
+  const interrupts = (['linux', 'darwin', 'win32'] as const).map((system) => platformFor(system).processes.interrupts);
+  expect(interrupts).toEqual([true, true, false]);
+  for (const name of ['port.opened', 'devserver.failed', 'devserver.recovered'] as const)
+    expect([platformFor('win32').listening, KINDS[name].description]).toEqual([
+      undefined,
+      expect.stringContaining('not on Windows'),
+    ]);
 });
 
 test.each(['end', 'interrupt'] as const)('%s ends everything below the shell, not only the shell', async (how) => {
