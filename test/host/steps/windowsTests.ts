@@ -91,7 +91,7 @@ async function buildTests(names: readonly string[]): Promise<void> {
   } as const;
   const entries = [
     ...names.map((name) => `test/windows/${name}`),
-    ...['src/bin/ears.ts', 'test/crash/child.ts', 'test/windows/lockHolder.ts'],
+    ...['src/bin/ears.ts', 'test/crash/child.ts', 'test/windows/lockHolder.ts', 'test/windows/window.ts'],
   ];
   const { plugins: _launchers, ...node } = nodePrograms;
   await Promise.all([
