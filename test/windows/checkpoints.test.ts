@@ -60,11 +60,12 @@ test('changes by a tool and by a command are listed with their bytes and undone,
         { id: 'c', name: 'run_command', arguments: { command } },
       ],
     },
-    { text: ['Done.'] },
+    { text: 'Done.' },
   );
   ok((await earshot.send(log.id, 'Go on.')).ok);
   await earshot.settled(log.id);
-  const states = () => ['tool.txt', 'changed.txt', 'Sub Folder/gone.txt', 'made.txt'].map(textOf);
+  const states = (): readonly (string | undefined)[] =>
+    ['tool.txt', 'changed.txt', 'Sub Folder/gone.txt', 'made.txt'].map(textOf);
   const [mine, theirs] = [
     ['mine\r\n', 'mine\r\n', 'mine\r\n', undefined],
     ['its own\r\n', 'theirs\r\n', undefined, 'made\r\n'],

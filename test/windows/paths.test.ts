@@ -69,7 +69,10 @@ test('a file is read at the place that was judged, and not if that is renamed be
 
 test('a file is not read if its folder is renamed away between judging and reading', async () => {
   const away = join(folder, 'away');
-  const judge = () => void renameSync(join(folder, 'src'), away);
+  const judge = () => {
+    renameSync(join(folder, 'src'), away);
+    return undefined;
+  };
   const read = await readJudged(folders, tea, { judge, atMost: 1000 });
   renameSync(away, join(folder, 'src'));
   match(read.ok ? 'it was read' : read.failure.message, /does not exist/);
@@ -122,7 +125,7 @@ test('a file is not read if its folder becomes a junction between judging and re
       }
       return undefined;
     }
-    return { code: 'outside', message: 'outside' };
+    return { code: 'outside', message: 'outside' } as const;
   };
   const read = await readJudged(folders, tea, { judge, atMost: 1000 });
   if (failed === undefined) unlinkSync(join(folder, 'src'));

@@ -12,10 +12,14 @@ const IN_USE = new Set(['EACCES', 'EBUSY', 'EPERM']);
 interface RenameDeps {
   readonly disk: Pick<Disk, 'replacesOpenFiles'>;
   rename(from: string | Buffer, to: string | Buffer): Promise<void>;
-  wait(milliseconds: number): Promise<void>;
+  wait(milliseconds: number): Promise<unknown>;
 }
 
-const system: RenameDeps = { disk: platform.disk, rename, wait: (milliseconds) => pause(realClock, milliseconds) };
+const system: RenameDeps = {
+  disk: platform.disk,
+  rename,
+  wait: (milliseconds) => pause(realClock, milliseconds),
+};
 
 export async function renameFile(
   from: string | Buffer,
@@ -24,11 +28,12 @@ export async function renameFile(
 ): Promise<void> {
   for (const milliseconds of disk.replacesOpenFiles ? [] : PAUSES) {
     try {
-      return await attempt(from, to);
+      await attempt(from, to);
+      return;
     } catch (error) {
       if (!IN_USE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
     await wait(milliseconds);
   }
-  return attempt(from, to);
+  await attempt(from, to);
 }

@@ -30,7 +30,7 @@ test('on Windows the tests run on this Node without Wine: passed, failed, and sk
   await writeFile(join(folder, 'y.test.mjs'), 'throw new Error("it cannot be loaded");');
   const broken = await runOnWindows(node, { folder, name: 'y.test', logFile });
   expect(broken.failures).toEqual([
-    expect.objectContaining({ message: expect.stringContaining('it cannot be loaded') }),
+    expect.objectContaining({ message: expect.stringContaining('it cannot be loaded') as string }),
   ]);
 });
 

@@ -19,7 +19,7 @@ function disk(system: NodeJS.Platform, failures: readonly string[]) {
     waits,
     done: renameFile('a', 'b', deps).then(
       () => 'renamed',
-      (error: Error) => error.message,
+      (error: unknown) => (error as Error).message,
     ),
   };
 }
