@@ -99,6 +99,7 @@ export type ProcessCode =
   | 'not_followed'
   | 'no_input'
   | 'no_tasks'
+  | 'no_tests'
   | 'not_running'
   | 'not_set'
   | 'not_started'

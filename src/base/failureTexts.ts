@@ -98,6 +98,7 @@ export const FAILURE_TEXTS: Readonly<Record<FailureCode, string>> = {
   not_followed: 'This condition cannot be awaited here.',
   no_input: 'The command takes no input.',
   no_tasks: 'There are no tasks.',
+  no_tests: 'No test was run.',
   not_running: 'The command is not running.',
   not_set: 'This is not set any more.',
   not_started: 'The command could not be started.',

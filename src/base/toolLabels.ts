@@ -3,7 +3,7 @@
 /** The tool whose calls are the to-do list that front ends show. */
 export const TODO_TOOL = 'todo';
 /** The tools that run commands and tasks. */
-export const RUNNING_TOOLS: ReadonlySet<string> = new Set(['run_command', 'run_task']);
+export const RUNNING_TOOLS: ReadonlySet<string> = new Set(['run_command', 'run_task', 'run_tests']);
 
 const LABELS: Readonly<Record<string, string>> = {
   apply_patch: 'Apply patch',
@@ -26,6 +26,7 @@ const LABELS: Readonly<Record<string, string>> = {
   read_resource: 'Read resource',
   run_command: 'Run command',
   run_task: 'Run task',
+  run_tests: 'Run tests',
   search: 'Search in files',
   send_message: 'Send message',
   start_agent: 'Start subagent',

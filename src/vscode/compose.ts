@@ -58,6 +58,8 @@ import { ReviewController } from './review/reviewController.ts';
 import { SettingsReader } from './settings.ts';
 import { onDidChangeFiles } from './sources/fileChanges.ts';
 import { type StatusBar } from './statusBar.ts';
+import { editorTests, OfferedTests } from './tasks/editorTests.ts';
+import { createRunTestsTool } from '../tools/commands/runTests.ts';
 import { EditorTasks } from './tasks/editorTasks.ts';
 import { userShell } from './tasks/shell.ts';
 import { WaitingApprovals } from './waitingApprovals.ts';
@@ -139,7 +141,10 @@ export function compose(
   const wakes = held.add(new Wakes({ ...base, ...followed, due: store.due }));
   const earshot: Earshot = new Earshot({
     ...base,
-    toolsReady: () => mcp.ports.toolsReady(),
+    toolsReady: () => {
+      offeredTests.refresh();
+      return mcp.ports.toolsReady();
+    },
     moreInstructions: () => mcp.ports.moreInstructions(),
     ...{ store, lock, snapshots, checkpoints, permissions, userFiles },
     ...{ workspace, buffers, onDidChangeFiles },
@@ -186,6 +191,7 @@ export function compose(
   });
 
   offerMessageTools(window, messaging, earshot);
+  const offeredTests = held.add(new OfferedTests(earshot.tools, createRunTestsTool({ tests: editorTests })));
   const mcp: ComposedMcp = composeMcp(window, earshot, { workspace, snapshots }, (text) =>
     frontends.notice('info', text),
   );

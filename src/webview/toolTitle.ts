@@ -28,6 +28,7 @@ const KNOWN = new Map<string, ToolFace>(
     await: { icon: 'terminal', subject: '', verb: strings.verbs.await },
     start_agent: { icon: 'fork', subject: 'name', verb: strings.verbs.startAgent },
     run_task: { icon: 'terminal', subject: 'name', verb: strings.verbs.runTask },
+    run_tests: { icon: 'terminal', subject: 'files', verb: strings.verbs.runTests },
     diagnostics: { icon: 'warning', subject: 'path', verb: strings.verbs.diagnostics },
     fetch_url: { icon: 'file', subject: 'url', verb: strings.verbs.fetch },
     todo: { icon: 'check', subject: '', verb: strings.verbs.todo },

@@ -96,6 +96,7 @@ async function runStep(step: Step, built: boolean): Promise<StepResult> {
     (finished) => ({ passed: finished.failures.length === 0, text: isCounted(step) ? countLine([finished]) : '' }),
   );
   printFailures(label, result);
+  for (const note of result.notes ?? []) report.line(indent(note));
   return result;
 }
 

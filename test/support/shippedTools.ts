@@ -6,6 +6,7 @@ import { createAwaitTool } from '../../src/tools/commands/await.ts';
 import { handleTool } from '../../src/tools/commands/handle.ts';
 import { runCommandTool } from '../../src/tools/commands/runCommand.ts';
 import { createRunTaskTool } from '../../src/tools/commands/runTask.ts';
+import { createRunTestsTool } from '../../src/tools/commands/runTests.ts';
 import { createFetchUrlTool } from '../../src/tools/fetchUrl.ts';
 import { createFileTools } from '../../src/tools/files/fileTools.ts';
 import { createDiagnosticsTool } from '../../src/tools/language/diagnostics.ts';
@@ -28,8 +29,8 @@ export const shippedTools = new ToolRegistry(
     ...createFileTools(),
     ...[runCommandTool, watchTool, readNotificationsTool, askUserTool, todoTool, handleTool],
     ...[createAwaitTool, createWakeWhenTool].map((create) => create(absent)),
-    ...[createRunTaskTool, createDiagnosticsTool, createSymbolsTool, createQuickFixTool].map((create) =>
-      create(absent),
+    ...[createRunTaskTool, createRunTestsTool, createDiagnosticsTool, createSymbolsTool, createQuickFixTool].map(
+      (create) => create(absent),
     ),
     ...[createSearchTool, createFetchUrlTool, createLoadSkillTool, createStartAgentTool].map((create) =>
       create(absent),

@@ -69,6 +69,6 @@ test.each([
   expect(textsIn('x.ts', source).flatMap(namesIn)).toEqual(expected);
 });
 
-test('all 26 shipped tools are searched for', () => {
-  expect(shippedTools.names).toHaveLength(26);
+test('all 27 shipped tools are searched for', () => {
+  expect(shippedTools.names).toHaveLength(27);
 });

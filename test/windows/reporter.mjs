@@ -6,6 +6,7 @@ export default async function* reporter(source) {
     // A file is a test of its own when it could not be run.
     const { name, skip, todo, nesting } = data;
     const error = type === 'test:fail' ? String(data.details?.error?.cause?.stack ?? data.details?.error) : undefined;
-    yield `${JSON.stringify({ name, nesting, skipped: skip !== undefined || todo !== undefined, error })}\n`;
+    const reason = [skip, todo].find((one) => typeof one === 'string');
+    yield `${JSON.stringify({ name, nesting, skipped: skip !== undefined || todo !== undefined, reason, error })}\n`;
   }
 }

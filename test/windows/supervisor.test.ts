@@ -1,22 +1,13 @@
 // Commands under the supervisor as it is shipped, on Windows: output, exit code, input, stop, a lost supervisor.
 import { equal, ok } from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { realClock } from '../../src/node/realClock.ts';
-import { shellProgram, userEnvironment } from '../../src/node/shellProgram.ts';
 import { type Supervised } from '../../src/node/supervision/supervised.ts';
-import { createSupervision, launchSupervisor } from '../../src/node/supervision/supervision.ts';
-import { isRunning, programs, temporaryFolder, test, until } from './support.ts';
+import { isRunning, programs, startNode, temporaryFolder, test, until } from './support.ts';
+import { testSupervision } from './testSupervision.ts';
 
 const folder = temporaryFolder();
-const supervision = createSupervision({
-  launch: (place, env) => launchSupervisor(join(programs, 'supervisor.cjs'), place, env),
-  clock: realClock,
-  report: (what, error) => process.stderr.write(`${what}: ${String(error)}\n`),
-  folderOf: async (conversation) => join(folder, conversation),
-  userShell: () => ({ shell: shellProgram(process.env['ComSpec'] ?? 'cmd.exe'), env: userEnvironment(process.env) }),
-  unownedMilliseconds: () => 60_000,
-  graceMilliseconds: 300,
-});
+const supervision = testSupervision(folder, join(programs, 'supervisor.cjs'));
 let runs = 0;
 
 async function start(command: string, input = false): Promise<Supervised> {
@@ -59,6 +50,39 @@ test('a stopped command ends with its program', async () => {
   await until(() => hasEnded(one) && !isRunning(pid));
   equal(one.status.end?.cause, 'stopped');
   one.dispose();
+});
+
+test('a command outlives a window that is killed: its output and its exit code are there for the next one', async () => {
+  const script = join(folder, 'kettle.js');
+  writeFileSync(
+    script,
+    "console.log(process.pid); process.stdin.once('data', (text) => { console.log('got ' + text); process.exit(9); });",
+  );
+  const window = startNode([join(programs, 'window.mjs'), folder, 'outlived', `"${process.execPath}" "${script}"`]);
+  equal(await window.line, 'running');
+  window.child.kill('SIGKILL');
+  await window.ended;
+  const one = await supervision.reattach('c', 'outlived');
+  ok(one !== undefined);
+  await until(async () => (await textOf(one)).includes('\n'));
+  const pid = Number(await textOf(one));
+  ok(isRunning(pid));
+  equal(hasEnded(one), false);
+  ok((await one.write('go', true)).ok);
+  await until(() => hasEnded(one));
+  equal(await textOf(one), `${pid}\ngot go\n`);
+  equal(one.status.end?.code, 9);
+  one.dispose();
+  // What ended while nobody looked is found too.
+  const other = startNode([join(programs, 'window.mjs'), folder, 'ended', 'echo done && exit 6']);
+  equal(await other.line, 'running');
+  other.child.kill('SIGKILL');
+  await other.ended;
+  const again = await supervision.reattach('c', 'ended');
+  ok(again !== undefined);
+  await until(() => hasEnded(again));
+  equal(again.status.end?.code, 6);
+  again.dispose();
 });
 
 test('a command whose supervisor was killed is lost', async () => {

@@ -1,5 +1,5 @@
-// The editor's tasks, as far as core needs them: listing them, running one, and the end of each. Implemented in
-// vscode/.
+// The editor's tasks and tests, as far as core needs them: listing tasks, running one, and the end of each; running tests.
+// Implemented in vscode/.
 import { type Event } from '../../base/emitter.ts';
 import { type Result } from '../../base/errors.ts';
 import { type TaskView } from '../../protocol/page/taskView.ts';
@@ -79,4 +79,16 @@ export interface Tasks {
   ): Promise<Result<RunningTask>>;
   /** Fires for every task of the window, including the user's. */
   readonly onDidEnd: Event<TaskEnd>;
+}
+
+export interface WantedTests {
+  /** Absolute paths; absent: all files. */
+  readonly files?: readonly string[];
+  /** Parts of the names of tests or their groups; absent: all tests. */
+  readonly testNames?: readonly string[];
+}
+
+export interface EditorTests {
+  /** Resolves to what the editor says about the run. Fails if the user or the editor refused it, or it was stopped. */
+  run(wanted: WantedTests, signal: AbortSignal): Promise<Result<string>>;
 }

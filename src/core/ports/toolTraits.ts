@@ -24,8 +24,8 @@ export interface ToolTraits {
   readonly sendsMessages?: true;
   /** The MCP server that has the tool. Its tools are compared by `mcp.tools_changed`, not by `config.changed`. */
   readonly server?: string;
-  /** Its results have text of others: of a page, of an MCP server, of other agents, or of notifications. */
-  readonly resultsFrom?: 'page' | 'server' | 'message' | 'notification';
+  /** Its results have text of others: of a page, of an MCP server, of other agents, of notifications, or of what it runs. */
+  readonly resultsFrom?: 'page' | 'server' | 'message' | 'notification' | 'tool';
   /** It finds tools of MCP servers: with it, a conversation that begins with many of them is offered none of them. */
   readonly findsTools?: true;
   /** When to use it, for the system prompt; what it does is in its description. */

@@ -1,9 +1,10 @@
 // The disk as a port for storage, with each call's guarantees on power loss. Tests use other implementations.
 import { constants, statSync, watch } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Disposable, toDisposable } from '../../base/disposable.ts';
 import { platform } from '../platform/platform.ts';
+import { renameFile } from './renameFile.ts';
 
 export interface AppendFile {
   /** Writes all bytes at the end. They may still be lost until `sync`. */
@@ -80,7 +81,7 @@ export const realFileSystem: FileSystem = {
       } finally {
         await handle.close();
       }
-      await rename(temporary, path);
+      await renameFile(temporary, path);
     } catch (error) {
       // On a full disk the partial file would take up space.
       await rm(temporary, { force: true });
@@ -101,7 +102,7 @@ export const realFileSystem: FileSystem = {
   list: (path) => unlessMissing(readdir(path), []),
   remove: (path) => rm(path, { recursive: true, force: true }),
   move: async (from, to) => {
-    await rename(from, to);
+    await renameFile(from, to);
     await syncFolder(dirname(to));
   },
   stat: async (path) => {

@@ -1,13 +1,14 @@
 // Changes files at pinned places, in opened folders: a folder that is swapped for a link meanwhile leads no byte
 // elsewhere, and a change that is not at its path afterwards is reverted and fails.
 import { constants } from 'node:fs';
-import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, link, lstat, open, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ignore } from '../../base/async.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type HeldFolder } from './heldFolder.ts';
 import { elsewhere, type PinnedPlace } from './pinnedPlace.ts';
 import { readAtMost, readRegular } from './readInside.ts';
+import { renameFile } from './renameFile.ts';
 
 /** Failure code: there are other bytes than expected. */
 const STALE = 'stale';
@@ -76,7 +77,7 @@ export function movePinned(place: PinnedPlace, target: PinnedPlace): Promise<Res
       const identity = identityOf(await lstat(from, BIG));
       await renameToFree(from, to);
       if ((await folder.isStill()) && (await isHere(target, other, identity))) return succeeded(undefined);
-      await rename(to, from);
+      await renameFile(to, from);
       return { ok: false, failure: elsewhere(place.file) };
     }),
   );
@@ -89,7 +90,7 @@ async function renameToFree(from: string | Buffer, to: string | Buffer): Promise
   } catch (error) {
     // Not every file system has a second name for a file.
     if (codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOENT') throw error;
-    await rename(from, to);
+    await renameFile(from, to);
     return;
   }
   await unlink(from);

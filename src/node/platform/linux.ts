@@ -48,6 +48,7 @@ function tryRead(pid: number): ProcessInfo | undefined {
 export const linux: Platform = {
   name: 'linux',
   processes: {
+    interrupts: true,
     list: async () => readProcesses(),
     info: tryRead,
     startTimeOf: procStartTime,

@@ -32,6 +32,8 @@ export interface ProcessInfo {
 
 /** The processes of this machine. */
 interface ProcessTable {
+  /** Programs can be sent Ctrl+C; otherwise an interrupt ends them. */
+  readonly interrupts: boolean;
   /** Those that can be read. */
   list(): Promise<readonly ProcessInfo[]>;
   /** Undefined if there is no such process, or if one process cannot be looked up quickly. */
@@ -132,6 +134,8 @@ export interface Disk {
   readonly user: number | undefined;
   /** Names that differ only in case are usually one file. */
   readonly ignoresCase: boolean;
+  /** Otherwise a rename over a file that somebody has open fails until it is closed. */
+  readonly replacesOpenFiles: boolean;
   /** Where the opened file or folder is now; undefined where the system does not say. */
   pathOfOpened(handle: FileHandle): Promise<string | undefined>;
   /** A path to an entry of the opened folder, whatever its own path leads to now; undefined where there is none. */

@@ -16,6 +16,7 @@ export function posixPlatform(system: NodeJS.Platform): Platform {
   return {
     name: 'posix',
     processes: {
+      interrupts: true,
       list: listWithPs,
       info: psInfo,
       startTimeOf: psStartTime,

@@ -45,6 +45,7 @@ export const unixDisk: Disk = {
   hasModes: true,
   user: process.getuid?.(),
   ignoresCase: false,
+  replacesOpenFiles: true,
   pathOfOpened: async () => undefined,
   entryOf: undefined,
   hasLocalClock: () => false,

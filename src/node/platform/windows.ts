@@ -56,6 +56,7 @@ function startOnWindows(program: string, args: readonly string[]): ProgramStart 
 export const windows: Platform = {
   name: 'windows',
   processes: {
+    interrupts: false,
     list: () => listWindows(runProgram),
     info: () => undefined,
     startTimeOf: () => undefined,
@@ -85,6 +86,7 @@ export const windows: Platform = {
     hasModes: false,
     user: undefined,
     ignoresCase: true,
+    replacesOpenFiles: false,
     pathOfOpened: async () => undefined,
     entryOf: undefined,
     hasLocalClock: () => false,

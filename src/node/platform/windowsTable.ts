@@ -22,7 +22,7 @@ function decode(bytes: Buffer): string {
   return bytes.includes(0) ? bytes.toString('utf16le') : bytes.toString('utf8');
 }
 
-/** Newer versions have no `wmic`, older ones start PowerShell slowly. */
+/** Newer versions have no `wmic`, older ones start PowerShell slowly. Empty if both are missing or forbidden. */
 export async function listWindows(run: RunProgram): Promise<readonly ProcessInfo[]> {
   const found = readColumns(await run('wmic', ['process', 'get', 'Name,ParentProcessId,ProcessId']));
   if (found.length > 0) return found;

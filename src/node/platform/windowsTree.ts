@@ -36,12 +36,16 @@ export class WindowsTree implements ProcessTree {
    * cannot be found cannot be spared either.
    */
   async end(force: boolean): Promise<void> {
+    const how = force ? ['/F'] : [];
     // A process may start another one between the list and its end.
     for (let times = 0; times < (force ? MOST_TIMES : 1); times += 1) {
-      const left = await this.#left();
+      const { isListed, left } = await this.#left();
       const targets = [...(this.#isShellGone ? [] : [this.#child.pid ?? 0]), ...left];
       if (targets.length === 0) return;
-      await this.#run('taskkill', [...(force ? ['/F'] : []), ...targets.flatMap((pid) => ['/PID', String(pid)])]);
+      // Without a list only the system can find what runs below.
+      const ids = targets.flatMap((pid) => ['/PID', String(pid)]);
+      await this.#run('taskkill', [...(isListed ? [] : ['/T']), ...how, ...ids]);
+      if (!isListed) return;
     }
   }
 
@@ -52,7 +56,10 @@ export class WindowsTree implements ProcessTree {
 
   async isAlive(): Promise<boolean> {
     if (!this.#isShellGone) return true;
-    return !this.#isLeashGone && (await this.#left()).length > 0;
+    if (this.#isLeashGone) return false;
+    const { isListed, left } = await this.#left();
+    // Somebody holds the leash, even if nobody can say who.
+    return !isListed || left.length > 0;
   }
 
   /** Whatever was found is ended with the command. */
@@ -60,16 +67,17 @@ export class WindowsTree implements ProcessTree {
     return [];
   }
 
-  /** What runs below the shell. */
-  async #left(): Promise<readonly number[]> {
+  /** What runs below the shell. `isListed`: false if the system lists no processes, so only what was found before is known. */
+  async #left(): Promise<{ readonly isListed: boolean; readonly left: readonly number[] }> {
     const all = await listWindows(this.#run);
+    if (all.length === 0) return { isListed: false, left: [...this.#found] };
     const shell = this.#child.pid ?? 0;
     const running = new Set(all.map(({ pid }) => pid));
     for (const pid of this.#found) if (!running.has(pid)) this.#found.delete(pid);
     // The id of a shell that has ended may be in use again: then its children are another program's.
     const roots = this.#isShellGone && running.has(shell) ? [...this.#found] : [shell, ...this.#found];
     for (const pid of below(roots, all)) this.#found.add(pid);
-    return [...this.#found];
+    return { isListed: true, left: [...this.#found] };
   }
 }
 

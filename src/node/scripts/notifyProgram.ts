@@ -1,11 +1,12 @@
 // Installs `earshot-notify` in the user's account, and tells commands where it is and to which conversation they belong.
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { ignore } from '../../base/async.ts';
 import { socketHome } from '../hubFolder.ts';
 import { platform } from '../platform/platform.ts';
 import { keyedHash } from './keyedHash.ts';
+import { renameFile } from '../files/renameFile.ts';
 
 const NOTIFY_VARIABLE = 'EARSHOT_NOTIFY';
 export const CONVERSATION_VARIABLE = 'EARSHOT_CONVERSATION';
@@ -57,5 +58,5 @@ async function replaceIfOther(path: string, text: string, mode: number): Promise
   const part = `${path}.${randomUUID()}`;
   await writeFile(part, text, { mode });
   await chmod(part, mode);
-  await rename(part, path);
+  await renameFile(part, path);
 }

@@ -1,11 +1,12 @@
 // The spool: lines from scripts that no window has taken yet, one file each, in a private folder of the user's account.
 // Does not load zod, since `earshot-notify` starts with every line.
 import { randomBytes } from 'node:crypto';
-import { chmod, lstat, mkdir, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignore } from '../../base/async.ts';
 import { socketHome } from '../hubFolder.ts';
 import { platform } from '../platform/platform.ts';
+import { renameFile } from '../files/renameFile.ts';
 
 const MOST_ENTRIES = 1000;
 const MOST_BYTES = 64 * 1024;
@@ -103,7 +104,7 @@ export async function writeEntry(entry: SpoolEntry, home?: string): Promise<stri
   } finally {
     await file.close();
   }
-  await rename(part, join(folder, `${id}.json`));
+  await renameFile(part, join(folder, `${id}.json`));
   return id;
 }
 
@@ -144,7 +145,7 @@ export async function readEntry(
 ): Promise<StoredEntry | undefined> {
   const path = join(spoolFolder(home), `${id}.json`);
   const reject = async (reason: string): Promise<StoredEntry | undefined> => {
-    await rename(path, `${path}${REJECTED}`).catch(ignore);
+    await renameFile(path, `${path}${REJECTED}`).catch(ignore);
     rejected(`${path}${REJECTED}`, reason);
     return undefined;
   };

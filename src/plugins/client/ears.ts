@@ -2,12 +2,13 @@
 // state, and end it. Does not load zod, since a hook starts with every tool call.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { homedir } from 'node:os';
 import { dirname, join, parse, resolve } from 'node:path';
 import { socketHome } from '../../node/hubFolder.ts';
 import { type FoundWindow, windowsOf } from './windowSockets.ts';
+import { renameFile } from '../../node/files/renameFile.ts';
 
 const MOST_DEPTH = 64;
 const MOST_RECORD = 10_000;
@@ -54,7 +55,7 @@ export async function recordEarsProgram(program: EarsProgram, home = socketHome(
   const part = `${file}.${process.pid}.tmp`;
   await writeFile(part, `${JSON.stringify(program)}\n`, { mode: 0o600 });
   await chmod(part, 0o600);
-  await rename(part, file);
+  await renameFile(part, file);
 }
 
 /** Like `recordEarsProgram`, unless another program is recorded that is still there. */

@@ -1,7 +1,7 @@
 // Installs Earshot's hook for other agents: finds their settings files, plans and applies the change of each, and
 // copies the program that they run.
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { ignore } from '../../base/async.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
@@ -16,6 +16,7 @@ import {
   isOwnPlugin,
   opencodePlugin,
 } from './hookTargets.ts';
+import { renameFile } from '../../node/files/renameFile.ts';
 
 const LARGEST = 5 * 1024 * 1024;
 const PROGRAM = 'notifications-hook.mjs';
@@ -179,7 +180,7 @@ async function writeAt(file: string, place: string, content: string | Uint8Array
     await chmod(temporary, mode);
     // Checked again, since what is written now belongs to the place that the user saw.
     if (await isMoved()) throw new Error('a folder above it leads elsewhere now');
-    await rename(temporary, place);
+    await renameFile(temporary, place);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

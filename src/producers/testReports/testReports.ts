@@ -12,7 +12,8 @@ import { type EditorFiles } from '../../core/ports/sources.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
 import { KINDS } from '../../protocol/kinds.ts';
 import { type NotificationDraft } from '../../protocol/notification.ts';
-import { compareRuns, readTestReport, type TestChanges, type TestRun } from './testRun.ts';
+import { compareRuns, type TestChanges, type TestRun } from '../../core/tools/testRuns.ts';
+import { readTestReport } from './testRun.ts';
 
 /** A report is written in parts. */
 const SETTLE = 500;

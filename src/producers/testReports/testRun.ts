@@ -1,19 +1,7 @@
-// Reads reports of test runs, and compares a run with the one before it. Pure.
+// Reads reports of test runs. Pure.
 import { fieldOf, parseJson, listOf } from '../../base/json/outsideJson.ts';
 import { decodeEntities } from '../../base/entities.ts';
-
-/** The results by name; undefined: the test passed or was skipped. */
-export type TestRun = ReadonlyMap<string, string | undefined>;
-
-export interface TestChanges {
-  readonly total: number;
-  /** Tests that fail and did not fail before. */
-  readonly broken: readonly TestResult[];
-  /** Names of tests that failed before and pass now. */
-  readonly fixed: readonly string[];
-  /** Names of tests that failed before too. */
-  readonly stillFailing: readonly string[];
-}
+import { type TestResult, type TestRun } from '../../core/tools/testRuns.ts';
 
 const MOST_TESTS = 50_000;
 const LONGEST_NAME = 300;
@@ -25,18 +13,6 @@ export function readTestReport(text: string): TestRun | undefined {
   const start = text.trimStart();
   const results = start.startsWith('<') ? readJunit(start) : readJson(start);
   return results && new Map(results.map(({ name, failure }) => [name.slice(0, LONGEST_NAME), failure]));
-}
-
-/** Without an earlier run every failure counts as new. */
-export function compareRuns(earlier: TestRun | undefined, now: TestRun): TestChanges {
-  const [broken, fixed, stillFailing]: [TestResult[], string[], string[]] = [[], [], []];
-  for (const [name, failure] of now) {
-    const failedBefore = earlier?.get(name) !== undefined;
-    if (failure === undefined && failedBefore) fixed.push(name);
-    if (failure !== undefined && failedBefore) stillFailing.push(name);
-    if (failure !== undefined && !failedBefore) broken.push({ name, failure });
-  }
-  return { total: now.size, broken, fixed, stillFailing };
 }
 
 /** `vitest --reporter=json` and `jest --json`. */
@@ -71,12 +47,6 @@ function readAssertion(test: unknown): TestResult {
 
 function failureIn(message: unknown): string {
   return typeof message === 'string' ? message.slice(0, LONGEST_FAILURE) : '';
-}
-
-interface TestResult {
-  readonly name: string;
-  /** What the report says about a failure; absent: it did not fail. */
-  readonly failure?: string;
 }
 
 const LONGEST_TEXT = 2000;

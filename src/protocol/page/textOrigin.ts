@@ -1,6 +1,6 @@
 // Where text of a call comes from, if it stands verbatim in a text from outside that the conversation received.
 
-/** Who wrote the text. `tool`: a tool of which nothing is known any more. */
+/** Who wrote the text. `tool`: what a tool runs, or a tool of which nothing is known any more. */
 export const TEXT_SOURCES = ['page', 'server', 'message', 'notification', 'file', 'command', 'tool'] as const;
 
 export interface TextSource {

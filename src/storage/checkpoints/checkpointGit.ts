@@ -1,6 +1,6 @@
 // Captures a folder's files with git, in a separate index and object store, never in the user's.
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { ignore, Sequence } from '../../base/async.ts';
 import { splitNames } from '../../node/files/rawNames.ts';
@@ -22,6 +22,7 @@ import { type CaptureRoot, copyIndex, preparePlace } from './checkpointPlace.ts'
 import { CheckpointStore } from './checkpointStore.ts';
 import { setImmediate } from 'node:timers/promises';
 import { defined } from '../../base/json/defined.ts';
+import { renameFile } from '../../node/files/renameFile.ts';
 
 /** Paths passed to git in one call. */
 const BATCH = 4000;
@@ -226,7 +227,7 @@ class GitFolder implements CheckpointFolder {
     const tree = hasFiles
       ? (await store.git(['write-tree', ...part], signal, { index: copy })).toString().trim()
       : EMPTY_TREE;
-    await rename(copy, store.index);
+    await renameFile(copy, store.index);
     this.#last = { tree, index: await identityOf(store.index) };
   }
 

@@ -1,7 +1,7 @@
 // Reads and writes directory entries without following links; supports links, permissions and non-UTF-8 names.
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, open, readdir, readlink, rename, rm, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
+import { lstat, open, readdir, readlink, rm, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
 import { ignore } from '../../base/async.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type DiskEntries, type DiskEntry, type EntryInfo, type FilePath, STALE } from '../../core/ports/workspace.ts';
@@ -9,6 +9,7 @@ import { type HeldFolder, holdFolder } from '../../node/files/heldFolder.ts';
 import { decodeName, diskPath, isOddName } from '../../node/files/rawNames.ts';
 import { readRegular } from '../../node/files/readInside.ts';
 import { LARGEST } from './checkpointFolder.ts';
+import { renameFile } from '../../node/files/renameFile.ts';
 
 const EXECUTABLE = 0o111;
 const PERMISSIONS = 0o7777;
@@ -141,7 +142,7 @@ async function put(
       await writeFile(temporary, to.bytes, { flag: 'wx', ...(to.mode !== undefined && { mode: 0o600 }) });
       await setMode(temporary, modeFor(file?.mode ?? (await lstat(temporary)).mode, to));
     }
-    await rename(temporary, place);
+    await renameFile(temporary, place);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -205,6 +205,8 @@ function describeCall({ type, request }: OpenRequest): string {
       return vscode.l10n.t('fetch {0}', text);
     case 'run_task':
       return vscode.l10n.t('run the task {0}', text);
+    case 'run_tests':
+      return vscode.l10n.t('run tests');
     case 'send_message':
       return vscode.l10n.t('send a message to other agents');
     default:

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 import { describeHandleState } from '../../core/tools/handleTexts.ts';
+import { platform } from '../../node/platform/platform.ts';
 
 /** Maximum of output from before the terminal was opened that is shown. */
 const BACKLOG_BYTES = 256 * 1024;
@@ -103,7 +104,11 @@ export class Mirror implements vscode.Pseudoterminal {
       return;
     }
     if (!this.#handle.process.status.inputOpen) {
-      this.#writeNote(vscode.l10n.t('This command accepts no input. Press Ctrl+C to interrupt it.'));
+      this.#writeNote(
+        platform.processes.interrupts
+          ? vscode.l10n.t('This command accepts no input. Press Ctrl+C to interrupt it.')
+          : vscode.l10n.t('This command accepts no input. Press Ctrl+C to end it.'),
+      );
       return;
     }
     switch (character) {

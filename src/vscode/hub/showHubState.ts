@@ -8,7 +8,7 @@ export async function showHubState(hub: WindowHub, showLog: () => void): Promise
   const { t } = vscode.l10n;
   if (!hub.isOn) {
     void vscode.window.showInformationMessage(
-      t('There is no hub: it needs a trusted folder and the setting earshot.hub.enabled.'),
+      t('There is no hub: it needs a trusted folder on a disk and the setting earshot.hub.enabled.'),
     );
     return;
   }

@@ -147,7 +147,10 @@ export class WindowHub implements AgentHub, Disposable {
     if (this.#joined !== undefined)
       return failed('hub_absent', 'This conversation is not on the hub yet.', 'Try again in a moment.');
     if (this.isOn) return failed('hub_absent', 'The hub is being joined.', 'Try again in a moment.');
-    return failed('hub_off', 'There is no hub: it needs a trusted folder and the setting earshot.hub.enabled.');
+    return failed(
+      'hub_off',
+      'There is no hub: it needs a trusted folder on a disk and the setting earshot.hub.enabled.',
+    );
   }
 
   async forget(names: Iterable<string>): Promise<void> {

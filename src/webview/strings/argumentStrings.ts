@@ -84,6 +84,7 @@ const OF_TOOL: Readonly<Record<string, Labels>> = {
   apply_patch: { input: t('Patch') },
   move_file: { to: t('New path') },
   run_task: { name: t('Task') },
+  run_tests: { files: t('Test files'), names: t('Tests') },
   send_message: { content: t('Message') },
 };
 

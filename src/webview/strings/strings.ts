@@ -68,6 +68,7 @@ export const strings = {
     delete: t('Delete'),
     run: t('Run'),
     runTask: t('Run task'),
+    runTests: t('Run tests'),
     handle: {
       list: t('List background commands'),
       fetch: t('Get output of'),
@@ -187,6 +188,7 @@ export const strings = {
     move_file: t('Earshot wants to move this file.'),
     delete_file: t('Earshot wants to delete this file.'),
     run_task: t('Earshot wants to run this task.'),
+    run_tests: t('Earshot wants to run these tests.'),
     quick_fix: t('Earshot wants to apply this quick fix.'),
     send_message: t('Earshot wants to send this message to other agents.'),
     fetch_url: t('Earshot wants to fetch this address.'),

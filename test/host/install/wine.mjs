@@ -46,7 +46,7 @@ export function findWine() {
  * @returns {Promise<void>}
  */
 export async function provideWine(report) {
-  if (findWine() !== undefined) return;
+  if (process.platform === 'win32' || findWine() !== undefined) return;
   if (!existsSync(program) && (await canUseApt()))
     await report.step('Wine', async (say) => void (await installPackages(['wine64'], say)));
   if (!existsSync(program) || process.arch !== 'x64') {

@@ -11,6 +11,8 @@ export interface StepResult {
   readonly passed: number;
   readonly skipped: number;
   readonly failures: readonly Failure[];
+  /** Lines to print after the step: why tests were skipped. */
+  readonly notes?: readonly string[];
 }
 
 export const onePassed: StepResult = { passed: 1, skipped: 0, failures: [] };

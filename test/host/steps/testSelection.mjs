@@ -3,12 +3,13 @@ import { UserError } from '../console/errors.mjs';
 
 export const testHelp = `npm test [-- WHICH]: checks and tests Earshot; the last line counts passed and failed tests.
 
-  (nothing)   all of the following except full and electron; on macOS and Windows checks, unit and electron
+  (nothing)   all of the following except full and electron; on macOS checks, unit, posix and electron, and on Windows
+              checks, unit, windows and electron
   full        the same, with every random or repeated test run much more often
   checks      types, lint, format, unused code, build
   unit        tests without an editor
-  posix       tests of processes, on Linux by what every POSIX system has
-  windows     tests in test/windows with Node for Windows, under Wine
+  posix       tests of processes by what every POSIX system has, on Linux with a ps that is like the one of macOS
+  windows     tests in test/windows with Node for Windows, on Linux under Wine
   vscode      tests in the extension host of the installed VS Code
   browser     tests of its workbench, through Chromium
   installed   packages Earshot, installs the package in that VS Code and uses it
@@ -37,20 +38,19 @@ const order = [
 const DESKTOP = 'its tests run in a desktop VS Code here';
 const SERVER = 'its tests use the server of VS Code, and the keys, as they are on Linux';
 
+const EDITORS = { vscode: DESKTOP, notifications: DESKTOP, browser: SERVER, alone: SERVER, installed: SERVER };
+
 /**
- * Why a step does not run off Linux unless it is named.
+ * Why a step does not run on this system unless it is named.
  *
- * @type {Partial<Record<Step, string>>}
+ * @param {NodeJS.Platform} platform
+ * @returns {Partial<Record<Step, string>>}
  */
-const onlyLinux = {
-  posix: 'its ps shows on Linux how the one of macOS is',
-  windows: 'its tests are started by Wine',
-  vscode: DESKTOP,
-  notifications: DESKTOP,
-  browser: SERVER,
-  alone: SERVER,
-  installed: SERVER,
-};
+function leftOutOn(platform) {
+  if (platform === 'linux') return { electron: 'its tests run in the server of VS Code here' };
+  if (platform === 'win32') return { ...EDITORS, posix: 'there is no ps' };
+  return { ...EDITORS, windows: 'its tests need Windows, or Wine, which is installed on Linux only' };
+}
 
 /** @type {Record<string, readonly Step[]>} */
 const selections = {
@@ -70,7 +70,8 @@ const selections = {
  * @returns {readonly Step[]} in the order in which they run
  */
 export function readTestSelection(args, platform = process.platform) {
-  const all = order.filter((step) => (platform === 'linux' ? step !== 'electron' : onlyLinux[step] === undefined));
+  const leftOut = leftOutOn(platform);
+  const all = order.filter((step) => leftOut[step] === undefined);
   if (args.length === 0) return all;
   const wanted = new Set(
     args.flatMap((word) => {
@@ -96,8 +97,9 @@ export function readTestSelection(args, platform = process.platform) {
 export function stepsLeftOut(args, platform = process.platform) {
   if (platform === 'linux' || (args.length > 0 && !args.includes('full'))) return [];
   const chosen = readTestSelection(args, platform);
+  const leftOut = leftOutOn(platform);
   return order.flatMap((step) => {
-    const why = onlyLinux[step];
+    const why = leftOut[step];
     return why === undefined || chosen.includes(step) ? [] : [{ step, why }];
   });
 }

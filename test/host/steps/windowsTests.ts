@@ -1,6 +1,8 @@
-// Runs the tests of test/windows under Wine: with Node for Windows, and the programs as they are shipped.
+// Runs the tests of test/windows with Node for Windows, on Windows itself or under Wine, and the programs as they are
+// shipped.
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hook, nodePrograms, programs } from '../../../esbuild.mjs';
 import { findWine } from '../install/wine.mjs';
@@ -17,13 +19,47 @@ interface Reported {
   readonly name: string;
   readonly nesting: number;
   readonly skipped: boolean;
+  readonly reason?: string;
   readonly error?: string;
+}
+
+/** What runs the tests, and how it names a file of this machine. */
+interface WindowsNode {
+  readonly env: NodeJS.ProcessEnv;
+  pathOf(path: string): string;
+  urlOf(path: string): string;
+  /** `output`: a file for what it prints, where that cannot be read through a pipe. */
+  start(args: readonly string[], output: string): { readonly command: string; readonly args: readonly string[] };
+}
+
+/** Undefined: there is none on this machine. */
+export function windowsNode(system: NodeJS.Platform = process.platform): WindowsNode | undefined {
+  if (system === 'win32') {
+    return {
+      env: {},
+      pathOf: (path) => path,
+      urlOf: (path) => pathToFileURL(path).href,
+      start: (args) => ({ command: process.execPath, args }),
+    };
+  }
+  const wine = findWine();
+  if (wine === undefined) return undefined;
+  return {
+    env: wine.env,
+    pathOf: (path) => `Z:${path.replaceAll('/', '\\')}`,
+    urlOf: (path) => `file:///Z:${path}`,
+    // Through a pipe of Linux, Node for Windows prints nothing under Wine.
+    start: (args, output) => {
+      const line = [wine.program, wine.node, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+      return { command: 'sh', args: ['-c', `exec ${line} > '${output}' 2>&1 </dev/null`] };
+    },
+  };
 }
 
 /** Skipped, and said so when Wine was to be installed, where there is none. */
 export async function testOnWindows(logFile: string): Promise<StepResult> {
-  const wine = findWine();
-  if (wine === undefined) return { passed: 0, skipped: 1, failures: [] };
+  const node = windowsNode();
+  if (node === undefined) return { passed: 0, skipped: 1, failures: [] };
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const names = (await readdir(join(repository, 'test/windows'))).filter((name) => name.endsWith('.test.ts'));
@@ -32,7 +68,7 @@ export async function testOnWindows(logFile: string): Promise<StepResult> {
   const left = [...names];
   const lane = async () => {
     for (let name = left.shift(); name !== undefined; name = left.shift()) {
-      results.push(await run(wine, name.replace(/\.ts$/, ''), logFile));
+      results.push(await runOnWindows(node, { folder, name: name.replace(/\.ts$/, ''), logFile }));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
@@ -40,6 +76,7 @@ export async function testOnWindows(logFile: string): Promise<StepResult> {
     passed: results.reduce((sum, { passed }) => sum + passed, 0),
     skipped: results.reduce((sum, { skipped }) => sum + skipped, 0),
     failures: results.flatMap(({ failures }) => failures),
+    notes: results.flatMap(({ notes = [] }) => notes),
   };
 }
 
@@ -54,7 +91,7 @@ async function buildTests(names: readonly string[]): Promise<void> {
   } as const;
   const entries = [
     ...names.map((name) => `test/windows/${name}`),
-    ...['src/bin/ears.ts', 'test/crash/child.ts', 'test/windows/lockHolder.ts'],
+    ...['src/bin/ears.ts', 'test/crash/child.ts', 'test/windows/lockHolder.ts', 'test/windows/window.ts'],
   ];
   const { plugins: _launchers, ...node } = nodePrograms;
   await Promise.all([
@@ -64,36 +101,40 @@ async function buildTests(names: readonly string[]): Promise<void> {
   ]);
 }
 
-/** Standard output must be a file: through a pipe of Linux, Node for Windows prints nothing under Wine. */
-async function run(
-  { program, node, env }: NonNullable<ReturnType<typeof findWine>>,
-  name: string,
-  logFile: string,
+/** Runs the built tests `name` in the folder. */
+export async function runOnWindows(
+  node: WindowsNode,
+  { folder, name, logFile }: { readonly folder: string; readonly name: string; readonly logFile: string },
 ): Promise<StepResult> {
   const report = join(folder, `${name}.jsonl`);
-  const reporter = join(repository, 'test/windows/reporter.mjs');
-  const windows = (path: string) => `Z:${path.replaceAll('/', '\\')}`;
+  const output = join(folder, `${name}.log`);
   const args = [
     // A test that failed may have left something open.
     ...['--no-warnings', '--test', '--experimental-test-isolation=none', '--test-force-exit'],
-    `--test-reporter=file:///Z:${reporter}`,
-    `--test-reporter-destination=${windows(report)}`,
-    windows(join(folder, `${name}.mjs`)),
+    `--test-reporter=${node.urlOf(join(repository, 'test/windows/reporter.mjs'))}`,
+    `--test-reporter-destination=${node.pathOf(report)}`,
+    node.pathOf(join(folder, `${name}.mjs`)),
   ];
-  const line = [program, node, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-  const { exitCode } = await runCommand('sh', ['-c', `exec ${line} > '${folder}/${name}.log' 2>&1 </dev/null`], {
+  const start = node.start(args, output);
+  const ended = await runCommand(start.command, start.args, {
     logFile,
-    env: { ...process.env, ...env, EARSHOT_TEST_PROGRAMS: windows(folder), NODE_OPTIONS: '' },
+    env: { ...process.env, ...node.env, EARSHOT_TEST_PROGRAMS: node.pathOf(folder), NODE_OPTIONS: '' },
     cwd: folder,
   });
   const text = await readFile(report, 'utf8').catch(() => '');
   const tests = text.split('\n').flatMap((one) => (one === '' ? [] : [JSON.parse(one) as Reported]));
+  const titleOf = (one: Reported) => `test/windows/${name}.ts › ${one.name}`;
   const failures = tests.flatMap((one) =>
-    one.error === undefined ? [] : [{ title: `test/windows/${name}.ts › ${one.name}`, message: one.error }],
+    one.error === undefined ? [] : [{ title: titleOf(one), message: one.error }],
   );
-  const skipped = tests.filter((one) => one.skipped).length;
-  const counted = { passed: tests.length - failures.length - skipped, skipped, failures };
-  if (exitCode === 0 || failures.length > 0) return requireTests(counted, LABEL);
-  const output = await readFile(join(folder, `${name}.log`), 'utf8').catch(() => '');
-  return oneFailed(`test/windows/${name}.ts`, `${output.slice(-2000)}\n(exit code ${exitCode})`);
+  const skipped = tests.filter((one) => one.skipped);
+  const counted = {
+    passed: tests.length - failures.length - skipped.length,
+    skipped: skipped.length,
+    failures,
+    notes: skipped.map((one) => `Skipped: ${titleOf(one)}: ${one.reason ?? 'no reason was given'}`),
+  };
+  if (ended.exitCode === 0 || failures.length > 0) return requireTests(counted, LABEL);
+  const printed = await readFile(output, 'utf8').catch(() => ended.output);
+  return oneFailed(`test/windows/${name}.ts`, `${printed.slice(-2000)}\n(exit code ${ended.exitCode})`);
 }

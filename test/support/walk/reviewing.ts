@@ -18,7 +18,13 @@ export interface Reviewing {
   remove(path: string): Promise<void>;
 }
 
-export function reviewing({ headless, id }: { readonly headless: Headless; readonly id: string }): Reviewing {
+/** What of a walk is reviewed. */
+interface Reviewable {
+  readonly headless: Pick<Headless, 'earshot' | 'ports' | 'folder'>;
+  readonly id: string;
+}
+
+export function reviewing({ headless, id }: Reviewable): Reviewing {
   const { earshot, ports, folder } = headless;
   const live = () => earshot.get(id);
   const captures = () => {

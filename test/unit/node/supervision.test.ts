@@ -131,6 +131,31 @@ test('a command that ignores SIGTERM is killed with its descendants, including t
   expect(pids.filter(lives)).toEqual([]);
 });
 
+test('an interrupt is Ctrl+C for every program of the command, and one that handles it goes on', async () => {
+  const one = await start(
+    `trap 'echo shell caught it' INT; (trap 'echo child caught it; exit 4' INT; echo "child is up"; while :; do sleep 0.05; done); echo "child ended with $?"; read line; exit 5`,
+  );
+  await untilPrinted(one, 'child is up');
+  one.interrupt();
+  await untilPrinted(one, 'child ended with 4');
+  expect((await textOf(one)).split('\n').sort()).toEqual([
+    '',
+    'child caught it',
+    'child ended with 4',
+    'child is up',
+    'shell caught it',
+  ]);
+  expect(hasEnded(one)).toBe(false);
+  await one.write('go on\n');
+  await until(one, hasEnded);
+  expect(one.status.end).toMatchObject({ cause: 'exited', code: 5 });
+  const ended = await start('echo up; exec sleep 1000');
+  await untilPrinted(ended, 'up');
+  ended.interrupt();
+  await until(ended, hasEnded);
+  expect(ended.status.end).toMatchObject({ cause: 'exited', code: null, signal: 'SIGINT' });
+});
+
 test('a command that closes its output keeps running and is ended by stop', async () => {
   const one = await start('echo $$ > pid; exec >&- 2>&-; sleep 1000');
   await expect.poll(() => pidFrom('pid')).toBeGreaterThan(0);

@@ -7,11 +7,12 @@ import { type StartedProcess } from '../../../src/node/platform/parts.ts';
 import { platformFor } from '../../../src/node/platform/platform.ts';
 import { hasStarted, listWindows, type RunProgram } from '../../../src/node/platform/windowsTable.ts';
 import { WindowsTree } from '../../../src/node/platform/windowsTree.ts';
+import { KINDS } from '../../../src/protocol/kinds.ts';
 
 const SHELL = 40;
 
 /** A system with these processes, as `name parent pid`; `ran` has every program that was started. */
-function system(processes: () => readonly string[], has: 'wmic' | 'powershell' = 'wmic') {
+function system(processes: () => readonly string[], has: 'wmic' | 'powershell' | 'neither' = 'wmic') {
   const ran: string[] = [];
   const run: RunProgram = async (program, args) => {
     ran.push([program, ...args].join(' '));
@@ -53,6 +54,16 @@ test('a command that leaves nothing behind starts no program of the system, and 
   expect([processes.startTimeOf(process.pid), Number(processes.stampOf(process.pid)) > 0]).toEqual([undefined, true]);
 });
 
+test('only Windows has no Ctrl+C for a command, and its users are not promised one', () => {
+  const interrupts = (['linux', 'darwin', 'win32'] as const).map((system) => platformFor(system).processes.interrupts);
+  expect(interrupts).toEqual([true, true, false]);
+  for (const name of ['port.opened', 'devserver.failed', 'devserver.recovered'] as const)
+    expect([platformFor('win32').listening, KINDS[name].description]).toEqual([
+      undefined,
+      expect.stringContaining('not on Windows'),
+    ]);
+});
+
 test.each(['end', 'interrupt'] as const)('%s ends everything below the shell, not only the shell', async (how) => {
   let all = ['cmd.exe  1  40', 'node.exe  40  41', 'node.exe  41  42', 'other.exe  1  43'];
   const { run, ran } = system(() => all);
@@ -66,6 +77,32 @@ test.each(['end', 'interrupt'] as const)('%s ends everything below the shell, no
   }, started);
   await (how === 'end' ? tree.end(true) : tree.interrupt());
   expect(ran.filter((line) => line.startsWith('taskkill'))).toEqual(['taskkill /F /PID 40 /PID 41 /PID 42']);
+});
+
+test.each(['end', 'interrupt'] as const)(
+  'without wmic and PowerShell, %s still ends what runs below the shell, by taskkill alone',
+  async (how) => {
+    const { run, ran } = system(() => [], 'neither');
+    const tree = new WindowsTree(run, command().started);
+    expect(await tree.isAlive()).toBe(true);
+    await (how === 'end' ? tree.end(true) : tree.interrupt());
+    expect(ran.filter((line) => line.startsWith('taskkill'))).toEqual(['taskkill /T /F /PID 40']);
+    ran.length = 0;
+    await tree.end(false);
+    expect(ran.filter((line) => line.startsWith('taskkill'))).toEqual(['taskkill /T /PID 40']);
+  },
+);
+
+test('without wmic and PowerShell a command lives until its leash closes, and no program that has its shell’s id is ended', async () => {
+  const { run, ran } = system(() => [], 'neither');
+  const { child, leash, started } = command();
+  const tree = new WindowsTree(run, started);
+  child.emit('exit', 0);
+  expect(await tree.isAlive()).toBe(true);
+  await tree.end(true);
+  expect(ran.filter((line) => line.startsWith('taskkill'))).toEqual([]);
+  leash.emit('close');
+  expect(await tree.isAlive()).toBe(false);
 });
 
 test('what a command leaves behind is found while its leash is held, unless another program has its shell’s id', async () => {

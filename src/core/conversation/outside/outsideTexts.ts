@@ -188,7 +188,7 @@ export class OutsideTexts {
     if (server !== undefined) return { type: 'server', name: server };
     if (traits?.resultsFrom !== undefined) {
       const named = [values['url'], values['server']].find((value) => typeof value === 'string');
-      return { type: traits.resultsFrom, name: named ?? '' };
+      return { type: traits.resultsFrom, name: named ?? (traits.resultsFrom === 'tool' ? name : '') };
     }
     const shown = handles.map((handle) => this.#handles.get(handle.name)?.source).find((one) => one !== undefined);
     // Nothing is known of a tool that was removed.
