@@ -129,7 +129,8 @@ async function loadServers(deps: FolderServersDeps): Promise<FolderPart> {
     openExternal: async () => false,
     log: (server, line) => logger.debug(`${server}: ${line}`),
   });
-  const events = new McpEvents({ source: servers, snapshots, clock: realClock, logger, settings });
+  const watched = { source: servers, snapshots, clock: realClock, logger, settings };
+  const events = new McpEvents({ ...watched, settingsOf: 'program' });
   const producer = earshot.producers.register(createMcpProducer({ source: servers, events, clock: realClock, logger }));
   return {
     servers,

@@ -2,17 +2,15 @@
 // moments, and a folder that changes hands between earshot-ears and windows while lines come in.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, glob, readFile } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { outsideFolder } from '../../../src/node/hubFolder.ts';
 import { writeEntry } from '../../../src/node/scripts/scriptSpool.ts';
 import { pokeWindows } from '../../../src/plugins/client/pokeWindows.ts';
-import { type LogEvent } from '../../../src/protocol/event.ts';
 import { compileCache } from '../../support/compileCache.ts';
 import { atTestEnd } from '../../support/endings.ts';
-import { type EarsWorld, makeEarsWorld, untilWatched } from '../../support/plugins/ears.ts';
+import { type EarsWorld, makeEarsWorld, outsideEvents, untilWatched } from '../../support/plugins/ears.ts';
 import { useTool } from '../../support/plugins/outsideAgents.ts';
 import { readFileAs } from '../../support/plugins/outsideWorld.ts';
 import { runs } from '../../support/runs.ts';
@@ -81,22 +79,14 @@ const numbersIn = (text: string, pattern: RegExp) =>
 const bellsIn = (text: string) => numbersIn(text, /^\| bell (\d+)\b/gm);
 
 /** Bells beyond the limit of one delivery, which the agent got as a number and can read. */
-async function countedBells({ folder, home }: EarsWorld): Promise<readonly number[]> {
-  const counted: number[] = [];
-  for await (const file of glob('**/events.jsonl', { cwd: await outsideFolder(folder, home) })) {
-    const text = await readFile(join(await outsideFolder(folder, home), file), 'utf8');
-    const events = text.split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line) as LogEvent] : []));
-    const ids = new Set(
-      events.flatMap((event) =>
-        'notifications' in event ? (event.notifications as { counted: string[] }).counted : [],
-      ),
-    );
-    for (const event of events) {
-      if (event.type !== 'notification_queued' || !ids.has(event.notification.id)) continue;
-      counted.push(...bellsIn(event.notification.message));
-    }
-  }
-  return counted;
+async function countedBells(world: EarsWorld): Promise<readonly number[]> {
+  const events = await outsideEvents(world);
+  const ids = new Set(
+    events.flatMap((event) => ('notifications' in event ? (event.notifications as { counted: string[] }).counted : [])),
+  );
+  return events.flatMap((event) =>
+    event.type === 'notification_queued' && ids.has(event.notification.id) ? bellsIn(event.notification.message) : [],
+  );
 }
 
 async function expectEachOnce(world: EarsWorld, text: string, count: number): Promise<void> {

@@ -1,19 +1,14 @@
 // What earshot-ears tells outside agents besides files and scripts: events of an MCP server and CI of the commits of the
 // folder, by the settings of the user, each once, also after it was killed.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { atTestEnd } from '../../support/endings.ts';
 import { check, endCheck } from '../../support/forge/fakeGitHub.ts';
 import { gitIn, makePushedRepository, startForge } from '../../support/forge/pushedRepository.ts';
 import { eventPlace, eventServer } from '../../support/mcp/eventWalks.ts';
-import { type EarsWorld, makeEarsWorld, untilPending, untilWatched } from '../../support/plugins/ears.ts';
+import { allowEars, type EarsWorld, makeEarsWorld, untilPending, untilWatched } from '../../support/plugins/ears.ts';
 import { useTool } from '../../support/plugins/outsideAgents.ts';
-
-async function allow({ home }: EarsWorld, settings: object): Promise<void> {
-  await mkdir(join(home, '.earshot'), { recursive: true });
-  await writeFile(join(home, '.earshot', 'settings.json'), JSON.stringify(settings));
-}
 
 /** Everything that is pending now or soon. */
 async function told(world: EarsWorld): Promise<string> {
@@ -24,7 +19,7 @@ async function told(world: EarsWorld): Promise<string> {
 test('events of an MCP server that the user’s settings name, also those that happen while nobody watches', async () => {
   const place = eventPlace();
   const world = await makeEarsWorld();
-  await allow(world, {
+  await allowEars(world, {
     'earshot.mcp.servers': { s: eventServer(place) },
     'earshot.mcp.events': [{ server: 's', event: 'issue.updated' }],
   });
@@ -58,7 +53,7 @@ test('CI of a commit that is pushed from the folder, by the real gh of the user'
     if (before === undefined) delete process.env['GH_CONFIG_DIR'];
     else process.env['GH_CONFIG_DIR'] = before;
   });
-  await allow(world, { 'earshot.forge': 'gh' });
+  await allowEars(world, { 'earshot.forge': 'gh' });
   await untilWatched(world);
   await useTool(world, { event: 'SessionStart' });
   await writeFile(join(folder, 'a.txt'), 'two\n');

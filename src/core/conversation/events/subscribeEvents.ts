@@ -11,11 +11,11 @@ const DAY_MILLISECONDS = 24 * 3600_000;
 /** Resolves to its name, once it is on disk. `call`: what the user has approved; with it, events wake the model. */
 export async function subscribeEvents(
   { log, ids, clock, store }: { readonly log: ConversationLog } & Pick<Ports, 'ids' | 'clock' | 'store'>,
-  { server, identity, event, mode, cursor, arguments: args, setting }: WantedEvents,
+  { server, identity, event, mode, cursor, arguments: args, setting, settings }: WantedEvents,
   call: string | undefined,
 ): Promise<string> {
   const name = nameFor(log, { server, event, arguments: args });
-  const more = { ...(args !== undefined && { arguments: { ...args } }), ...defined({ setting }) };
+  const more = { ...(args !== undefined && { arguments: { ...args } }), ...defined({ setting, settings }) };
   const from = cursor === null ? {} : { cursor };
   const draft = { type: 'events_subscribed' as const, name, server, identity, event, mode, ...from, ...more };
   const before = log.state.events.all.get(name)?.grant;
