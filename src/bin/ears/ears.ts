@@ -21,7 +21,7 @@ import { WindowListener } from '../../plugins/host/windowListener.ts';
 import { createInit } from '../../plugins/initMessage.ts';
 import { SharedParts } from '../../plugins/sharedParts.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { readNotificationsOf } from '../../tools/readNotifications.ts';
+import { createListenerTools } from '../../tools/listenerTools.ts';
 import { composeHeadless } from '../headless/headless.ts';
 import { createHeadlessClients } from '../headless/headlessClients.ts';
 
@@ -237,7 +237,7 @@ function openParts(
       ),
     openOutput: () => ({ append: () => undefined, log: () => undefined }),
     changed: () => undefined,
-    readNotifications: readNotificationsOf,
+    tools: createListenerTools({ clock, ids, workspace, handles: headless.handles, wakes: headless.wakes }),
     spooled: (id) => scripts.taken(id),
   });
   return {

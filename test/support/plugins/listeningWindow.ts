@@ -21,7 +21,7 @@ import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { createGitProducer } from '../../../src/producers/git/git.ts';
 import { GitGate } from '../../../src/producers/git/gitGate.ts';
 import { readSettings } from '../../../src/protocol/settings.ts';
-import { readNotificationsOf } from '../../../src/tools/readNotifications.ts';
+import { createListenerTools } from '../../../src/tools/listenerTools.ts';
 import { recordingLogger } from '../recordingLogger.ts';
 import { type Headless, startHeadlessIn } from '../walk/headless.ts';
 import { createStagedModel } from './stagedModel.ts';
@@ -113,7 +113,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
     programs: () => new Map(),
     openOutput: () => ({ append: () => undefined, log: () => undefined }),
     changed: () => undefined,
-    readNotifications: readNotificationsOf,
+    tools: createListenerTools({ ...base, workspace, handles, wakes: headless.wakes }),
     spooled: async (id) => (await headless.scripts?.taken(id)) ?? 0,
   });
   const serving = listener.serve((socket) => attached.serve(socket));
