@@ -149,7 +149,13 @@ class RunningEars implements Ears {
   #state(): EarsState {
     const live = this.#opened?.listeners.live ?? [];
     const agents = live.map(({ log }) => log.state.summary.title.split(' ')[0] ?? '');
-    return { pid: process.pid, root: this.#place.folder, since: this.#since, agents };
+    return {
+      pid: process.pid,
+      root: this.#place.folder,
+      since: this.#since,
+      agents,
+      problems: this.#opened?.problems.all ?? [],
+    };
   }
 
   /** Ends everything but the socket. The agents' logs are free afterwards. */
@@ -243,6 +249,7 @@ function openParts(
   return {
     listeners,
     attached,
+    problems: headless.problems,
     close: async () => {
       await attached.close();
       await listeners.close();

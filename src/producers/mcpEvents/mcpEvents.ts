@@ -22,6 +22,8 @@ export interface McpEventsDeps {
    * and `earshot-ears` in turn. They are followed, and end only with the entry that asks for them.
    */
   readonly settingsOf: SettingsOf;
+  /** Why the setting's entry cannot be subscribed to; absent: it could. */
+  refused?(entry: string, failure: string | undefined): void;
   settings(): Pick<Settings, 'mcp.events'>;
 }
 
@@ -179,11 +181,14 @@ export class McpEvents implements Disposable {
     setting: string,
     { server, event, arguments: args, wake }: WantedBySetting,
   ): Promise<void> {
-    const { source, settingsOf: settings } = this.#deps;
+    const { source, settingsOf: settings, refused } = this.#deps;
     const opened = await source.events.open({ server, event, arguments: args });
+    if (opened.ok) refused?.(`${server}/${event}`, undefined);
     if (opened.ok) await live.subscribeEvents(conversation, { ...opened.value, setting, settings }, wake === true);
     else if (opened.failure.code !== 'no_server') {
-      this.#deps.logger.warn(`earshot.mcp.events: ${describeFailure(opened.failure)}`);
+      const failure = describeFailure(opened.failure);
+      refused?.(`${server}/${event}`, failure);
+      this.#deps.logger.warn(`earshot.mcp.events: ${failure}`);
     }
   }
 
