@@ -64,7 +64,10 @@ export class Earshot implements Disposable, Publisher {
     this.#views = this.#held.add(
       new LiveViews(
         this.tools,
-        (log, wanted, wake) => subscribeEvents({ ...ports, log }, wanted, wake ? 'setting' : undefined),
+        (log, wanted, wake) => {
+          const due = this.#listeners.has(log.id) ? undefined : ports.store.due;
+          return subscribeEvents({ ...ports, log, due }, wanted, wake ? 'setting' : undefined);
+        },
         report,
       ),
     );
@@ -272,10 +275,15 @@ export class Earshot implements Disposable, Publisher {
     return this.#dispatcher.subscribe(conversation, subscription);
   }
 
-  /** Subscribes the log of an outside agent and watches the files it has seen, until the result is disposed of. */
+  /**
+   * Subscribes the log of an outside agent, watches the files it has seen, and follows its timers and conditions, until
+   * the result is disposed of.
+   */
   joinListener(log: ConversationLog): Disposable {
     this.#listeners.set(log.id, log);
     const held = this.#subscribeLog(log, new OwnEdits());
+    const wakes = this.#ports.wakes?.join(log, { isIndexed: false });
+    if (wakes !== undefined) held.add(wakes);
     held.add(toDisposable(() => this.#listeners.delete(log.id)));
     return held;
   }

@@ -20,12 +20,14 @@ import { type Workspace } from './ports/workspace.ts';
 import { withdrawShown } from './tools/fileViews.ts';
 import { fileChanged } from './notify/wording/fileChange.ts';
 import { type SeenState } from './ports/fileViews.ts';
-import { decideActivation, type WakeHistory } from './notify/activation.ts';
+import { ListenerWaking } from './listenerWaking.ts';
 
 /** A usual context window, since the agent's model is not known. */
 const CONTEXT_WINDOW = 200_000;
 /** A short limit, because the agent waits meanwhile. Slower samples are left for the next delivery. */
 const SAMPLED_WITHIN = 1500;
+/** What happened earlier is not what a command of the agent did that ends now. */
+const LONGEST_COMMAND = 10 * 60_000;
 /** Earshot's own configuration does not apply to outside agents. */
 const NO_CONFIG: RequestConfig = {
   ...{ model: '', mode: '', tools: [], servers: [], instructions: [], skills: [] },
@@ -68,6 +70,9 @@ export class Listener implements Disposable {
   readonly waking: ListenerWaking;
   /** The takers that were woken and have not confirmed what woke them. */
   readonly #wokenTakers = new Set<Taker>();
+
+  /** In milliseconds since 1970. */
+  #lastTaken = 0;
 
   constructor(deps: ListenerDeps) {
     this.#deps = deps;
@@ -149,6 +154,7 @@ export class Listener implements Disposable {
   /** Offers everything pending, and earlier offers that were not delivered. No other taker gets these meanwhile. */
   take(taker: Taker): Promise<Result<Offer>> {
     return this.#attempt(async () => {
+      this.#lastTaken = this.#deps.ports.clock.now();
       await this.#sample();
       const carried = this.#carry();
       const { open } = this.log.state.offers;
@@ -157,6 +163,15 @@ export class Listener implements Disposable {
       if (free.length === 0) this.#wokenTakers.delete(taker);
       await carried;
       return succeeded({ text: free.map(([, text]) => text).join('\n\n'), through: free.at(-1)?.[0] ?? 0 });
+    });
+  }
+
+  /** A command of the agent that commits or pushes has ended: what it pushed is its own. It began after the last delivery. */
+  ranGit(): Promise<Result<void>> {
+    return this.#attempt(async () => {
+      const since = Math.max(this.#lastTaken, this.#deps.ports.clock.now() - LONGEST_COMMAND);
+      await this.log.append({ type: 'git_ran', since: new Date(since).toISOString() });
+      return succeeded(undefined);
     });
   }
 
@@ -294,88 +309,4 @@ async function separateOwnEdit(
   if (own === present) return { ...found, hash: own };
   await snapshots.put(bytes);
   return { ...found, hash: own, later: changed(after, bytes, present) };
-}
-
-interface ListenerWakingDeps {
-  readonly log: ConversationLog;
-  readonly ports: { readonly clock: Clock; settings(): Settings };
-}
-
-/** `woken`: false if a newer waiter has taken its place, so that one event wakes the agent once. */
-type Waiter = (woken: boolean) => void;
-
-/** Decides when an idle outside agent may be woken: by the rules and within the limits of conversations. */
-class ListenerWaking implements Disposable {
-  readonly #deps: ListenerWakingDeps;
-  readonly #held = new DisposableStore();
-  #waiter: Waiter | undefined;
-  #timer: Disposable | undefined;
-  #inARow = 0;
-  #woken = new Map<string, WakeHistory>();
-  /** It was woken, but did not get what woke it. */
-  #isOwed = false;
-
-  constructor(deps: ListenerWakingDeps) {
-    this.#deps = deps;
-    this.#held.add(deps.log.onDidAppend(({ event }) => event.type === 'notification_queued' && this.#reconsider()));
-    this.#held.add(deps.log.onDidReset(() => this.#reconsider()));
-  }
-
-  /** A message of the user resets the limits of wake-ups in a row. */
-  userWrote(): void {
-    this.#inARow = 0;
-    this.#woken = new Map();
-    this.#isOwed = false;
-  }
-
-  /** The agent is gone with what it was woken for: the next waiter is woken at once. */
-  owe(): void {
-    this.#isOwed = true;
-    this.#reconsider();
-  }
-
-  /** The agent is idle: calls `waiter` once, at once if something may wake it now. Takes the place of an earlier waiter. */
-  wait(waiter: Waiter): Disposable {
-    this.#waiter?.(false);
-    this.#waiter = waiter;
-    this.#reconsider();
-    return {
-      dispose: () => {
-        if (this.#waiter === waiter) this.#waiter = undefined;
-      },
-    };
-  }
-
-  dispose(): void {
-    this.#timer?.dispose();
-    this.#held.dispose();
-  }
-
-  #reconsider(): void {
-    this.#timer?.dispose();
-    this.#timer = undefined;
-    const waiter = this.#waiter;
-    if (waiter === undefined) return;
-    const { log, ports } = this.#deps;
-    const now = ports.clock.now();
-    const decision = decideActivation({
-      ...{ pending: log.state.pending.notifications, settings: ports.settings(), now, grants: log.state.wakes },
-      ...{ doing: 'nothing', userHasWritten: true, outcome: 'done', mayAsk: true, lastAbort: undefined },
-      ...{ inARow: this.#inARow, woken: this.#woken },
-    });
-    if (decision.type === 'held' && decision.until !== undefined) {
-      this.#timer = ports.clock.after(decision.until - now, () => this.#reconsider());
-    }
-    const wakes = decision.type === 'wake' || decision.type === 'interrupt';
-    if (!wakes && !this.#isOwed) return;
-    if (wakes) {
-      if (decision.granted !== true) this.#inARow += 1;
-      for (const kind of decision.kinds) {
-        this.#woken.set(kind, { times: (this.#woken.get(kind)?.times ?? 0) + 1, at: now });
-      }
-    }
-    this.#isOwed = false;
-    this.#waiter = undefined;
-    waiter(true);
-  }
 }

@@ -104,6 +104,12 @@ export const KINDS = {
   ),
   'mcp.events_missed': kind('warning', 'mcp', 'asked', 'Events of an MCP server may be missing.'),
   'mcp.events_ended': kind('warning', 'mcp', 'asked', 'An MCP server has ended a subscription to its events.', 'asked'),
+  'source.unavailable': kind(
+    'warning',
+    'host',
+    'live',
+    'Without an editor: a source cannot be used, such as CI while nobody is signed in.',
+  ),
   'config.changed': kind('info', 'host', 'itself', 'The model, the tools, the mode or the instructions changed.'),
   'budget.context': kind('info', 'host', 'itself', 'The context window fills up.'),
   'budget.rate_limited': kind('warning', 'host', 'itself', 'The endpoint asks to slow down.'),

@@ -191,6 +191,7 @@ const otherMessages = [
   z.strictObject({ type: z.literal('waited'), id, woken: z.boolean(), replaced: z.boolean() }),
   z.strictObject({ type: z.literal('pending_changed'), id, count: z.int().min(0) }),
   z.strictObject({ type: z.literal('notifications'), id, text: z.string() }),
+  z.strictObject({ type: z.literal('called'), id, text: z.string() }),
   z.strictObject({
     type: z.literal('event'),
     sub_id: z.string(),

@@ -9,6 +9,22 @@ export const MOST_LEVELS = 3;
 /** How often a repeated timer may fire. */
 export const MOST_FIRES = 50;
 
+const duration = z.string().min(1).max(40);
+/** The arguments with which timers and conditions are asked for, by the model and by outside agents. */
+export const wakeArguments = {
+  name: z
+    .string()
+    .regex(/^[\w.-]{1,60}$/, 'letters, digits, dots and hyphens only, at most 60')
+    .optional(),
+  when: z.record(z.string(), z.unknown()).optional(),
+  every: duration.optional().describe('Instead of when: repeats a timer, 5m to 7d'),
+  most: z.int().min(1).max(MOST_FIRES).optional().describe('With every: how often; default 50'),
+  or_after: duration.optional().describe('Deadline; default 1h (every: 7d), at most 7d'),
+  note: z.string().max(500).optional().describe('What to do then'),
+  cancel: z.string().optional().describe('Name to cancel'),
+};
+export type WakeArguments = z.infer<z.ZodObject<typeof wakeArguments>>;
+
 const text = (most: number) => z.string().min(1).max(most);
 
 /** By the field that names the atom. */

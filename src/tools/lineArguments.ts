@@ -1,10 +1,5 @@
-// The arguments with which tools take the lines that a conversation waits for. Every request contains them, so that
-// their limits are checked by the tools instead of the schema.
-import * as z from 'zod';
+// The lines that the arguments of a tool ask for.
 import { type WantedLines } from '../core/ports/producers.ts';
-
-export const notifyOn = z.array(z.string()).optional();
-export const quietAfter = z.int().min(30).max(3600).optional();
 
 /** Undefined: the call asks for none. */
 export function wantedLines(args: {

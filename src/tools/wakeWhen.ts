@@ -1,6 +1,5 @@
 // The tool wake_when: sets, lists and cancels timers and conditions that wake the model.
-import * as z from 'zod';
-import { failed, type Result, succeeded } from '../base/errors.ts';
+import { type Failure, failed, type Result, succeeded } from '../base/errors.ts';
 import {
   atomsOf,
   notDuration,
@@ -9,11 +8,11 @@ import {
   printCondition,
   printMoment,
 } from '../core/conversation/conditions.ts';
-import { type Clock, type ToolOutcome } from '../core/ports/ports.ts';
+import { type Clock, type ToolContext, type ToolOutcome } from '../core/ports/ports.ts';
 import { handleIn } from '../core/wakes/facts.ts';
 import { type ListedWake, type WakeRequest, type Wakes } from '../core/wakes/wakes.ts';
 import { describeWake, isTimer } from '../core/wakes/wakeTexts.ts';
-import { type Atom, type Condition, MOST_FIRES } from '../protocol/wakes.ts';
+import { type Atom, type Condition, MOST_FIRES, type WakeArguments, wakeArguments } from '../protocol/wakes.ts';
 import { answer, defineTool, refuse } from './defineTool.ts';
 
 const DEFAULT_DEADLINE = '1h';
@@ -28,41 +27,19 @@ export interface WakeWhenDeps {
 const CONDITIONS =
   '{all:[…]}, {any:[…]} or {handle,is:ok|failed|ended|waiting} {output:handle,has} {task,is:ok|failed|ended} {problems:glob,is:none|some} {file,is:changed|exists|gone} {port,is:open|closed} {ci:HEAD|sha,is:green|red|done} {pr:HEAD,is:approved|changes_requested|commented|merged|conflict} {agent,is:idle|done} {event:MCP server} {notify:script} {notified:kind,has?} {after:"20m"} {at:"17:00"}';
 
-const duration = z.string().min(1).max(40);
-const shape = {
-  name: z
-    .string()
-    .regex(/^[\w.-]{1,60}$/, 'letters, digits, dots and hyphens only, at most 60')
-    .optional(),
-  when: z.record(z.string(), z.unknown()).optional(),
-  every: duration.optional().describe('Instead of when: repeats a timer, 5m to 7d'),
-  most: z.int().min(1).max(MOST_FIRES).optional().describe('With every: how often; default 50'),
-  or_after: duration.optional().describe('Deadline; default 1h (every: 7d), at most 7d'),
-  note: z.string().max(500).optional().describe('What to do then'),
-  cancel: z.string().optional().describe('Name to cancel'),
-};
-type Arguments = z.infer<z.ZodObject<typeof shape>>;
-
 type Planned = Omit<WakeRequest, 'call'> & { readonly within: string };
 
-export function createWakeWhenTool({ wakes, clock }: WakeWhenDeps) {
-  const plan = (args: Arguments) => planWake(args, clock.now());
+export function createWakeWhenTool(deps: WakeWhenDeps) {
+  const { clock } = deps;
   return defineTool({
     name: 'wake_when',
     description: `Wakes you once when a condition holds, or at its deadline; end your turn meanwhile. when: ${CONDITIONS}. States count as they are; changed, output, task, event, notify and notified from now on. Needs the user’s approval. The same name replaces. No arguments: lists all.`,
     effect: 'read',
     traits: { notForAgents: true },
-    arguments: shape,
-    whyNot: (args, { conversation, handles }) => {
-      if (isListing(args) || args.cancel !== undefined) return undefined;
-      const planned = plan(args);
-      if (!planned.ok) return planned.failure;
-      const { when } = planned.value;
-      const isThere = (atom: Atom) => !handles.isComing(handleIn(atom) ?? '');
-      return when && wakes.whyNot(conversation, atomsOf(when).filter(isThere));
-    },
+    arguments: wakeArguments,
+    whyNot: (args, context) => whyNotWake(deps, args, context),
     touches: (args) => {
-      const planned = isListing(args) || args.cancel !== undefined ? undefined : plan(args);
+      const planned = isListing(args) || args.cancel !== undefined ? undefined : planWake(args, clock.now());
       if (planned?.ok !== true) return {};
       // Each approval names its source, number and end, so none covers a later one.
       return {
@@ -71,25 +48,46 @@ export function createWakeWhenTool({ wakes, clock }: WakeWhenDeps) {
         note: describePlanned(planned.value, clock.now()),
       };
     },
-    run: async (args, { conversation, call, handles, signal }) => {
-      const list = () => describeAll(wakes.list(conversation), clock.now());
-      if (args.cancel !== undefined) {
-        const cancelled = await wakes.cancel(conversation, args.cancel, 'model');
-        const missing = `cancel: nothing with the name “${args.cancel}” is set.`;
-        return cancelled ? answer(`Cancelled. ${list()}`) : refuse('not_found', `${missing} ${list()}`);
-      }
-      if (isListing(args)) return answer(list());
-      const planned = plan(args);
-      if (!planned.ok) return refuse(planned.failure);
-      const { within: _, ...request } = planned.value;
-      for (const atom of request.when === undefined ? [] : atomsOf(request.when)) {
-        await handles.awaitStart(handleIn(atom) ?? '', signal);
-      }
-      const set = await wakes.set(conversation, { ...request, call });
-      if (!set.ok) return refuse(set.failure);
-      return answerSet(request, set.value.met, clock.now());
-    },
+    run: (args, context) => changeWakes(deps, args, context),
   });
+}
+
+/** Why a call cannot succeed. */
+export function whyNotWake(
+  { wakes, clock }: WakeWhenDeps,
+  args: WakeArguments,
+  { conversation, handles }: Pick<ToolContext, 'conversation' | 'handles'>,
+): Failure | undefined | Promise<Failure | undefined> {
+  if (isListing(args) || args.cancel !== undefined) return undefined;
+  const planned = planWake(args, clock.now());
+  if (!planned.ok) return planned.failure;
+  const { when } = planned.value;
+  const isThere = (atom: Atom) => !handles.isComing(handleIn(atom) ?? '');
+  return when && wakes.whyNot(conversation, atomsOf(when).filter(isThere));
+}
+
+/** Sets, cancels or lists. */
+export async function changeWakes(
+  { wakes, clock }: WakeWhenDeps,
+  args: WakeArguments,
+  { conversation, call, handles, signal }: Pick<ToolContext, 'conversation' | 'call' | 'handles' | 'signal'>,
+): Promise<ToolOutcome> {
+  const list = () => describeAll(wakes.list(conversation), clock.now());
+  if (args.cancel !== undefined) {
+    const cancelled = await wakes.cancel(conversation, args.cancel, 'model');
+    const missing = `cancel: nothing with the name “${args.cancel}” is set.`;
+    return cancelled ? answer(`Cancelled. ${list()}`) : refuse('not_found', `${missing} ${list()}`);
+  }
+  if (isListing(args)) return answer(list());
+  const planned = planWake(args, clock.now());
+  if (!planned.ok) return refuse(planned.failure);
+  const { within: _, ...request } = planned.value;
+  for (const atom of request.when === undefined ? [] : atomsOf(request.when)) {
+    await handles.awaitStart(handleIn(atom) ?? '', signal);
+  }
+  const set = await wakes.set(conversation, { ...request, call });
+  if (!set.ok) return refuse(set.failure);
+  return answerSet(request, set.value.met, clock.now());
 }
 
 function answerSet(request: Omit<WakeRequest, 'call'>, met: readonly string[] | undefined, now: number): ToolOutcome {
@@ -99,12 +97,12 @@ function answerSet(request: Omit<WakeRequest, 'call'>, met: readonly string[] | 
   return answer(`Set. ${isTimer(request) ? `Due at ${moment}.` : `Its deadline is ${moment}.`} You can end your turn.`);
 }
 
-function isListing({ name, when, every }: Arguments): boolean {
+function isListing({ name, when, every }: WakeArguments): boolean {
   return name === undefined && when === undefined && every === undefined;
 }
 
 /** What a call would set. The failure names the argument. */
-function planWake(args: Arguments, now: number): Result<Planned> {
+function planWake(args: WakeArguments, now: number): Result<Planned> {
   const { name, when, every, most, note = '', or_after: orAfter } = args;
   if (name === undefined) return wrong('name: give it a name, by which it can be cancelled.');
   if ((when === undefined) === (every === undefined)) return wrong('when, every: give one of them.');

@@ -239,7 +239,7 @@ export function compose(
   );
   const agents = composeAgents(window, { hub, earshot, chat, reveal: () => view.reveal() });
   const plugins = composePlugins(window, {
-    ...{ clients, storage, workspace, model, chat, scripts },
+    ...{ clients, storage, workspace, model, chat, scripts, handles, wakes },
     tree: pluginsTree,
     folderFacts: () => chatting.folder.facts,
     listener: windowListener,

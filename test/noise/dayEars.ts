@@ -32,13 +32,15 @@ const lock = (versions: Readonly<Record<string, string>>) =>
       Object.entries(versions).map(([name, version]) => [`node_modules/${name}`, { version }]),
     ),
   });
-const junit = (failing: readonly string[]) => {
-  const cases = Array.from({ length: 12 }, (_, index) => {
-    const name = `orders ${index}`;
+const SAID = 'expected 42, got NaN';
+const inXml = (text: string) => text.replace(/[&<>"]/g, (one) => `&#${one.codePointAt(0)};`);
+const junit = (failing: readonly string[], says: string) => {
+  const names = new Set([...Array.from({ length: 12 }, (_, index) => `orders ${index}`), ...failing]);
+  const cases = [...names].map((name) => {
     const failure = failing.includes(name)
-      ? '<failure message="expected 42, got NaN">at total.test.ts:12</failure>'
+      ? `<failure message="${inXml(says)}">${inXml(`at ${says === SAID ? 'total.test.ts:12' : says}`)}</failure>`
       : '';
-    return `<testcase classname="orders" name="${name}">${failure}</testcase>`;
+    return `<testcase classname="orders" name="${inXml(name)}">${failure}</testcase>`;
   });
   return `<testsuites><testsuite name="orders">${cases.join('')}</testsuite></testsuites>`;
 };
@@ -49,16 +51,18 @@ const REPORT = 'reports/junit.xml';
 
 /** What people and programs of a day do, minute by minute; each hour plays some of it. */
 interface DayFacts {
+  /** The key of the conversation. */
+  readonly key: string;
   looksAt(path: string, lines?: readonly [number, number]): void;
   exception(text: string): Promise<void>;
   breakpoint(line: number): Promise<void>;
   goesOn(): void;
-  programFails(): void;
+  programFails(output?: string): void;
   startsServer(): Promise<void>;
   buildFails(file: string, message: string): Promise<void>;
   buildWorks(): Promise<void>;
-  tests(failing: readonly string[]): void;
-  cell(error?: string): void;
+  tests(failing: readonly string[], says?: string): void;
+  cell(error?: string, name?: string): void;
   installs(versions: Readonly<Record<string, string>>): void;
   ciFails(): Promise<void>;
   ciPasses(): Promise<void>;
@@ -142,14 +146,17 @@ export async function dayEars(plan: DayPlan): Promise<Ears> {
   });
   const failureLog = Array.from({ length: 15 }, (_, index) => `  at step${index} (src/orders.ts:${index + 12}:9)`);
   const day: DayFacts = {
+    get key() {
+      return log?.state.turn.key ?? '';
+    },
     looksAt: (path, lines) => {
       editor = { path, ...(lines && { selection: { first: lines[0], last: lines[1], text: 'x' } }) };
     },
     exception: async (text) => debug('stopped', { reason: 'exception', text, threadId: 1 }),
     breakpoint: async () => debug('stopped', { reason: 'breakpoint', threadId: 1 }),
     goesOn: () => debug('continued', { threadId: 1 }),
-    programFails: () => {
-      debug('output', { category: 'stderr', output: 'TypeError: total is not a function\n    at src/orders.ts:12\n' });
+    programFails: (output = 'TypeError: total is not a function\n    at src/orders.ts:12\n') => {
+      debug('output', { category: 'stderr', output });
       debug('exited', { exitCode: 1 });
       messages.fire({ session, type: 'ended' });
     },
@@ -163,9 +170,9 @@ export async function dayEars(plan: DayPlan): Promise<Ears> {
     buildFails: (path, message) =>
       say({ type: 'error', err: { message, loc: { file: `/shop/${path}`, line: 3, column: 1 } } }),
     buildWorks: () => say({ type: 'update', updates: [] }),
-    tests: (failing) => touch(REPORT, junit(failing)),
-    cell: (error) =>
-      cells.fire({ path: 'sales.ipynb', cell: 3, ...(error && { error: { name: 'KeyError', message: error } }) }),
+    tests: (failing, says = SAID) => touch(REPORT, junit(failing, says)),
+    cell: (error, name = 'KeyError') =>
+      cells.fire({ path: 'sales.ipynb', cell: 3, ...(error && { error: { name, message: error } }) }),
     installs: (versions) => touch(LOCK, lock(versions)),
     ciFails: () => {
       const unit = checkOf('test / linux', 'failed');

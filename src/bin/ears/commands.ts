@@ -117,6 +117,7 @@ async function describeWatcher({ print }: CommandDeps, dir: string): Promise<voi
     if (state === undefined) continue;
     const agents = state.agents.length === 0 ? 'no agent' : state.agents.join(', ');
     print(`earshot-ears (process ${state.pid}) watches ${state.root} since ${state.since}, for ${agents}.`);
+    for (const problem of state.problems ?? []) print(`Problem: ${problem}`);
     print(ONLY_IN_EDITOR);
     return;
   }

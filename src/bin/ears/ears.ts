@@ -21,7 +21,7 @@ import { WindowListener } from '../../plugins/host/windowListener.ts';
 import { createInit } from '../../plugins/initMessage.ts';
 import { SharedParts } from '../../plugins/sharedParts.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { readNotificationsOf } from '../../tools/readNotifications.ts';
+import { createListenerTools } from '../../tools/listenerTools.ts';
 import { composeHeadless } from '../headless/headless.ts';
 import { createHeadlessClients } from '../headless/headlessClients.ts';
 
@@ -149,7 +149,13 @@ class RunningEars implements Ears {
   #state(): EarsState {
     const live = this.#opened?.listeners.live ?? [];
     const agents = live.map(({ log }) => log.state.summary.title.split(' ')[0] ?? '');
-    return { pid: process.pid, root: this.#place.folder, since: this.#since, agents };
+    return {
+      pid: process.pid,
+      root: this.#place.folder,
+      since: this.#since,
+      agents,
+      problems: this.#opened?.problems.all ?? [],
+    };
   }
 
   /** Ends everything but the socket. The agents' logs are free afterwards. */
@@ -237,12 +243,13 @@ function openParts(
       ),
     openOutput: () => ({ append: () => undefined, log: () => undefined }),
     changed: () => undefined,
-    readNotifications: readNotificationsOf,
+    tools: createListenerTools({ clock, ids, workspace, handles: headless.handles, wakes: headless.wakes }),
     spooled: (id) => scripts.taken(id),
   });
   return {
     listeners,
     attached,
+    problems: headless.problems,
     close: async () => {
       await attached.close();
       await listeners.close();

@@ -9,12 +9,14 @@ import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type ConfiguredServer, mergeConfigurations, readConfigValue } from '../../mcp/config/configuration.ts';
 import { LoadedServers } from '../../mcp/loadedServers.ts';
+import { type McpServer } from '../../mcp/server.ts';
 import { type McpServers } from '../../mcp/servers.ts';
 import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
 import { McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
+import { type SourceProblems } from '../../producers/sourceProblems.ts';
 import { type ClientServer } from '../../protocol/outside/acp.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { createKeySet } from '../../storage/keySet.ts';
@@ -28,6 +30,7 @@ export interface FolderServersDeps {
   readonly storage: string;
   readonly earshot: Earshot;
   readonly snapshots: Pick<Snapshots, 'put'>;
+  readonly problems: SourceProblems;
   settings(): Settings;
 }
 
@@ -71,7 +74,7 @@ export function createFolderServers(deps: FolderServersDeps): FolderServers {
 }
 
 function configuredServers(
-  { logger, folder, settings }: FolderServersDeps,
+  { logger, folder, settings, problems: reported }: FolderServersDeps,
   passed: readonly ClientServer[],
 ): readonly ConfiguredServer[] {
   const ofClient = Object.fromEntries(passed.map((server) => [server.name, configOf(server)]));
@@ -80,6 +83,7 @@ function configuredServers(
     readConfigValue({ servers: ofClient }, { label: OF_CLIENT, workspace: false, folder }),
   ]);
   for (const problem of problems) logger.warn(`MCP: ${problem}`);
+  reported.set('mcp', problems.length === 0 ? undefined : `MCP servers: ${problems.join(' ')}`);
   return servers;
 }
 
@@ -91,7 +95,7 @@ function configOf(server: ClientServer): object {
 }
 
 async function loadServers(deps: FolderServersDeps): Promise<FolderPart> {
-  const { logger, folder, storage, settings, earshot, snapshots } = deps;
+  const { logger, folder, storage, settings, earshot, snapshots, problems } = deps;
   const [{ McpServers: Servers }, { openSession }, { LIMITS }] = await Promise.all([
     import('../../mcp/servers.ts'),
     import('../../mcp/session/openSession.ts'),
@@ -129,13 +133,34 @@ async function loadServers(deps: FolderServersDeps): Promise<FolderPart> {
     openExternal: async () => false,
     log: (server, line) => logger.debug(`${server}: ${line}`),
   });
-  const events = new McpEvents({ source: servers, snapshots, clock: realClock, logger, settings });
+  const noticing = servers.onDidChangeRows(() => {
+    for (const server of servers.all) problems.set(`mcp/${server.name}`, describeProblem(server));
+  });
+  const watched = { source: servers, snapshots, clock: realClock, logger, settings };
+  const refused = (entry: string, failure: string | undefined) =>
+    problems.set(`mcp.events/${entry}`, failure && `Events of MCP servers: ${failure}`);
+  const events = new McpEvents({ ...watched, settingsOf: 'program', refused });
   const producer = earshot.producers.register(createMcpProducer({ source: servers, events, clock: realClock, logger }));
   return {
     servers,
     dispose: () => {
+      noticing.dispose();
       producer.dispose();
       servers.dispose();
     },
   };
+}
+
+/** Undefined: it works, or may soon. */
+function describeProblem({ name, state, absence, problem }: McpServer): string | undefined {
+  const why = {
+    sign_in: 'the user has to sign in to it. Give it an access token as a header in the settings file.',
+    approval: 'it runs code of the folder, which only VS Code can show and approve.',
+    failed: `${absence}. Correct its entry in the settings file.`,
+    lost: problem === undefined ? undefined : `${absence}.`,
+    starting: problem === undefined ? undefined : `${absence}.`,
+    ready: undefined,
+    off: undefined,
+  }[state];
+  return why && `The MCP server “${name}”: ${why}`;
 }

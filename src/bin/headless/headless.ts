@@ -35,6 +35,7 @@ import { OpenPorts } from '../../producers/ports/openPorts.ts';
 import { createPortsProducer } from '../../producers/ports/ports.ts';
 import { createDevServersProducer } from '../../producers/devServers/devServers.ts';
 import { createScripts, type Scripts } from '../../producers/scripts/scripts.ts';
+import { SourceProblems } from '../../producers/sourceProblems.ts';
 import { createWakesProducer, probePort } from '../../producers/wakes.ts';
 import { HOOK_EVENTS } from '../../protocol/outside/hooks.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -53,6 +54,7 @@ interface HeadlessParts extends Pick<Services, 'snapshots' | 'userFiles' | 'sett
   readonly subagents: Subagents;
   readonly wakes: Wakes;
   readonly forge: Forge;
+  readonly problems: SourceProblems;
 }
 
 export interface HeadlessOptions {
@@ -102,6 +104,7 @@ export interface ComposedHeadless {
   readonly wakes: Wakes;
   readonly scripts: Scripts;
   readonly servers: FolderServers;
+  readonly problems: SourceProblems;
   readonly storage: ReturnType<typeof createStorage>;
   /** Ends every turn and closes every file. Commands keep running until their time without an owner is over. */
   close(): Promise<void>;
@@ -136,10 +139,12 @@ export function composeHeadless(options: HeadlessOptions): ComposedHeadless {
   });
   const tasks: RemoteTasks = options.tasks ?? { reattach: (task) => servers.tasks.reattach(task) };
   const handles: Handles = new Handles({ supervision, tasks, agents: subagents, clock: base.clock, logger });
+  const problems = new SourceProblems();
   const forge = createForge({
     ...{ clock: base.clock, logger, workspace, env: process.env },
     way: () => settings().forge,
     trouble: (message) => logger.warn(message),
+    looked: (host, needs) => problems.set(`ci/${host}`, needs && `CI and pull requests: ${needs}`),
     ...options.forge,
   });
   const followed = {
@@ -152,7 +157,18 @@ export function composeHeadless(options: HeadlessOptions): ComposedHeadless {
     ...options.wakes,
   };
   const wakes = new Wakes({ clock: base.clock, ids: base.ids, logger, ...followed });
-  const parts: HeadlessParts = { ...base, settings, snapshots, userFiles, workspace, handles, subagents, wakes, forge };
+  const parts: HeadlessParts = {
+    ...base,
+    settings,
+    snapshots,
+    userFiles,
+    workspace,
+    handles,
+    subagents,
+    wakes,
+    forge,
+    problems,
+  };
   const scripts = createScripts({
     ...{ handles, clock: base.clock, logger, home: options.home },
     folders: () => realFolders([folder]),
@@ -176,10 +192,10 @@ export function composeHeadless(options: HeadlessOptions): ComposedHeadless {
   };
   const earshot: Earshot = new Earshot(ports);
   const servers: FolderServers = createFolderServers({
-    ...{ logger, folder, storage: options.storage, settings, earshot, snapshots },
+    ...{ logger, folder, storage: options.storage, settings, earshot, snapshots, problems },
   });
   return {
-    ...{ earshot, ports, handles, subagents, supervision, servers, storage, wakes, scripts },
+    ...{ earshot, ports, handles, subagents, supervision, servers, storage, wakes, scripts, problems },
     close: async () => {
       await earshot.shutDown();
       await servers.close();
@@ -204,6 +220,7 @@ function headlessProducers({ handles, ...parts }: HeadlessParts, scripts: Script
     createDevServersProducer({ ...parts, ports }),
     createWakesProducer(parts.wakes),
     parts.forge.producer,
+    parts.problems.producer,
     createBudgetProducer(),
     createConfigProducer(),
   ];

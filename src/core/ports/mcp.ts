@@ -2,7 +2,7 @@
 import { type Event } from '../../base/emitter.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { type Result } from '../../base/errors.ts';
-import { type EventMode } from '../../protocol/lines/eventSubscriptions.ts';
+import { type EventMode, type SettingsOf } from '../../protocol/lines/eventSubscriptions.ts';
 import { type ServerState } from '../../protocol/outside/mcp.ts';
 
 export type McpChange =
@@ -33,6 +33,8 @@ export interface WantedEvents {
   readonly cursor: string | null;
   /** The entry of the user's setting that asks for it. */
   readonly setting?: string | undefined;
+  /** Whose settings have this entry; only they end the subscription by removing it. */
+  readonly settings?: SettingsOf | undefined;
 }
 
 export interface EventSubscription extends WantedEvents {

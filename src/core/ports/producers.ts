@@ -122,7 +122,7 @@ interface CommitRecord {
   readonly changed: ReadonlySet<string>;
   /** The conversation that started this one as a subagent. */
   readonly parent: string | undefined;
-  /** An outside agent, whose calls are not known. */
+  /** An outside agent, of whose calls only those are known that its hook reports. */
   readonly isListener: boolean;
   /** Whether one of its calls that names git ran then. */
   ranGit(at: number): boolean;

@@ -116,8 +116,7 @@ export class LiveViews implements Disposable {
     events: (conversation) => this.#logs.get(conversation)?.log.state.events,
     subscribeEvents: async (conversation, wanted, wake) => {
       const log = this.#logs.get(conversation)?.log;
-      // The log of an outside agent has no key: it has no turns that an event could start.
-      return log?.owned === true && log.state.turn.key !== '' ? this.#subscribe(log, wanted, wake) : undefined;
+      return log?.owned === true ? this.#subscribe(log, wanted, wake) : undefined;
     },
     mayWake: (conversation, grant) => (this.#logs.get(conversation)?.log.state.wakes.left(grant) ?? 0) > 0,
     changeEvents: async (conversation, change) => {

@@ -188,7 +188,8 @@ async function execute(
     watchLines: (target, lines, position, wake) =>
       watchLines(deps, linesWatched(target, lines, position), wake === true ? request.id : undefined),
     events: deps.log.state.events,
-    subscribeEvents: (wanted, wake) => subscribeEvents(deps, wanted, wake ? request.id : undefined),
+    subscribeEvents: (wanted, wake) =>
+      subscribeEvents({ ...deps, due: deps.store.due }, wanted, wake ? request.id : undefined),
     changeEvents: (change) => changeEvents(deps.log, change),
     wholeMessage: (notification) => wholeMessage(deps.snapshots, notification),
     notifications: async () => {

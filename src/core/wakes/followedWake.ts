@@ -138,10 +138,10 @@ export class FollowedWake implements Disposable {
     await this.#log.append({ type: 'wake_progress', name: this.#name, atom, at, evidence: short });
   }
 
-  /** When a timer that fires once is due. */
+  /** When a timer that fires once is due: not after its grant ends, which was planned a moment before it was written. */
   #dueOf({ when, since, until }: SetWake): number {
-    if (when !== undefined && 'at' in when) return Date.parse(when.at);
-    return when !== undefined && 'after' in when ? since + (parseDuration(when.after) ?? 0) : until;
+    if (when !== undefined && 'at' in when) return Math.min(until, Date.parse(when.at));
+    return when !== undefined && 'after' in when ? Math.min(until, since + (parseDuration(when.after) ?? 0)) : until;
   }
 
   #leftOf(every: number): number {

@@ -50,6 +50,7 @@ const TRY_AGAIN_AFTER = 1000;
 
 interface Joined {
   readonly log: ConversationLog;
+  readonly due: DueIndex | undefined;
   /** By name. */
   readonly followed: Map<string, FollowedWake>;
   /** `WakeStates.progress` when the conditions were last looked at because of a notification. */
@@ -75,10 +76,14 @@ export class Wakes implements Disposable {
     return this.#onDidChange.event;
   }
 
-  /** Call once this window owns the conversation and has reattached its commands. */
-  join(log: ConversationLog): Disposable {
+  /**
+   * Call once this window owns the conversation and has reattached its commands. `isIndexed`: whether the index names it
+   * while something is due; not for the log of an outside agent, which is opened when the agent comes back.
+   */
+  join(log: ConversationLog, { isIndexed = true }: { readonly isIndexed?: boolean } = {}): Disposable {
     const held = new DisposableStore();
-    const joined: Joined = { log, followed: new Map(), progress: log.state.wakes.progress };
+    const due = isIndexed ? this.#deps.due : undefined;
+    const joined: Joined = { log, due, followed: new Map(), progress: log.state.wakes.progress };
     this.#joined.set(log.id, joined);
     held.add(
       toDisposable(() => {
@@ -126,11 +131,11 @@ export class Wakes implements Disposable {
 
   /** Sets a timer or a condition. If the condition holds already, nothing is set and the evidence is returned. */
   async set(conversation: string, request: WakeRequest): Promise<Result<{ readonly met?: readonly string[] }>> {
-    const { due, ids } = this.#deps;
+    const { ids } = this.#deps;
     const { name, when, every, until, most, note, call } = request;
     const joined = this.#joined.get(conversation);
     if (joined === undefined) return failed('not_open', 'Timers and conditions cannot be set in this conversation.');
-    const { log } = joined;
+    const { log, due } = joined;
     const atoms = when === undefined ? [] : atomsOf(when);
     const refused = await this.whyNot(conversation, atoms);
     if (refused !== undefined) return { ok: false, failure: refused };
@@ -269,7 +274,7 @@ export class Wakes implements Disposable {
 
   /** Follows what the log has. */
   #sync(joined: Joined): void {
-    const { log, followed } = joined;
+    const { log, followed, due } = joined;
     const { wakes } = log.state;
     for (const [name, one] of [...followed]) {
       if (one.seq === wakes.get(name)?.seq) continue;
@@ -288,7 +293,7 @@ export class Wakes implements Disposable {
     for (const one of followed.values()) one.check();
     if (!hasDue(log, this.#deps.clock.now()) && this.#marked.delete(log.id)) {
       const report = (error: unknown) => this.#deps.logger.error('the index of timers could not be written', error);
-      const unmarked = this.#deps.due?.unmark(log.id) ?? Promise.resolve();
+      const unmarked = due?.unmark(log.id) ?? Promise.resolve();
       void unmarked.catch(report);
     }
     this.#changed(log.id);

@@ -26,7 +26,10 @@ export interface ConfiguredServer {
   readonly config: ServerConfig;
   readonly source: ConfigSource;
   readonly inputs: readonly ServerInput[];
-  /** A hash of everything above: a server with another configuration is another server. */
+  /**
+   * A hash of everything above: a server with another configuration is another server. The user's own sources count as
+   * one, so that a server is the same whether VS Code's settings or a settings file name it.
+   */
   readonly identity: string;
 }
 
@@ -36,6 +39,7 @@ export interface ReadConfiguration {
   readonly problems: readonly string[];
 }
 
+const OF_USER = 'the user settings';
 const MOST_SERVERS = 100;
 export const MOST_CONFIG_BYTES = 1024 * 1024;
 
@@ -93,7 +97,7 @@ function readServer(
   const { sandbox, sandboxEnabled } = parsed.data;
   if (sandbox !== undefined || (sandboxEnabled !== undefined && sandboxEnabled !== false)) return refuseSandbox(place);
   const used = inputs.filter(({ id }) => JSON.stringify(entry).includes(`\${input:${id}}`));
-  const identity = identityOf([name, parsed.data, source.workspace ? source : source.label, used]);
+  const identity = identityOf([name, parsed.data, source.workspace ? source : OF_USER, used]);
   return { name, config: parsed.data, source, inputs: used, identity };
 }
 

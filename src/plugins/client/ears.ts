@@ -15,7 +15,7 @@ const MOST_RECORD = 10_000;
 const ANSWERED_WITHIN = 10_000;
 /** What it needs of the environment. Keys of the agent that starts it stay with the agent. */
 const PASSED =
-  /^(PATH|HOME|USER|LOGNAME|LANG|LC_.*|TZ|TMPDIR|TEMP|TMP|XDG_.*|EARSHOT_HOME|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA|GH_CONFIG_DIR)$/i;
+  /^(PATH|HOME|USER|LOGNAME|LANG|LC_.*|TZ|TMPDIR|TEMP|TMP|XDG_.*|EARSHOT_HOME|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA|GH_CONFIG_DIR|GH_HOST|GLAB_CONFIG_DIR|GITLAB_HOST|(HTTPS?|ALL|NO)_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
 /** The program that a hook starts. */
 export interface EarsProgram {
@@ -30,6 +30,8 @@ export interface EarsState {
   readonly root: string;
   readonly since: string;
   readonly agents: readonly string[];
+  /** What cannot be used, with the next step. Absent: it is an older one. */
+  readonly problems?: readonly string[];
 }
 
 function recordFile(home: string): string {

@@ -17,10 +17,12 @@ type Fields<T extends ListenerRequest['type']> = WithoutType<
 interface Replies {
   readonly watch: HostMessageOf<'watching'>;
   readonly seen: HostMessageOf<'done'>;
+  readonly git_ran: HostMessageOf<'done'>;
   readonly pending: HostMessageOf<'pending'>;
   readonly wait: HostMessageOf<'waited'>;
   readonly delivered: HostMessageOf<'done'>;
   readonly read: HostMessageOf<'notifications'>;
+  readonly call: HostMessageOf<'called'>;
 }
 
 const LONGEST_LINE = 8 * 1024 * 1024;
@@ -131,6 +133,7 @@ export class ListenerClient {
       case 'waited':
       case 'done':
       case 'notifications':
+      case 'called':
         this.#reply(message, (waiting) => waiting.resolve(message));
         return;
       default:

@@ -31,6 +31,8 @@ export interface HookInput {
   /** Whether the field names are in camel case, as VS Code's agents write them. */
   readonly isCamelCase: boolean;
   readonly files: readonly ToolFile[];
+  /** A command that commits or pushes has ended. */
+  readonly ranGit: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -38,10 +40,14 @@ type Fields = Readonly<Record<string, unknown>>;
 const EDITS = /edit|write|create|replace|insert|patch/i;
 const READS = /read|view/i;
 const COMMANDS = /bash|shell|exec|terminal|command/i;
+/** Commands that make a commit or bring it to a forge. */
+const COMMITS =
+  /\b(?:git|gh|glab|hub|jj)\b[^;&|\n]*\b(?:commit|push|merge|rebase|cherry-pick|revert|am|pull|describe|create)\b/;
 const PATH_FIELDS = ['file_path', 'filePath', 'absolute_path', 'notebook_path', 'path'] as const;
 const MOST_FILES = 20;
 const LONGEST_NAME = 500;
 const LONGEST_COMMAND = 10_000;
+const RESULTS = ['tool_response', 'tool_output'] as const;
 const OUTPUT_FIELDS = ['stdout', 'output', 'textResultForLlm', 'llmContent'] as const;
 
 /** Undefined: the text is not the input of a hook. */
@@ -63,6 +69,7 @@ export function readHookInput(text: string): HookInput | undefined {
     isContinued: input['stop_hook_active'] === true || input['stopHookActive'] === true || loopsOf(input) > 0,
     isCamelCase: textIn(input, 'hook_event_name') === undefined,
     files: filesIn(input).slice(0, MOST_FILES),
+    ranGit: ranGit(input),
   };
 }
 
@@ -76,9 +83,28 @@ function loopsOf({ loop_count: count }: Fields): number {
   return typeof count === 'number' ? count : 0;
 }
 
-function filesIn(input: Fields): readonly ToolFile[] {
+/** The name of the tool and its arguments. */
+function callIn(input: Fields): { readonly tool: string; readonly given: Fields | undefined } {
   const tool = textIn(input, 'tool_name') ?? textIn(input, 'toolName') ?? '';
   const given = fieldsIn(input, 'tool_input') ?? fieldsIn(input, 'toolArgs') ?? parsedIn(input, 'toolArgs');
+  return { tool, given };
+}
+
+function ranGit(input: Fields): boolean {
+  const { tool, given } = callIn(input);
+  const isOver = resultIn(input) !== undefined || RESULTS.some((name) => textIn(input, name) !== undefined);
+  const isCommand = given !== undefined && COMMANDS.test(tool) && isOver;
+  return isCommand && COMMITS.test(commandIn(given).slice(0, LONGEST_COMMAND));
+}
+
+function commandIn(given: Fields): string {
+  const several: unknown = given['command'];
+  const words = Array.isArray(several) ? several.filter((word) => typeof word === 'string').join(' ') : undefined;
+  return words ?? textIn(given, 'command') ?? textIn(given, 'cmd') ?? '';
+}
+
+function filesIn(input: Fields): readonly ToolFile[] {
+  const { tool, given } = callIn(input);
   const edited = EDITS.test(tool);
   if (given !== undefined && COMMANDS.test(tool) && !edited) return filesOfCommand(given, input);
   if (given === undefined || !(edited || READS.test(tool)) || tool.startsWith('mcp_')) return [];
@@ -104,8 +130,7 @@ function filesOfCommand(given: Fields, input: Fields): readonly ToolFile[] {
   const command = textIn(given, 'command') ?? textIn(given, 'cmd') ?? '';
   const result = resultIn(input) ?? {};
   const printed =
-    textIn(input, 'tool_response') ??
-    textIn(input, 'tool_output') ??
+    RESULTS.map((name) => textIn(input, name)).find((text) => text !== undefined) ??
     OUTPUT_FIELDS.map((name) => textIn(result, name)).find((text) => text !== undefined);
   if (command.length > LONGEST_COMMAND || printed === undefined || printed.trim() === '') return [];
   return filesNamedIn(command).map((path) => ({ path, edited: false, printed }));

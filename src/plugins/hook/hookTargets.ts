@@ -123,7 +123,7 @@ function run(input) {
     child.on('error', () => done({}));
     child.on('close', () => {
       try {
-        done(JSON.parse(output));
+        done(JSON.parse(output) ?? {});
       } catch {
         done({});
       }

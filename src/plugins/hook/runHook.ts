@@ -1,6 +1,7 @@
 // One call of the hook: reports the files that the agent has just read or written, and delivers pending notifications.
 import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ignore } from '../../base/async.ts';
 import { socketHome } from '../../node/hubFolder.ts';
 import { startEars } from '../client/ears.ts';
 import { attachListener, type ListenerClient, type ListenerNames } from '../client/listenerClient.ts';
@@ -40,7 +41,7 @@ export async function runHook(text: string, deps: HookDeps): Promise<void> {
   const window = await attach();
   if (window === undefined) return;
   try {
-    await reportFiles(window, input);
+    await report(window, input);
     // Other agents that run the hooks in this one's settings have no other hook there.
     if (deps.onlyReports === true && agent === deps.agent) return;
     const moment = momentOf(input, agent);
@@ -76,7 +77,9 @@ export async function attachOrStart(
 }
 
 /** Files that the window refuses, such as those outside its folder, are not followed. */
-async function reportFiles(window: ListenerClient, { files, folder }: HookInput): Promise<void> {
+async function report(window: ListenerClient, { files, folder, ranGit }: HookInput): Promise<void> {
+  // An older window does not know it.
+  if (ranGit) await window.request('git_ran', {}).catch(ignore);
   const views = await Promise.all(files.map((file) => viewsOf(file, folder)));
   await Promise.allSettled(views.flat().map((view) => window.request('seen', view)));
 }

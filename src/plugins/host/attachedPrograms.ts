@@ -9,7 +9,7 @@ import { describeIssue } from '../../protocol/describeIssue.ts';
 import { type Attach, attachSchema, type HostMessageOf } from '../../protocol/plugin.ts';
 import { type PluginTransport } from '../connection.ts';
 import { jsonCodec } from '../jsonCodec.ts';
-import { ListenerPeer, type ReadNotifications } from '../listeners/listenerPeer.ts';
+import { ListenerPeer, type ListenerTools } from '../listeners/listenerPeer.ts';
 import { type PeerProcess } from '../../node/peerProcess.ts';
 import { PluginOutput, type OutputSink } from '../output.ts';
 import { type PluginEnd, PluginPeer } from '../peer.ts';
@@ -37,10 +37,16 @@ export interface AttachedProgramsDeps extends Pick<ConsentDeps, 'programs'> {
   readonly listeners?: Listeners | undefined;
   /** The spool has a line from a script. Resolves to the number of conversations that got it. Absent: not supported. */
   spooled?(id: string): Promise<number>;
-  readonly readNotifications?: ReadNotifications;
+  /** For outside agents. */
+  readonly tools?: ListenerTools;
   /** Answers a first line that is no `attach`; undefined: it has no answer. Absent: there are no such lines. */
   answer?(type: string): Promise<object> | undefined;
 }
+
+const NO_TOOLS: ListenerTools = {
+  read: async () => failed('plugin', 'Earlier notifications cannot be read here.'),
+  call: async () => failed('plugin', 'There are no timers and no lines of files here.'),
+};
 
 type AttachedPeer = Pick<PluginPeer, 'receive' | 'closed' | 'shutDown' | 'flushed' | 'waiting' | 'dispose'>;
 
@@ -269,7 +275,7 @@ export class AttachedPrograms implements Disposable {
     listeners: Listeners,
     socket: Socket,
   ): AttachedPeer {
-    const { shared, init, readNotifications } = this.#deps;
+    const { shared, init, tools = NO_TOOLS } = this.#deps;
     const { clock, logger } = shared.ports;
     const peer: ListenerPeer = new ListenerPeer({
       identity: { agent, session, client },
@@ -278,7 +284,7 @@ export class AttachedPrograms implements Disposable {
       clock,
       logger,
       init: { ...init({}, []), config: {} },
-      read: readNotifications ?? (async () => failed('plugin', 'Earlier notifications cannot be read here.')),
+      ...tools,
       ended: (end) => this.#detach(peer, socket, undefined, end),
     });
     return this.#add({ name: agent, version, listens: true, passing: session !== undefined, peer, socket });

@@ -7,7 +7,7 @@ import { type Listener } from '../../core/listener.ts';
 import { type ListenerIdentity, type Listeners } from '../../core/listeners.ts';
 import { type NotificationRecord } from '../../core/ports/notificationRecord.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
-import { type ListenerRequest, type ListenerRequestOf } from '../../protocol/outside/listener.ts';
+import { type CalledTool, type ListenerRequest, type ListenerRequestOf } from '../../protocol/outside/listener.ts';
 import { type HostMessageOf } from '../../protocol/plugin.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { type Answer, answerRequest, doneIf, NOTHING, refuse, reply } from '../answer.ts';
@@ -19,19 +19,31 @@ import { type PluginEnd } from '../peer.ts';
 const ANNOUNCED_AFTER = 100;
 
 /** Prints a page of notifications as the tool read_notifications does. */
-export type ReadNotifications = (
+type ReadNotifications = (
   records: () => Promise<Result<readonly NotificationRecord[]>>,
   args: Readonly<Record<string, unknown>>,
 ) => Promise<Result<string>>;
 
-export interface ListenerPeerDeps {
+/** Calls a tool for an outside agent. Resolves to the text of its result. */
+type CallTool = (
+  listener: Listener,
+  tool: CalledTool,
+  args: Readonly<Record<string, unknown>>,
+) => Promise<Result<string>>;
+
+/** The tools of conversations that outside agents have. */
+export interface ListenerTools {
+  readonly read: ReadNotifications;
+  readonly call: CallTool;
+}
+
+export interface ListenerPeerDeps extends ListenerTools {
   readonly identity: ListenerIdentity;
   readonly listeners: Listeners;
   readonly transport: PluginTransport;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly init: HostMessageOf<'init'>;
-  readonly read: ReadNotifications;
   /** Called once when the connection has ended. Nothing more is read from it. */
   ended(end: PluginEnd): void;
 }
@@ -142,6 +154,8 @@ export class ListenerPeer implements Disposable {
         return this.#watch(listener, request);
       case 'seen':
         return doneIf(await see(listener, request));
+      case 'git_ran':
+        return doneIf(await listener.ranGit());
       case 'wait':
         this.#wait(listener, request);
         return NOTHING;
@@ -154,6 +168,10 @@ export class ListenerPeer implements Disposable {
       }
       case 'delivered':
         return doneIf(await (this.#offering ?? listener).accept(this, request.through));
+      case 'call': {
+        const text = await this.#deps.call(listener, request.tool, request.arguments);
+        return text.ok ? reply({ type: 'called', text: text.value }) : text;
+      }
       case 'read': {
         const text = await this.#deps.read(() => this.#deps.listeners.records(listener), request.arguments);
         return text.ok ? reply({ type: 'notifications', text: text.value }) : text;

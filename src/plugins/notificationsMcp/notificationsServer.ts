@@ -1,11 +1,14 @@
-// The MCP server that gives any agent notifications: watch, pending_notifications, wait_for_notification and
+// The MCP server that gives any agent notifications: watch, wake_when, pending_notifications, wait_for_notification and
 // read_notifications.
 import { ignore } from '../../base/async.ts';
+import { defined } from '../../base/json/defined.ts';
 import { countOf } from '../../base/text.ts';
 import { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { GLOB_LIMIT } from '../../core/files/globs.ts';
+import { notifyOn, quietAfter, tailArguments } from '../../protocol/lines/lineWatch.ts';
 import { READ_NOTIFICATIONS } from '../../protocol/notification.ts';
+import { wakeArguments } from '../../protocol/wakes.ts';
 import { describeLinkError, type PendingText, type WindowLink } from './windowLink.ts';
 
 const DEFAULT_WAIT = 45;
@@ -21,6 +24,14 @@ export interface NotificationsServerDeps {
   afterAnswer(request: string | number, then: () => Promise<void>): void;
 }
 
+const CONDITIONS =
+  '{all:[…]}, {any:[…]} or {file,is:changed|exists|gone} {port,is:open|closed} {ci:HEAD|sha,is:green|red|done} {pr:HEAD,is:approved|changes_requested|commented|merged|conflict} {notify:script} {notified:kind,has?} {after:"20m"} {at:"17:00"}';
+
+const tailSchema = tailArguments.omit({ wake: true }).extend({
+  path: z.string().describe('Relative to the folder'),
+  notify_on: notifyOn.describe('Text in the line, in any case, * for any characters, or /regex/'),
+  quiet_after_secs: quietAfter.describe('Also when it has not grown for so long'),
+});
 const globs = z.array(z.string().min(1).max(GLOB_LIMIT)).max(100);
 const paths = z.array(z.string().min(1).max(5000)).max(100);
 
@@ -50,24 +61,36 @@ export function createNotificationsServer({ link, version, era, afterAnswer }: N
     'watch',
     {
       description:
-        'Reports changes of files from now on. With files: later changes come as differences from their content now, so call it when you have read them. With add: files that match a pattern such as src/**/*.ts are reported when they are created or changed. Returns the watched patterns. At most 100 patterns.',
+        'Reports changes of files from now on. With files: later changes come as differences from their content now, so call it when you have read them. With add: files that match a pattern such as src/**/*.ts are reported when they are created or changed. With tail: lines that are written to a growing file, such as a log. Returns what is watched. At most 100 patterns.',
       inputSchema: z.strictObject({
         files: paths.optional().describe('Paths of files that you have read, absolute or relative to your folder'),
         add: globs.optional().describe('Patterns to watch, relative to the workspace, with / as separator'),
         remove: globs.optional().describe('Patterns to stop watching, exactly as they were added'),
+        tail: z
+          .array(tailSchema)
+          .max(20)
+          .optional()
+          .describe('Files to tail; a later one of the same path replaces it'),
+        untail: paths.optional().describe('Paths to tail no longer'),
       }),
     },
-    async ({ files = [], add = [], remove = [] }) => {
-      try {
+    ({ files = [], add = [], remove = [], tail, untail }) =>
+      said(async () => {
         const watched = await link.watch(files, add, remove);
         const followed = files.length === 0 ? '' : `Followed: ${countOf(files.length, 'file')}. `;
-        return reply(
-          `${followed}${watched.length === 0 ? 'No pattern is watched.' : `Watched: ${watched.join(', ')}.`}`,
-        );
-      } catch (error) {
-        return reply(describeLinkError(error), true);
-      }
+        const patterns = watched.length === 0 ? 'No pattern is watched.' : `Watched: ${watched.join(', ')}.`;
+        const isTailing = tail !== undefined || untail !== undefined;
+        const tails = isTailing ? [await link.call('tail', defined({ tail, untail }))] : [];
+        return [`${followed}${patterns}`, ...tails].join('\n');
+      }),
+  );
+  mcp.registerTool(
+    'wake_when',
+    {
+      description: `Notifies you once when a condition holds, or at its deadline: ends wait_for_notification, and starts the next turn of an idle Claude Code with Earshot’s hook. when: ${CONDITIONS}. The same name replaces. No arguments: lists all.`,
+      inputSchema: z.strictObject(wakeArguments),
     },
+    (args) => said(() => link.call('wake_when', args)),
   );
   mcp.registerTool(
     'pending_notifications',
@@ -99,13 +122,7 @@ export function createNotificationsServer({ link, version, era, afterAnswer }: N
         before: z.string().min(1).max(64).optional().describe('Id of the last notification of the previous page'),
       }),
     },
-    async (args) => {
-      try {
-        return reply(await link.read(args));
-      } catch (error) {
-        return reply(describeLinkError(error), true);
-      }
-    },
+    (args) => said(() => link.read(args)),
   );
   mcp.registerResource(
     'notifications',
@@ -139,6 +156,15 @@ function announceChanges({ server }: McpServer, link: WindowLink, era: Notificat
   link.onDidChange(() => {
     if (wanted) server.sendResourceUpdated({ uri: QUEUE }).catch(ignore);
   });
+}
+
+/** What cannot be done is a result with the reason. */
+async function said(work: () => Promise<string>) {
+  try {
+    return reply(await work());
+  } catch (error) {
+    return reply(describeLinkError(error), true);
+  }
 }
 
 function reply(text: string, isError = false) {

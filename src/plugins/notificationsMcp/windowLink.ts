@@ -1,6 +1,7 @@
 // The connection of the MCP server to the window of its folder: attaches when needed, and again after the window has
 // restarted.
 import { describeError } from '../../base/errors.ts';
+import { type CalledTool } from '../../protocol/outside/listener.ts';
 import { nameInScope, scopeOf } from '../../protocol/scopes.ts';
 import { type ListenerClient, ListenerRefused } from '../client/listenerClient.ts';
 import { viewsOf } from '../hook/hookFiles.ts';
@@ -79,6 +80,12 @@ export class WindowLink {
   async read(args: Readonly<Record<string, unknown>>): Promise<string> {
     const window = await this.#attach();
     return (await window.request('read', { arguments: { ...args } })).text;
+  }
+
+  /** Rejects with ListenerRefused and what is wrong with the arguments. */
+  async call(tool: CalledTool, args: Readonly<Record<string, unknown>>): Promise<string> {
+    const window = await this.#attach();
+    return (await window.request('call', { tool, arguments: { ...args } })).text;
   }
 
   /** Like `pending`, but waits until something is pending, the time is over, or the signal is aborted. */

@@ -35,6 +35,8 @@ export interface ForgeDeps extends ForgeClientsDeps {
   ask?(host: string, why: 'push' | 'condition'): void;
   /** The user has to do something, such as to sign in. */
   trouble?(message: string): void;
+  /** A host was asked: what the user has to do first, if anything. */
+  looked?(host: string, needs: string | undefined): void;
   /** The user is at this window. Absent: always. */
   isActive?(): boolean;
 }

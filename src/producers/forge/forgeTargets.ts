@@ -17,6 +17,7 @@ interface TargetsDeps extends ForgeClientsDeps {
   readonly clock: Clock;
   way(): ForgeWay;
   trouble?(message: string): void;
+  looked?(host: string, needs: string | undefined): void;
 }
 
 /** A condition that waits for something of a commit or of a branch’s pull request. */
@@ -144,7 +145,7 @@ export class ForgeTargets {
 
   /** The user is told once what to do. */
   async #lookIfDue(target: AnyTarget, { active, signal }: Look): Promise<boolean> {
-    const { clock, trouble } = this.#deps;
+    const { clock, trouble, looked } = this.#deps;
     const { follower, asked } = target;
     const now = clock.now();
     // A clock that was set back must not make the wait longer.
@@ -154,6 +155,7 @@ export class ForgeTargets {
     await this.lookAt(target, signal);
     const { needs } = follower;
     if (needs !== undefined && needs !== this.#lastTrouble) trouble?.(needs);
+    looked?.(target.place.host, needs);
     this.#lastTrouble = needs ?? this.#lastTrouble;
     return true;
   }

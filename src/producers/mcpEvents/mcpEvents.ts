@@ -7,6 +7,7 @@ import { type EventSubscription, type McpSource } from '../../core/ports/mcp.ts'
 import { type Clock, type Logger, type Publisher } from '../../core/ports/ports.ts';
 import { type LiveConversations } from '../../core/ports/producers.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
+import { type SettingsOf } from '../../protocol/lines/eventSubscriptions.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { ReportPace } from '../lines/reportPace.ts';
 import { FollowedEvents } from './followedEvents.ts';
@@ -16,6 +17,13 @@ export interface McpEventsDeps {
   readonly snapshots: Pick<Snapshots, 'put'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /**
+   * Whose settings these are. A log may have subscriptions of others: the log of an outside agent is written by windows
+   * and `earshot-ears` in turn. They are followed, and end only with the entry that asks for them.
+   */
+  readonly settingsOf: SettingsOf;
+  /** Why the setting's entry cannot be subscribed to; absent: it could. */
+  refused?(entry: string, failure: string | undefined): void;
   settings(): Pick<Settings, 'mcp.events'>;
 }
 
@@ -151,8 +159,10 @@ export class McpEvents implements Disposable {
     if (states === undefined || live.subagent?.(conversation) !== undefined) return;
     const entries = new Map(this.#deps.settings()['mcp.events'].map((entry) => [settingKey(entry), entry]));
     const known = new Set([...states.all.values()].map(({ setting }) => setting));
-    for (const { name, setting } of states.all.values()) {
-      if (setting === undefined || entries.has(setting) || this.#asked.has(keyOf(conversation, name))) continue;
+    const { settingsOf } = this.#deps;
+    for (const { name, setting, settings = settingsOf } of states.all.values()) {
+      const isGone = setting !== undefined && settings === settingsOf && !entries.has(setting);
+      if (!isGone || this.#asked.has(keyOf(conversation, name))) continue;
       this.#asked.add(keyOf(conversation, name));
       void live.changeEvents(conversation, { type: 'events_unsubscribed', name, by: 'setting' }).catch(this.#report);
     }
@@ -171,10 +181,14 @@ export class McpEvents implements Disposable {
     setting: string,
     { server, event, arguments: args, wake }: WantedBySetting,
   ): Promise<void> {
-    const opened = await this.#deps.source.events.open({ server, event, arguments: args });
-    if (opened.ok) await live.subscribeEvents(conversation, { ...opened.value, setting }, wake === true);
+    const { source, settingsOf: settings, refused } = this.#deps;
+    const opened = await source.events.open({ server, event, arguments: args });
+    if (opened.ok) refused?.(`${server}/${event}`, undefined);
+    if (opened.ok) await live.subscribeEvents(conversation, { ...opened.value, setting, settings }, wake === true);
     else if (opened.failure.code !== 'no_server') {
-      this.#deps.logger.warn(`earshot.mcp.events: ${describeFailure(opened.failure)}`);
+      const failure = describeFailure(opened.failure);
+      refused?.(`${server}/${event}`, failure);
+      this.#deps.logger.warn(`earshot.mcp.events: ${failure}`);
     }
   }
 

@@ -21,6 +21,8 @@ export type FollowedCommit = z.infer<z.ZodObject<typeof followedCommitSchema>>;
 export const forgeEvents = {
   /** The conversation gets the results of this commit, until a later one of the same branch replaces it. */
   commit_followed: followedCommitSchema,
+  /** Ends a command of an outside agent that commits or pushes; `since`: it had not begun before. */
+  git_ran: { since: z.iso.datetime() },
 };
 
 /** In the data of `ci.*`, `review.*` and `pr.*`: what was reported, so that it is reported once. */

@@ -12,6 +12,10 @@ export const EVENT_WAKE_DAYS = 7;
 const modeSchema = z.enum(['push', 'poll', 'channel']);
 export type EventMode = z.infer<typeof modeSchema>;
 
+/** Whose settings ask for it: those of VS Code, or those of a program without an editor. */
+const settingsSchema = z.enum(['editor', 'program']);
+export type SettingsOf = z.infer<typeof settingsSchema>;
+
 const name = z.string().min(1).max(400);
 /** Absent: the server keeps nothing. */
 const cursor = z.string().optional();
@@ -33,6 +37,8 @@ export const subscriptionEvents = {
     grant: z.string().max(100).optional(),
     /** The entry of the user's setting that asks for it. */
     setting: z.string().optional(),
+    /** Where this entry is. Absent in older logs: where the log is written. */
+    settings: settingsSchema.optional(),
   },
   events_unsubscribed: { name, by: z.enum(['model', 'user', 'setting']) },
   events_paused: { name, paused: z.boolean() },

@@ -38,6 +38,17 @@ export const searchedLinesSchema = z.object({
 });
 export type SearchedLines = z.infer<typeof searchedLinesSchema>;
 
+/** The arguments with which lines are asked for. Every request of the model has them, so the tools check their limits. */
+export const notifyOn = z.array(z.string()).optional();
+export const quietAfter = z.int().min(30).max(3600).optional();
+export const tailArguments = z.strictObject({
+  path: z.string(),
+  notify_on: notifyOn,
+  quiet_after_secs: quietAfter,
+  wake: z.boolean().optional(),
+});
+export type TailArguments = z.infer<typeof tailArguments>;
+
 /** The events of the log. */
 export const lineEvents = {
   /**

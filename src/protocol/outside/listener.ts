@@ -4,6 +4,10 @@ import * as z from 'zod';
 const id = z.string().optional();
 const names = z.array(z.string().min(1).max(1000)).max(100);
 
+/** `wake_when`: timers and conditions. `tail`: lines of growing files, with the arguments `tail` and `untail` of `watch`. */
+export const CALLED_TOOLS = ['wake_when', 'tail'] as const;
+export type CalledTool = (typeof CALLED_TOOLS)[number];
+
 /** By `type`. Unknown fields are ignored, so that a program may be newer than the window. */
 export const listenerSchemas = {
   ready: z.object({ type: z.literal('ready'), id }),
@@ -40,6 +44,15 @@ export const listenerSchemas = {
   }),
   /** The agent has received what `pending` returned, up to this number. */
   delivered: z.object({ type: z.literal('delivered'), through: z.int().min(0), id }),
+  /** A command of the agent that commits or pushes has ended. */
+  git_ran: z.object({ type: z.literal('git_ran'), id }),
+  /** Calls a tool of conversations that outside agents have too. The fields are its arguments; see `CALLED_TOOLS`. */
+  call: z.object({
+    type: z.literal('call'),
+    tool: z.enum(CALLED_TOOLS),
+    arguments: z.record(z.string(), z.unknown()).default({}),
+    id,
+  }),
   /** Notifications in full, also delivered ones. The fields are the arguments of the tool read_notifications. */
   read: z.object({ type: z.literal('read'), arguments: z.record(z.string(), z.unknown()).default({}), id }),
 } as const;

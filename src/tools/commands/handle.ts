@@ -8,7 +8,8 @@ import { describeHandleState, describeLastOutput } from '../../core/tools/handle
 import { whyNotPatterns } from '../../core/notify/lines/linePatterns.ts';
 import { type WantedLines } from '../../core/ports/producers.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
-import { notifyOn, quietAfter, wantedLines } from '../lineArguments.ts';
+import { notifyOn, quietAfter } from '../../protocol/lines/lineWatch.ts';
+import { wantedLines } from '../lineArguments.ts';
 import { newOutput, type OutputPart, outputPage } from './commandOutput.ts';
 
 /** How long to wait for output after input was written. */

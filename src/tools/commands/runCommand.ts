@@ -9,7 +9,8 @@ import { type ToolContext, type ToolOutcome } from '../../core/ports/ports.ts';
 import { describeCommandEnd, describeHandleState, describeSurvivors, isSuccess } from '../../core/tools/handleTexts.ts';
 import { whyNotPatterns } from '../../core/notify/lines/linePatterns.ts';
 import { answer, defineTool, refuse } from '../defineTool.ts';
-import { notifyOn, quietAfter, wantedLines } from '../lineArguments.ts';
+import { notifyOn, quietAfter } from '../../protocol/lines/lineWatch.ts';
+import { wantedLines } from '../lineArguments.ts';
 import { newOutput } from './commandOutput.ts';
 import { shownByCommand } from './shownByCommand.ts';
 

@@ -2,6 +2,8 @@
 import { type LocalClients } from '../../core/client/local/localClient.ts';
 import { type Model } from '../../core/ports/ports.ts';
 import { type Workspace } from '../../core/ports/workspace.ts';
+import { type Handles } from '../../core/tools/handles.ts';
+import { type Wakes } from '../../core/wakes/wakes.ts';
 import { type WindowListener } from '../../plugins/host/windowListener.ts';
 import { type Scripts } from '../../producers/scripts/scripts.ts';
 import { type FolderFacts } from '../../protocol/page/folderView.ts';
@@ -17,6 +19,8 @@ interface PluginParts {
   readonly clients: LocalClients;
   readonly storage: ReturnType<typeof composeStorage>;
   readonly workspace: Workspace;
+  readonly handles: Handles;
+  readonly wakes: Wakes;
   readonly scripts: Pick<Scripts, 'taken'>;
   readonly tree: Pick<PluginsTree, 'follow'>;
   model(): Model;
@@ -26,13 +30,13 @@ interface PluginParts {
 }
 
 export function composePlugins({ context, waiting, held, report }: Window, parts: PluginParts) {
-  const { clients, tree, model, folderFacts, listener, workspace } = parts;
+  const { clients, tree, model, folderFacts, listener, workspace, handles, wakes } = parts;
   const { listenersIn, snapshots } = parts.storage;
   let loading: Promise<PluginsController> | undefined;
   let closed = false;
   const load = () => {
     loading ??= import('../plugins/pluginsController.ts').then(({ PluginsController: Controller }) => {
-      const listening = { listenersIn, snapshots, workspace };
+      const listening = { listenersIn, snapshots, workspace, handles, wakes };
       const controller = held.add(
         new Controller({
           ...{ context, listener, clients, waiting, model, folderFacts, listening },

@@ -63,7 +63,7 @@ export class McpWindow implements Disposable {
     this.servers = this.#held.add(new McpServers(this.#host()));
     const source = this.servers;
     const events = { source, snapshots: deps.snapshots, clock: realClock, logger, settings: () => settings.current };
-    this.events = this.#held.add(new McpEvents(events));
+    this.events = this.#held.add(new McpEvents({ ...events, settingsOf: 'editor' }));
     this.#held.add(new ServersView(this.servers, this.events, report));
     const producer = createMcpProducer({ source, events: this.events, clock: realClock, logger });
     this.#held.add(earshot.producers.register(producer));

@@ -17,7 +17,7 @@ import { createInit } from '../../plugins/initMessage.ts';
 import { SharedParts } from '../../plugins/sharedParts.ts';
 import { WEB_CHAT } from '../../protocol/webChat.ts';
 import { type Storage } from '../../storage/storage.ts';
-import { readNotificationsOf } from '../../tools/readNotifications.ts';
+import { createListenerTools, type ListenerToolsDeps } from '../../tools/listenerTools.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
 import { InstallCommands } from '../listening/installCommands.ts';
 import { type WaitingApprovals } from '../waitingApprovals.ts';
@@ -49,7 +49,9 @@ export interface PluginsControllerDeps {
   /** The window's socket; undefined without a folder, or if it cannot be opened. */
   readonly listener: Promise<WindowListener | undefined>;
   /** Further ports for outside agents. */
-  readonly listening: Pick<ListenersDeps, 'snapshots' | 'workspace'> & Pick<Storage, 'listenersIn'>;
+  readonly listening: Pick<ListenersDeps, 'snapshots'> &
+    Pick<ListenerToolsDeps, 'wakes' | 'handles' | 'workspace'> &
+    Pick<Storage, 'listenersIn'>;
 }
 
 /** The argument of a command: from a row of the view, or passed by another caller. */
@@ -216,7 +218,7 @@ export class PluginsController implements PluginRows, Disposable {
       programs: () => readPrograms().programs,
       token: listener.token,
       listeners,
-      readNotifications: readNotificationsOf,
+      tools: createListenerTools({ ...this.#deps.clients.ports, ...this.#deps.listening }),
       spooled: (id) => this.#deps.spooled(id),
       changed: () => this.#changed.fire(),
     });

@@ -175,7 +175,8 @@ async function withServers(
   const producers = new DisposableStore();
   const { handles, earshot, ports } = headless;
   const clock = options.host?.clock ?? mcpClock;
-  const events = new McpEvents({ source: mcp, snapshots: ports.snapshots, clock, logger, settings: ports.settings });
+  const watched = { source: mcp, snapshots: ports.snapshots, clock, logger, settings: ports.settings };
+  const events = new McpEvents({ ...watched, settingsOf: 'editor' });
   for (const producer of [
     createMcpProducer({ source: mcp, events, clock, logger }),
     createConfigProducer(),

@@ -1,13 +1,18 @@
 // `earshot-ears` as hooks start it: the built program, recorded in a home of the test.
 import { execFile } from 'node:child_process';
+import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type EarsState, earsState, endEars, recordEarsProgram, startEars } from '../../../src/plugins/client/ears.ts';
+import { outsideFolder } from '../../../src/node/hubFolder.ts';
 import { agentProcess } from '../../../src/node/agentProcess.ts';
 import { attachOrStart } from '../../../src/plugins/hook/runHook.ts';
 import { type ListenerClient } from '../../../src/plugins/client/listenerClient.ts';
 import { findSockets } from '../../../src/plugins/client/windowSockets.ts';
 import { listenKey } from '../../../src/plugins/host/consent.ts';
 import { createEarsApprovals } from '../../../src/plugins/host/approvedPrograms.ts';
+import { type LogEvent } from '../../../src/protocol/event.ts';
+import { type Notification } from '../../../src/protocol/notification.ts';
 import { builtProgram } from '../builtProgram.ts';
 import { atTestEnd } from '../endings.ts';
 import { recordingLogger } from '../recordingLogger.ts';
@@ -73,4 +78,28 @@ export async function untilPending(
   } finally {
     window.close();
   }
+}
+
+/** The user's settings for `earshot-ears`. */
+export async function allowEars({ home }: OutsideFolders, settings: object): Promise<void> {
+  await mkdir(join(home, '.earshot'), { recursive: true });
+  await writeFile(join(home, '.earshot', 'settings.json'), JSON.stringify(settings));
+}
+
+/** All events of the logs of the folder's agents, as they are on disk. */
+export async function outsideEvents({ folder, home }: OutsideFolders): Promise<readonly LogEvent[]> {
+  const place = await outsideFolder(folder, home);
+  const events: LogEvent[] = [];
+  for await (const file of glob('**/events.jsonl', { cwd: place })) {
+    const text = await readFile(join(place, file), 'utf8');
+    // A line may be half written.
+    events.push(...text.split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line) as LogEvent] : [])));
+  }
+  return events;
+}
+
+/** What was queued for the folder's agents, as it is on disk. */
+export async function queuedFor(world: OutsideFolders): Promise<readonly Notification[]> {
+  const events = await outsideEvents(world);
+  return events.flatMap((event) => (event.type === 'notification_queued' ? [event.notification] : []));
 }

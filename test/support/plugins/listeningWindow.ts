@@ -20,10 +20,12 @@ import { SharedParts } from '../../../src/plugins/sharedParts.ts';
 import { createFilesProducer } from '../../../src/producers/files/files.ts';
 import { createGitProducer } from '../../../src/producers/git/git.ts';
 import { GitGate } from '../../../src/producers/git/gitGate.ts';
-import { readNotificationsOf } from '../../../src/tools/readNotifications.ts';
+import { readSettings } from '../../../src/protocol/settings.ts';
+import { createListenerTools } from '../../../src/tools/listenerTools.ts';
 import { recordingLogger } from '../recordingLogger.ts';
 import { type Headless, startHeadlessIn } from '../walk/headless.ts';
 import { createStagedModel } from './stagedModel.ts';
+import { startWindowServers } from './windowServers.ts';
 import { testControls } from './testControls.ts';
 
 export interface ListeningOptions {
@@ -32,6 +34,8 @@ export interface ListeningOptions {
   readonly trusted?: () => boolean;
   /** The user's answer to the question whether an agent may connect. */
   readonly allows?: () => boolean | Promise<boolean>;
+  /** Of VS Code, by their names without `earshot.`: MCP servers, their events, and the way to ask for CI. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 export interface ListeningWindow {
@@ -48,8 +52,10 @@ export async function openListeningWindow(root: string, options: ListeningOption
   const { home = socketHome(), pid = process.pid } = options;
   const errors: string[] = [];
   const logger = recordingLogger(errors);
+  const given = readSettings((name) => options.settings?.[name]).settings;
   const headless = await startHeadlessIn(root, {
     model: createStagedModel(),
+    ...(given.forge !== 'ask' && { forge: { way: () => given.forge } }),
     scripts: { home },
     producers: (deps) => {
       const gate = new GitGate();
@@ -101,12 +107,13 @@ export async function openListeningWindow(root: string, options: ListeningOption
   await listener.listen();
   await endEars(folder, home);
   await listeners.start();
+  const servers = await startWindowServers(headless, given, logger);
   const attached = new AttachedPrograms({
     ...{ shared, consent, init, listeners, token: listener.token },
     programs: () => new Map(),
     openOutput: () => ({ append: () => undefined, log: () => undefined }),
     changed: () => undefined,
-    readNotifications: readNotificationsOf,
+    tools: createListenerTools({ ...base, workspace, handles, wakes: headless.wakes }),
     spooled: async (id) => (await headless.scripts?.taken(id)) ?? 0,
   });
   const serving = listener.serve((socket) => attached.serve(socket));
@@ -123,6 +130,8 @@ export async function openListeningWindow(root: string, options: ListeningOption
       await attached.close();
       await listener.close();
       await listeners.close();
+      servers.dispose();
+      await servers.close();
       shared.dispose();
       clients.dispose();
       keepAlive.dispose();
@@ -131,8 +140,9 @@ export async function openListeningWindow(root: string, options: ListeningOption
   };
 }
 
-// Also a program of its own, so that a test can kill it. Its only argument is the folder of its storage and workspace.
+// Also a program of its own, so that a test can kill it: `listeningWindow.ts <folder of storage and workspace> [settings]`.
 if (process.argv[1] === import.meta.filename) {
-  await openListeningWindow(process.argv[2] ?? '');
+  const [, , root = '', settings = '{}'] = process.argv;
+  await openListeningWindow(root, { settings: JSON.parse(settings) as Record<string, unknown> });
   process.stdout.write('listening\n');
 }

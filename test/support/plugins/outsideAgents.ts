@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { agentProcess } from '../../../src/node/agentProcess.ts';
 import { runHook } from '../../../src/plugins/hook/runHook.ts';
+import { runWaiter } from '../../../src/plugins/hook/waitHook.ts';
 import { compileCache } from '../compileCache.ts';
 import { atTestEnd } from '../endings.ts';
 import { isFull } from '../runs.ts';
@@ -142,4 +143,14 @@ export async function useTool(place: AgentPlace, use: ToolUse = {}): Promise<str
   };
   if (answer.hookEventName !== event) throw new Error(`another event: ${answer.hookEventName}`);
   return answer.additionalContext;
+}
+
+/** Claude is idle: ends with 2 once it is woken. */
+export function startWaiter({ folder, home }: AgentPlace) {
+  let text = '';
+  const write = async (part: string) => void (text += part);
+  const names = { version: '1', home, client: () => agentProcess(process.pid) };
+  const deps = { ...names, agent: 'claude-code', entry: 'cli', write, isAgentAlive: () => true };
+  const code = runWaiter(JSON.stringify({ session_id: 's1', cwd: folder, hook_event_name: 'Stop' }), deps);
+  return { code, text: () => text };
 }

@@ -1,18 +1,20 @@
 // Whatever kills earshot-ears or takes its place, each occurrence reaches the agent exactly once: twenty kills at random
-// moments, and a folder that changes hands between earshot-ears and windows while lines come in.
+// moments, and a folder that changes hands between earshot-ears and windows while lines of scripts and of a log come in
+// and timers are due.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, glob, readFile } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { outsideFolder } from '../../../src/node/hubFolder.ts';
 import { writeEntry } from '../../../src/node/scripts/scriptSpool.ts';
+import { agentProcess } from '../../../src/node/agentProcess.ts';
+import { attachListener } from '../../../src/plugins/client/listenerClient.ts';
 import { pokeWindows } from '../../../src/plugins/client/pokeWindows.ts';
-import { type LogEvent } from '../../../src/protocol/event.ts';
+import { type SearchedLines } from '../../../src/protocol/lines/lineWatch.ts';
 import { compileCache } from '../../support/compileCache.ts';
 import { atTestEnd } from '../../support/endings.ts';
-import { type EarsWorld, makeEarsWorld, untilWatched } from '../../support/plugins/ears.ts';
+import { type EarsWorld, makeEarsWorld, outsideEvents, queuedFor, untilWatched } from '../../support/plugins/ears.ts';
 import { useTool } from '../../support/plugins/outsideAgents.ts';
 import { readFileAs } from '../../support/plugins/outsideWorld.ts';
 import { runs } from '../../support/runs.ts';
@@ -21,14 +23,44 @@ const KILLS = runs(4, 20);
 const HANDOVERS = runs(2, 6);
 const LONGEST_PAUSE = 120;
 const CHANGE_EVERY = 8;
+const LOG = 'build.log';
 
-/** Occurrences, which are lines of scripts, and changes of a file that the agent has read. */
+/** Timers that are due while everything is killed. */
+const TIMERS = [1, 3, 5, 8, 12];
+
+/** The agent waits for lines of a log, and for timers. */
+async function waitForMore(world: EarsWorld): Promise<void> {
+  const { folder, home } = world;
+  const client = agentProcess(process.pid);
+  const agent = await attachListener(folder, { agent: 'claude-code', version: '1', session: 's1', client }, home);
+  await agent?.request('call', { tool: 'tail', arguments: { tail: [{ path: LOG, notify_on: ['ding'] }] } });
+  for (const seconds of TIMERS) {
+    const timer = { name: `t${seconds}`, when: { after: `${seconds}s` } };
+    await agent?.request('call', { tool: 'wake_when', arguments: timer });
+  }
+  agent?.close();
+}
+
+/** Each timer has fired once, and each line was counted once. */
+async function expectMoreOnce(world: EarsWorld, count: number): Promise<void> {
+  const found = async (source: string) => (await queuedFor(world)).filter(({ kind }) => kind.source === source);
+  const lines = async () => {
+    const all = (await found('output')).map(({ data }) => data?.['searched'] as SearchedLines);
+    return all.reduce((sum, { matches = {} }) => sum + (matches['0'] ?? 0), 0);
+  };
+  const fired = async () => (await found('time')).map(({ data }) => data?.['wake']).sort();
+  await expect.poll(lines, { timeout: 60_000 }).toBe(count);
+  await expect.poll(fired, { timeout: 60_000 }).toEqual(TIMERS.map((seconds) => `t${seconds}`).sort());
+}
+
+/** Occurrences, which are lines of scripts and of a log, and changes of a file that the agent has read. */
 function startLoad({ folder, home }: EarsWorld) {
   let [count, stopped] = [0, false];
   const run = async () => {
     while (!stopped) {
       const number = count++;
       if (number % CHANGE_EVERY === 0) await appendFile(join(folder, 'src/menu.txt'), `soda ${number}\n`);
+      await appendFile(join(folder, LOG), `ding ${number}\n`);
       const entry = { at: new Date().toISOString(), dir: folder, text: `bell ${number}`, name: 'bell', level: 'info' };
       const id = await writeEntry({ ...entry, level: 'info' }, home);
       // Whoever watches may be gone at this moment: then the spool keeps the line.
@@ -81,22 +113,14 @@ const numbersIn = (text: string, pattern: RegExp) =>
 const bellsIn = (text: string) => numbersIn(text, /^\| bell (\d+)\b/gm);
 
 /** Bells beyond the limit of one delivery, which the agent got as a number and can read. */
-async function countedBells({ folder, home }: EarsWorld): Promise<readonly number[]> {
-  const counted: number[] = [];
-  for await (const file of glob('**/events.jsonl', { cwd: await outsideFolder(folder, home) })) {
-    const text = await readFile(join(await outsideFolder(folder, home), file), 'utf8');
-    const events = text.split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line) as LogEvent] : []));
-    const ids = new Set(
-      events.flatMap((event) =>
-        'notifications' in event ? (event.notifications as { counted: string[] }).counted : [],
-      ),
-    );
-    for (const event of events) {
-      if (event.type !== 'notification_queued' || !ids.has(event.notification.id)) continue;
-      counted.push(...bellsIn(event.notification.message));
-    }
-  }
-  return counted;
+async function countedBells(world: EarsWorld): Promise<readonly number[]> {
+  const events = await outsideEvents(world);
+  const ids = new Set(
+    events.flatMap((event) => ('notifications' in event ? (event.notifications as { counted: string[] }).counted : [])),
+  );
+  return events.flatMap((event) =>
+    event.type === 'notification_queued' && ids.has(event.notification.id) ? bellsIn(event.notification.message) : [],
+  );
 }
 
 async function expectEachOnce(world: EarsWorld, text: string, count: number): Promise<void> {
@@ -115,6 +139,7 @@ test(`killed ${KILLS} times at random moments while lines come in, it tells each
   await untilWatched(world);
   await useTool(world, { event: 'SessionStart' });
   await readFileAs(world);
+  await waitForMore(world);
   const load = startLoad(world);
   const agent = startAgent(world);
   let killed = 0;
@@ -127,6 +152,7 @@ test(`killed ${KILLS} times at random moments while lines come in, it tells each
   }
   const count = await load.stop();
   await expectEachOnce(world, await agent.stop(count), count);
+  await expectMoreOnce(world, count);
 });
 
 const program = resolve(import.meta.dirname, '../../support/plugins/listeningWindow.ts');
@@ -149,6 +175,7 @@ test('the folder changes hands between it and windows while lines come in: each 
   await untilWatched(world);
   await useTool(world, { event: 'SessionStart' });
   await readFileAs(world);
+  await waitForMore(world);
   const load = startLoad(world);
   const agent = startAgent(world);
   for (let index = 0; index < HANDOVERS; index += 1) {
@@ -163,4 +190,5 @@ test('the folder changes hands between it and windows while lines come in: each 
   }
   const count = await load.stop();
   await expectEachOnce(world, await agent.stop(count), count);
+  await expectMoreOnce(world, count);
 });

@@ -25,7 +25,7 @@ test('an MCP client sees a change, a deletion, a new file, a failed task and a s
   git(folder, 'branch', 'other');
   const agent = await startMcpAgent(world, { modern: true });
   expect((await agent.client.listTools()).tools.map(({ name }) => name)).toEqual([
-    ...['watch', 'pending_notifications', 'wait_for_notification', 'read_notifications'],
+    ...['watch', 'wake_when', 'pending_notifications', 'wait_for_notification', 'read_notifications'],
   ]);
   expect(await agent.call('pending_notifications')).toBe('No notifications.');
   const files = ['src/menu.txt', join(folder, 'src/list.txt')];

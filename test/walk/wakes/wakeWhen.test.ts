@@ -38,6 +38,17 @@ test('a timer wakes the model once, with its note, after the turn has ended', as
   expect(walk.headless.errors).toEqual([]);
 });
 
+test('a timer wakes although its grant was planned a millisecond before it was written', async () => {
+  const walk = await beginWake([done, { text: ['Poured.'] }]);
+  await walk.go();
+  const until = walk.clock.now() + 20 * MINUTE - 1;
+  const set = { name: 'tea', when: { after: '20m' }, until, most: 1, note: '', call: 'c' };
+  expect(await walk.headless.wakes.set(walk.id, set)).toMatchObject({ ok: true });
+  walk.clock.advance(20 * MINUTE);
+  await untilAsked(walk, 2);
+  expect(await fires(walk)).toHaveLength(1);
+});
+
 test('a condition over a real command, file and port fires when all hold, and its evidence replaces their own reports', async () => {
   const server = createServer();
   const port = await new Promise<number>((resolve) => {

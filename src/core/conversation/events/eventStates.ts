@@ -67,10 +67,8 @@ export class EventStates implements EventSubscriptions {
   }
 
   #subscribe({ name, event_id: id, timestamp, ...event }: EventOf<'events_subscribed'>): void {
-    const { server, identity, event: type, arguments: args, mode, cursor = null, grant, setting } = event;
-    const more = {
-      ...defined({ arguments: args, grant, setting }),
-    };
+    const { server, identity, event: type, arguments: args, mode, cursor = null, grant, setting, settings } = event;
+    const more = defined({ arguments: args, grant, setting, settings });
     const state = { paused: false, count: 0, at: Date.parse(timestamp) };
     this.#remove(name);
     this.#set(name, { name, id, server, identity, event: type, mode, cursor, ...state, ...more });

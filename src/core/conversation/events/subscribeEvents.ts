@@ -3,19 +3,26 @@ import { defined } from '../../../base/json/defined.ts';
 import { EVENT_WAKE_DAYS, MOST_EVENT_WAKES } from '../../../protocol/lines/eventSubscriptions.ts';
 import { type WantedEvents } from '../../ports/mcp.ts';
 import { type Ports } from '../../ports/ports.ts';
+import { type DueIndex } from '../../ports/storage.ts';
 import { draftGrant } from '../grants.ts';
 import { type ConversationLog } from '../log.ts';
 
 const DAY_MILLISECONDS = 24 * 3600_000;
 
+export interface SubscribeDeps extends Pick<Ports, 'ids' | 'clock'> {
+  readonly log: ConversationLog;
+  /** Absent for the log of an outside agent, which is no conversation to open. */
+  readonly due: DueIndex | undefined;
+}
+
 /** Resolves to its name, once it is on disk. `call`: what the user has approved; with it, events wake the model. */
 export async function subscribeEvents(
-  { log, ids, clock, store }: { readonly log: ConversationLog } & Pick<Ports, 'ids' | 'clock' | 'store'>,
-  { server, identity, event, mode, cursor, arguments: args, setting }: WantedEvents,
+  { log, ids, clock, due }: SubscribeDeps,
+  { server, identity, event, mode, cursor, arguments: args, setting, settings }: WantedEvents,
   call: string | undefined,
 ): Promise<string> {
   const name = nameFor(log, { server, event, arguments: args });
-  const more = { ...(args !== undefined && { arguments: { ...args } }), ...defined({ setting }) };
+  const more = { ...(args !== undefined && { arguments: { ...args } }), ...defined({ setting, settings }) };
   const from = cursor === null ? {} : { cursor };
   const draft = { type: 'events_subscribed' as const, name, server, identity, event, mode, ...from, ...more };
   const before = log.state.events.all.get(name)?.grant;
@@ -28,7 +35,7 @@ export async function subscribeEvents(
   const until = clock.now() + EVENT_WAKE_DAYS * DAY_MILLISECONDS;
   const grant = draftGrant(log, ids, { source: 'events', name, most: MOST_EVENT_WAKES, until, call });
   // Found by the next window without reading logs, so that its events are followed.
-  await store.due.mark(log.id);
+  await due?.mark(log.id);
   await log.appendTogether([...first, { draft: grant.draft }, { draft: { ...draft, grant: grant.id } }]).onDisk;
   return name;
 }

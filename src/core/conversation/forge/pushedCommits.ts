@@ -1,5 +1,5 @@
 // Projects which commits a conversation follows, what was reported of them, and when its own calls could run git.
-import { type LogEvent } from '../../../protocol/event.ts';
+import { type EventOf, type LogEvent } from '../../../protocol/event.ts';
 import { type FollowedCommit, forgeDataSchema } from '../../../protocol/forge/followedCommit.ts';
 import { handleInScope } from '../../../protocol/scopes.ts';
 
@@ -37,7 +37,7 @@ export class PushedCommits {
   readonly #calls = new Map<string, GitCall>();
   #isListener = false;
 
-  /** It is the log of an outside agent, whose calls are not known. */
+  /** It is the log of an outside agent, of whose calls only those are known that its hook reports. */
   get isListener(): boolean {
     return this.#isListener;
   }
@@ -69,6 +69,8 @@ export class PushedCommits {
         return;
       case 'commit_followed':
         return this.#follow(event);
+      case 'git_ran':
+        return this.#ran(event);
       case 'tool_call_request': {
         const { command = '' } = event.arguments;
         if (!TOOL_OF_GIT.test(event.name) && !(typeof command === 'string' && NAMES_GIT.test(command))) return;
@@ -103,6 +105,16 @@ export class PushedCommits {
         return;
       default:
         return;
+    }
+  }
+
+  /** A push may have been found before the command that pushed has ended. */
+  #ran({ event_id: id, since, timestamp }: EventOf<'git_ran'>): void {
+    this.#calls.set(id, { started: Date.parse(since), ended: Date.parse(timestamp) });
+    drop(this.#calls, MOST_CALLS);
+    for (const [key, commit] of this.#followed) {
+      const isOwn = commit.by === 'folder' && this.ranGit(Date.parse(commit.at));
+      if (isOwn) this.#followed.set(key, { ...commit, by: 'pushed' });
     }
   }
 

@@ -2,7 +2,7 @@
 import { type EventDraft } from '../../../protocol/event.ts';
 import { LINE_WAKE_DAYS, type LinePosition, MOST_LINE_WAKES } from '../../../protocol/lines/lineWatch.ts';
 import { nameOfSubject } from '../../../protocol/scopes.ts';
-import { type Ports } from '../../ports/ports.ts';
+import { type Clock, type Ports } from '../../ports/ports.ts';
 import { type WantedLines } from '../../ports/producers.ts';
 import { draftGrant } from '../grants.ts';
 import { type ConversationLog } from '../log.ts';
@@ -40,16 +40,26 @@ export async function watchLines(
   wanted: Extract<EventDraft, { type: 'lines_watched' }>,
   call: string | undefined,
 ): Promise<void> {
-  // What is written from now on counts, also of a file that does not exist yet.
-  const watched = { ...wanted, position: { modified: clock.now(), ...wanted.position } };
-  if (call === undefined) {
-    await log.append(watched);
-    return;
-  }
+  if (call === undefined) return watchLinesAsleep(log, clock, wanted);
+  const watched = fromNow(clock, wanted);
   const until = clock.now() + LINE_WAKE_DAYS * DAY_MILLISECONDS;
   const name = nameOfSubject(watched.target);
   const grant = draftGrant(log, ids, { source: 'lines', name, most: MOST_LINE_WAKES, until, call });
   // Found by the next window without reading logs, so that its lines are followed.
   await store.due.mark(log.id);
   await log.appendTogether([{ draft: grant.draft }, { draft: { ...watched, grant: grant.id } }]).onDisk;
+}
+
+/** Its lines do not wake. */
+export async function watchLinesAsleep(
+  log: ConversationLog,
+  clock: Clock,
+  wanted: Extract<EventDraft, { type: 'lines_watched' }>,
+): Promise<void> {
+  await log.append(fromNow(clock, wanted));
+}
+
+/** What is written from now on counts, also of a file that does not exist yet. */
+function fromNow<T extends Extract<EventDraft, { type: 'lines_watched' }>>(clock: Clock, wanted: T): T {
+  return { ...wanted, position: { modified: clock.now(), ...wanted.position } };
 }
