@@ -132,6 +132,7 @@ export class Chat implements ShownChat, Disposable {
     fire_wake: ({ name }) => this.#withWake((shown) => this.#fire(shown, name)),
     cancel_wake: ({ name }) => this.#withWake((shown) => this.#deps.wakes.cancel(shown, name, 'user')),
     review_approvals: () => this.#deps.waiting.reviewAll(),
+    take_offer: ({ subject }) => this.#deps.waiting.take(subject),
     manage_trust: async () => vscode.commands.executeCommand('workbench.trust.manage'),
     open_folder: async () => vscode.commands.executeCommand('workbench.action.files.openFolder'),
     failed: ({ message }) => this.#deps.logger.error(`the chat page failed: ${message}`),
