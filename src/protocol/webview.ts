@@ -58,8 +58,10 @@ export const fromPageSchema = z.discriminatedUnion('type', [
   /** Takes over a conversation that is open in another window. */
   z.strictObject({ type: z.literal('continue_here') }),
   z.strictObject({ type: z.literal('manage_trust') }),
-  /** Shows the questions whether programs of the workspace may run. */
+  /** Shows the questions whether programs and agents may do something. */
   z.strictObject({ type: z.literal('review_approvals') }),
+  /** The button of an offer above the transcript. */
+  z.strictObject({ type: z.literal('take_offer'), subject: z.string().max(5000) }),
   z.strictObject({ type: z.literal('open_folder') }),
   z.strictObject({ type: z.literal('failed'), message: z.string().max(10_000) }),
 ]);

@@ -122,13 +122,13 @@ export function compose(
     folders: () => realFolders(workspace.folders.map(({ absolute }) => absolute)),
     mayWake: () => settings.current['scripts.wake'],
   });
-  const tasks = held.add(new EditorTasks(realClock, report('a task could not be followed')));
+  const tasks = held.add(new EditorTasks(realClock, waiting, report('a task could not be followed')));
   const languages = held.add(createLanguageTools({ ...base, workspace }));
   const messaging = composeHub(window, workspace);
   const { hub } = messaging;
 
   const isSubagent = (id: string) => earshot.get(id)?.log.state.summary.subagent !== undefined;
-  const forge = composeForge(window, workspace);
+  const forge = composeForge(window, workspace, (text) => frontends.notice('warning', text));
   const followed = {
     forge: forge.facts,
     handles,

@@ -68,7 +68,9 @@ export class Recorder implements Disposable {
         this.#note({ type: 'command', command: { ...command, output: command.output.slice(-OUTPUT_KEPT) } }),
       ),
     );
-    const tasks = this.#held.add(new EditorTasks(realClock, report));
+    const tasks = this.#held.add(
+      new EditorTasks(realClock, { ask: async () => false, withdraw: () => undefined }, report),
+    );
     this.#held.add(tasks.onDidEnd((end) => this.#note({ type: 'task', end })));
     this.#followProblems(this.#held.add(new DiagnosticsSource(log)));
   }

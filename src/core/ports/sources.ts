@@ -23,6 +23,8 @@ export interface SavedFile {
   readonly bytes: Promise<Uint8Array>;
   /** Earshot saved it, for a call of a conversation or an undo. */
   readonly own: boolean;
+  /** It contains code from the chat that the user has applied since the last save. */
+  readonly applied?: boolean;
 }
 
 /** What a person does with files in the editor, and what the editor does for them. */

@@ -63,7 +63,7 @@ export interface ConsentDeps {
   roots(): readonly string[];
   confirmRun(consent: RunConsent): Promise<boolean>;
   confirmAttach(consent: AttachConsent): Promise<AttachChoice>;
-  /** Undefined: the message vanished unanswered, and the question stays open. */
+  /** Resolves once the user has answered. Undefined: the question was withdrawn, and was answered in another way. */
   confirmListen(consent: ListenConsent): Promise<boolean | undefined>;
   /** The outside agents that wait for the user's answer have changed. */
   listenersChanged?(): void;

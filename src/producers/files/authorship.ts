@@ -13,6 +13,12 @@ const SAVES_KEPT = 1000;
 /** Saved states per file: a comparison may follow several saves. */
 const STATES_KEPT = 20;
 
+interface Save {
+  readonly at: number;
+  /** The bytes contain code from the chat that the user applied. */
+  readonly applied: boolean;
+}
+
 /** The known facts about a change before it is reported. */
 export interface Change {
   readonly path: string;
@@ -39,8 +45,8 @@ export interface AuthorshipDeps {
 export class Authorship implements Disposable {
   readonly #live: LiveConversations;
   readonly #hash: (bytes: Uint8Array) => string;
-  /** Times of the user's saves, by path and the hash of the saved bytes. */
-  readonly #saves = new Map<string, Map<string, number>>();
+  /** The user's saves, by path and the hash of the saved bytes. */
+  readonly #saves = new Map<string, Map<string, Save>>();
   /** Saves whose bytes are not known yet. */
   readonly #saving = new Map<string, Promise<void>>();
   readonly #listening: Disposable | undefined;
@@ -48,11 +54,11 @@ export class Authorship implements Disposable {
   constructor(deps: AuthorshipDeps) {
     this.#live = deps.live;
     this.#hash = (bytes) => deps.snapshots.hash(bytes);
-    this.#listening = deps.buffers?.onDidSave(({ path, bytes, own }) => {
+    this.#listening = deps.buffers?.onDidSave(({ path, bytes, own, applied = false }) => {
       if (own) return;
       const at = deps.clock.now();
       const known = Promise.allSettled([this.#saving.get(path), bytes]).then(([, saved]) => {
-        if (saved.status === 'fulfilled') this.#saved(path, saved.value, at);
+        if (saved.status === 'fulfilled') this.#saved(path, saved.value, { at, applied });
         if (this.#saving.get(path) === known) this.#saving.delete(path);
       });
       this.#saving.set(path, known);
@@ -83,7 +89,8 @@ export class Authorship implements Disposable {
     if (unobserved === true) return { type: 'unobserved' };
     if (touched === undefined) return undefined;
     // Compared by content, so that a write by others right after a save does not count as the user's.
-    if (hash !== undefined && (this.#saves.get(path)?.get(hash) ?? 0) >= since) return { type: 'user' };
+    const save = hash === undefined ? undefined : this.#saves.get(path)?.get(hash);
+    if (save !== undefined && save.at >= since) return { type: 'user', ...(save.applied && { applied: true }) };
     if (git === true) return { type: 'git' };
     const commands = calls.filter(({ command, started }) => command !== undefined && started <= touched);
     const command = commands.find(({ conversation }) => conversation === recipient) ?? commands[0];
@@ -95,12 +102,12 @@ export class Authorship implements Disposable {
     this.#listening?.dispose();
   }
 
-  #saved(path: string, bytes: Uint8Array, at: number): void {
+  #saved(path: string, bytes: Uint8Array, save: Save): void {
     if (this.#saves.size >= SAVES_KEPT) this.#saves.clear();
-    const states = this.#saves.get(path) ?? new Map<string, number>();
+    const states = this.#saves.get(path) ?? new Map<string, Save>();
     const hash = this.#hash(bytes);
     states.delete(hash);
-    states.set(hash, at);
+    states.set(hash, save);
     const [oldest] = states.keys();
     if (states.size > STATES_KEPT && oldest !== undefined) states.delete(oldest);
     this.#saves.set(path, states);

@@ -130,6 +130,7 @@ export class Chat implements ShownChat, Disposable {
       this.page.refresh();
     },
     review_approvals: () => this.#deps.waiting.reviewAll(),
+    take_offer: ({ subject }) => this.#deps.waiting.take(subject),
     manage_trust: async () => vscode.commands.executeCommand('workbench.trust.manage'),
     open_folder: async () => vscode.commands.executeCommand('workbench.action.files.openFolder'),
     failed: ({ message }) => this.#deps.logger.error(`the chat page failed: ${message}`),

@@ -3,25 +3,25 @@ import * as vscode from 'vscode';
 import { type DeclaredSymbol, placeCode } from '../../core/files/placeCode.ts';
 import { documentSymbols } from '../language/languages.ts';
 import { userTerminal } from '../tasks/shell.ts';
+import { noteApplied } from '../workspace/appliedCode.ts';
 
 /** The user waits for the preview: without symbols by then, similar lines decide. */
 const SYMBOLS_MILLISECONDS = 3000;
 
+/** Shows a sentence in the chat, where the user has clicked. */
+type Notice = (text: string) => void;
+
 /** The editor that was active before the chat got the focus, or else any visible one. */
-function targetEditor(): vscode.TextEditor | undefined {
+function targetEditor(notice: Notice): vscode.TextEditor | undefined {
   const shown = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
-  if (shown === undefined) {
-    void vscode.window
-      .showInformationMessage(vscode.l10n.t('Open the file to insert the code into, then try again.'))
-      .then(undefined, () => undefined);
-  }
+  if (shown === undefined) notice(vscode.l10n.t('Open the file to insert the code into, then try again.'));
   return shown;
 }
 
-export async function insertCode(text: string): Promise<void> {
-  const editor = targetEditor();
+export async function insertCode(text: string, notice: Notice): Promise<void> {
+  const editor = targetEditor(notice);
   if (editor === undefined) return;
-  await editor.edit((edit) => edit.replace(editor.selection, text));
+  if (await editor.edit((edit) => edit.replace(editor.selection, text))) noteApplied(editor.document, text);
   await vscode.window.showTextDocument(editor.document, { viewColumn: editor.viewColumn ?? vscode.ViewColumn.Active });
 }
 
@@ -41,9 +41,11 @@ export class Proposals {
   readonly #open = new Map<string, Proposal>();
   /** Stores the proposed content of a file. Resolves to the URI of a document with it. */
   readonly #store: (path: string, content: string) => Promise<vscode.Uri>;
+  readonly #notice: Notice;
 
-  constructor(store: (path: string, content: string) => Promise<vscode.Uri>) {
+  constructor(store: (path: string, content: string) => Promise<vscode.Uri>, notice: Notice) {
     this.#store = store;
+    this.#notice = notice;
   }
 
   /**
@@ -51,7 +53,7 @@ export class Proposals {
    * resembles; if the file has no such place, the diff inserts it at the cursor, and the user is told so.
    */
   async show(code: string): Promise<void> {
-    const editor = targetEditor();
+    const editor = targetEditor(this.#notice);
     if (editor === undefined) return;
     const { document, selection } = editor;
     const name = vscode.workspace.asRelativePath(document.uri);
@@ -80,14 +82,12 @@ export class Proposals {
       }));
     }
     const name = vscode.workspace.asRelativePath(document.uri);
-    void vscode.window
-      .showInformationMessage(
-        vscode.l10n.t(
-          'The place for this code was not found in {0}. The preview inserts it at the cursor. To replace lines, select them and apply the code again.',
-          name,
-        ),
-      )
-      .then(undefined, () => undefined);
+    this.#notice(
+      vscode.l10n.t(
+        'The place for this code was not found in {0}. The preview inserts it at the cursor. To replace lines, select them and apply the code again.',
+        name,
+      ),
+    );
     // Whole lines: never in the middle of a line.
     const isBlank = document.lineAt(cursor.line).isEmptyOrWhitespace;
     const line = isBlank ? cursor.line : cursor.line + 1;
@@ -108,12 +108,13 @@ export class Proposals {
     await vscode.window.showTextDocument(document, { preview: false });
     if (document.version !== version) {
       const name = vscode.workspace.asRelativePath(document.uri);
-      await vscode.window.showWarningMessage(vscode.l10n.t('{0} has changed meanwhile. Apply the code again.', name));
+      this.#notice(vscode.l10n.t('{0} has changed meanwhile. Apply the code again.', name));
       return;
     }
     const edit = new vscode.WorkspaceEdit();
     for (const { range, text } of replacements) edit.replace(document.uri, range, text);
-    await vscode.workspace.applyEdit(edit);
+    if (!(await vscode.workspace.applyEdit(edit))) return;
+    for (const { text } of replacements) noteApplied(document, text);
   }
 }
 

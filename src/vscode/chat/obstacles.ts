@@ -18,7 +18,7 @@ export interface ObstacleInput {
   readonly live: LiveConversation | undefined;
   readonly earshot: Earshot;
   readonly settings: SettingsReader;
-  readonly waiting: Pick<WaitingApprovals, 'all'>;
+  readonly waiting: Pick<WaitingApprovals, 'all' | 'offers'>;
   readonly hub: Pick<WindowHub, 'link'>;
 }
 
@@ -29,6 +29,7 @@ export function obstaclesOf(input: ObstacleInput): Obstacle[] {
     ...(workspace.folders.length > 0 ? [] : [noFolder()]),
     ...(workspace.trusted ? [] : [untrusted()]),
     ...(waiting.all.length === 0 ? [] : [notApproved(waiting.all)]),
+    ...waiting.offers.map(offered),
     ...(live === undefined || live.owned ? [] : [elsewhere(live)]),
     ...(live?.damage ?? []).map((failure) => obstacle('warning', failure, showLog())),
     ...earshot.producers.problems.map((failure) => obstacle('warning', failure, showLog())),
@@ -77,14 +78,18 @@ const untrusted = (): Obstacle => ({
 function notApproved(waiting: WaitingApprovals['all']): Obstacle {
   const [first] = waiting;
   const names = waiting.map(({ name }) => name).join(', ');
+  const several = waiting.every(({ isProgram }) => isProgram)
+    ? vscode.l10n.t('{0} programs are not running, because they need your approval: {1}.', waiting.length, names)
+    : vscode.l10n.t('{0} questions wait for your answer: {1}.', waiting.length, names);
   return {
-    level: 'warning',
-    text:
-      first !== undefined && waiting.length === 1
-        ? first.waiting
-        : vscode.l10n.t('{0} programs are not running, because they need your approval: {1}.', waiting.length, names),
+    level: waiting.some(({ isProgram }) => isProgram) ? 'warning' : 'info',
+    text: first !== undefined && waiting.length === 1 ? first.waiting : several,
     action: { label: vscode.l10n.t('Review…'), message: { type: 'review_approvals' } },
   };
+}
+
+function offered({ level, text, action, subject }: WaitingApprovals['offers'][number]): Obstacle {
+  return { level, text, action: { label: action, message: { type: 'take_offer', subject } } };
 }
 
 function elsewhere(live: LiveConversation): Obstacle {

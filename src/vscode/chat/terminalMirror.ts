@@ -5,6 +5,7 @@ import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Handle } from '../../core/ports/handles.ts';
 import { describeHandleState } from '../../core/tools/handleTexts.ts';
 import { platform } from '../../node/platform/platform.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 /** Maximum of output from before the terminal was opened that is shown. */
 const BACKLOG_BYTES = 256 * 1024;
@@ -132,7 +133,7 @@ export class Mirror implements vscode.Pseudoterminal {
   #send(text: string, last: boolean): void {
     this.#line = '';
     const written = this.#handle.write(text, last).then((result) => {
-      if (!result.ok && !this.#closed) this.#writeNote(result.failure.message);
+      if (!result.ok && !this.#closed) this.#writeNote(failureMessage(result.failure));
     });
     void written.catch(this.#report);
   }

@@ -37,8 +37,10 @@ export class TranscriptActions implements Disposable {
   constructor(deps: TranscriptActionsDeps) {
     this.#deps = deps;
     this.#mirrors = new TerminalMirrors(deps.report);
-    this.#proposals = new Proposals(async (path, content) =>
-      contentUri(PROPOSAL_SCHEME, path, await deps.snapshots.put(new TextEncoder().encode(content))),
+    this.#proposals = new Proposals(
+      async (path, content) =>
+        contentUri(PROPOSAL_SCHEME, path, await deps.snapshots.put(new TextEncoder().encode(content))),
+      (text) => deps.notice(text),
     );
     const provider: vscode.TextDocumentContentProvider = {
       provideTextDocumentContent: async ({ query }) => {
@@ -62,7 +64,7 @@ export class TranscriptActions implements Disposable {
   }
 
   readonly handlers: TranscriptHandlers = {
-    insert_code: ({ text }) => insertCode(text),
+    insert_code: ({ text }) => insertCode(text, this.#deps.notice),
     apply_code: ({ text }) => this.#proposals.show(text),
     run_in_terminal: ({ text }) => runInTerminal(text),
     open_diff: ({ call, path }) => this.#openDiff(call, path),

@@ -1,7 +1,8 @@
 // Writes a commit message from the staged changes, or from all changes if nothing is staged, into the Source Control view.
 import * as vscode from 'vscode';
-import { describeError } from '../../base/errors.ts';
+import { describeError, type Failure } from '../../base/errors.ts';
 import { type Model } from '../../core/ports/ports.ts';
+import { failureMessage } from '../failureMessage.ts';
 import { COMMANDS } from '../ids.ts';
 import { workingDiff } from '../../producers/git/workingDiff.ts';
 import { gitRepositories } from './gitChanges.ts';
@@ -39,21 +40,21 @@ export async function writeCommitMessage(model: Model): Promise<void> {
     return askModel(model, diff.slice(0, LONGEST_DIFF), abort.signal);
   });
   if (typeof message === 'string') repository.inputBox.value = message;
-  else if (message !== undefined) await vscode.window.showWarningMessage(message.failure);
+  else if (message !== undefined) await vscode.window.showWarningMessage(failureMessage(message.failure));
 }
 
 async function askModel(
   model: Model,
   diff: string,
   signal: AbortSignal,
-): Promise<string | { failure: string } | undefined> {
+): Promise<string | { failure: Failure } | undefined> {
   let text = '';
   for await (const part of model.stream(
     { system: SYSTEM, messages: [{ role: 'user', content: diff }], tools: [] },
     signal,
   )) {
     if (part.type === 'text') text += part.text;
-    if (part.type === 'failed') return { failure: part.failure.message };
+    if (part.type === 'failed') return { failure: part.failure };
     if (text.length > LONGEST_MESSAGE) break;
   }
   return signal.aborted || text.trim() === '' ? undefined : text.trim();

@@ -1,7 +1,6 @@
 // Composes the chat: its page, its view and its commands.
 import * as vscode from 'vscode';
 import { toDisposable } from '../../base/disposable.ts';
-import { describeFailure } from '../../base/errors.ts';
 import { type Client } from '../../core/client/client.ts';
 import { type WindowControls } from '../../core/client/local/localPorts.ts';
 import { type Earshot } from '../../core/earshot.ts';
@@ -27,6 +26,7 @@ import { conversationCommands, exportConversation } from '../chat/conversationCo
 import { ForkOrigins } from '../chat/forkOrigins.ts';
 import { type CompletionsHandlers, type ReviewHandlers } from '../chat/pageHandlers.ts';
 import { contentUri, SNAPSHOT_SCHEME, TranscriptActions } from '../chat/transcriptActions.ts';
+import { failureMessage } from '../failureMessage.ts';
 import { type WindowHub } from '../hub/windowHub.ts';
 import { countRules, showRules } from '../consent/alwaysRules.ts';
 import { AWAITS_APPROVAL, COMMANDS } from '../ids.ts';
@@ -113,7 +113,7 @@ export function composeChat({ logger, settings, waiting, held, report }: Window,
     current: () => earshot.choices.of(chat.shown).settings.model,
     choose: async (choice) => {
       const chosen = await controls.choose(choice, chat.shown);
-      if (!chosen.ok) page.notice('warning', describeFailure(chosen.failure));
+      if (!chosen.ok) page.notice('warning', failureMessage(chosen.failure));
       page.refresh();
     },
   };

@@ -79,6 +79,8 @@ function hookQuestion({ event, command, files, unpinned, workspace }: HookApprov
       ...describePins(files, unpinned),
       vscode.l10n.t('It runs with your rights and can see what the conversation does.'),
     ].join('\n\n'),
+    isProgram: true,
     approve: vscode.l10n.t('Approve'),
+    refuse: vscode.l10n.t('Do Not Run'),
   };
 }

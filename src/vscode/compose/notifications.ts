@@ -28,11 +28,11 @@ export interface NotificationParts {
 }
 
 export function composeNotifications(
-  { context, logger, settings, held, report }: Window,
+  { context, logger, settings, waiting, held, report }: Window,
   { earshot, client, store, chat, tree, showItem }: NotificationParts,
 ) {
   const recent = new RecentMutes({ memory: context.globalState, now: () => realClock.now() });
-  const deps = { recent, settings: () => settings.current, report: report('a message could not be shown') };
+  const deps = { recent, waiting, settings: () => settings.current, report: report('a message could not be shown') };
   const failed = report('the notifications cannot be shown');
   const view = held.add(new NotificationsView({ tree, store, earshot, chat, clock: realClock, report: failed }));
   const overview = held.add(

@@ -9,7 +9,7 @@ export interface Window {
   readonly context: vscode.ExtensionContext;
   readonly logger: Output;
   readonly settings: SettingsReader;
-  /** Questions whether programs may run. */
+  /** Questions whether programs and agents may do something, and offers. */
   readonly waiting: WaitingApprovals;
   /** Disposed with the window. */
   readonly held: DisposableStore;

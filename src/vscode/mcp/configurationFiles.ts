@@ -14,6 +14,7 @@ import {
 } from '../../mcp/config/configuration.ts';
 import { userSetting, workspaceSetting } from '../configuration.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 /** The names that VS Code and other agents use. */
 const WORKSPACE_FILES = ['.vscode/mcp.json', '.mcp.json'];
@@ -81,7 +82,8 @@ async function readWorkspaceFiles({ workspace }: ConfigurationFilesDeps): Promis
       const content = file.ok ? await workspace.readLocally(file.value, { atMost: MOST_CONFIG_BYTES }) : file;
       const source = { label: path, workspace: true, folder: folder.absolute };
       if (content.ok) all.push(readConfigText(Buffer.from(content.value.bytes).toString('utf8'), source));
-      else if (content.failure.code !== 'not_found') all.push({ servers: [], problems: [content.failure.message] });
+      else if (content.failure.code !== 'not_found')
+        all.push({ servers: [], problems: [failureMessage(content.failure)] });
     }
   }
   return all;

@@ -18,7 +18,6 @@ import { userSettingText } from '../configuration.ts';
 import { type Output } from '../output.ts';
 import { workspaceRoots } from '../plugins/windowListening.ts';
 import { type SettingsReader } from '../settings.ts';
-import { showPassing } from '../passingMessage.ts';
 import { type WaitingApprovals, type ApprovalQuestion } from '../waitingApprovals.ts';
 import { type ServerLog } from './serverLog.ts';
 import { ServersView } from './serversView.ts';
@@ -94,6 +93,9 @@ export class McpWindow implements Disposable {
     } finally {
       this.#signingIn.delete(server.name);
       this.#held.release(receiving);
+      // Without success it is offered again.
+      this.#withdrawOffer(server.name);
+      if (this.servers.all.includes(server)) this.#noticeChanges();
     }
   }
 
@@ -184,8 +186,10 @@ export class McpWindow implements Disposable {
     const report = (error: unknown) => this.#deps.logger.error('signing in failed', error);
     const ask = async () => {
       const text = vscode.l10n.t('The MCP server “{0}” requires you to sign in.', server.name);
-      const isChosen = await showPassing({ text, action: vscode.l10n.t('Sign In'), gone: offer.signal });
-      if (isChosen) await this.signIn(server);
+      const action = vscode.l10n.t('Sign In');
+      const subject = `sign in ${server.name}`;
+      const isTaken = await this.#deps.waiting.offer({ subject, level: 'warning', text, action }, offer.signal);
+      if (isTaken) await this.signIn(server);
     };
     void ask().catch(report);
   }
@@ -218,7 +222,9 @@ function serverQuestion(server: ConfiguredServer, proof: LaunchProof, changed: b
       ...proof.details,
       ...describePins(proof.files, proof.unpinned).map((paragraph) => `\n${paragraph}`),
     ].join('\n'),
+    isProgram: true,
     approve: vscode.l10n.t('Start Server'),
+    refuse: vscode.l10n.t('Do Not Run'),
   };
 }
 

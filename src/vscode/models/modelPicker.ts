@@ -19,6 +19,7 @@ import {
   saveModel,
 } from './modelCommands.ts';
 import { describeFacts, markCurrent } from './modelTexts.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 /** Then the list is shown without the models of providers that have not answered. */
 const LISTED_MILLISECONDS = 5000;
@@ -207,7 +208,7 @@ function refusedList(deps: ModelCommandDeps, provider: Provider, listed: Result<
     {
       label: vscode.l10n.t('The models could not be listed…'),
       iconPath: new vscode.ThemeIcon('warning'),
-      detail: failure.message,
+      detail: failureMessage(failure),
       id: `refused ${provider.id}`,
       run: () => offerNextStep(deps, provider, failure),
     },

@@ -6,27 +6,30 @@ import { describeKind, describeSource } from './notificationTexts.ts';
 import { KINDS, SHIPPED_KINDS } from '../../protocol/kinds.ts';
 import { type Mute } from '../../protocol/page/pendingView.ts';
 import { type Settings } from '../../protocol/settings.ts';
-import { showPassing } from '../passingMessage.ts';
 import { updateSetting } from '../settings.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
 
-/** How long muting can be undone from its message. */
-const UNDO_MILLISECONDS = 10_000;
+/** How long undoing it is offered. */
+const UNDO_MILLISECONDS = 30_000;
 
 export interface MutingDeps {
   readonly recent: RecentMutes;
+  readonly waiting: Pick<WaitingApprovals, 'offer'>;
   settings(): Settings;
   report(error: unknown): void;
 }
 
-export async function mute({ settings, recent, report }: MutingDeps, what: Mute): Promise<void> {
+export async function mute({ settings, recent, waiting, report }: MutingDeps, what: Mute): Promise<void> {
   const before = settings();
   if (what.by === 'kind') await recent.remember(what, before);
   await update(muteIn(before, what));
-  const undo = async () => {
+  const offerUndo = async () => {
+    const offer = { subject: 'muted', level: 'info', text: describeMute(what), action: vscode.l10n.t('Undo') } as const;
+    if (!(await waiting.offer(offer, AbortSignal.timeout(UNDO_MILLISECONDS)))) return;
     await update(unmuteIn(settings(), what, before));
     if (what.by === 'kind') await recent.forget(what);
   };
-  void offerUndo(what, undo).catch(report);
+  void offerUndo().catch(report);
 }
 
 /** Undoes what was muted less than a week ago. */
@@ -41,11 +44,6 @@ async function update(change: MuteChange): Promise<void> {
   const { 'notifications.kinds': kinds, 'notifications.ignoredPaths': paths } = change;
   if (kinds !== undefined) await updateSetting('notifications.kinds', kinds);
   if (paths !== undefined) await updateSetting('notifications.ignoredPaths', paths);
-}
-
-async function offerUndo(what: Mute, undo: () => Promise<void>): Promise<void> {
-  const gone = AbortSignal.timeout(UNDO_MILLISECONDS);
-  if (await showPassing({ text: describeMute(what), action: vscode.l10n.t('Undo'), gone })) await undo();
 }
 
 function describeMute(what: Mute): string {

@@ -11,7 +11,7 @@ import {
 import { type PluginStatus } from '../../plugins/host/pluginStatus.ts';
 import { describePins } from '../approvalTexts.ts';
 import { SETTINGS_SECTION } from '../ids.ts';
-import { type ApprovalQuestion, type WaitingApprovals } from '../waitingApprovals.ts';
+import { type ApprovalQuestion, type WaitingApprovals, type WaitingQuestion } from '../waitingApprovals.ts';
 
 /** The question shows the command and the hashes. If the user did not start the program, it waits for its answer. */
 export async function confirmRun(consent: RunConsent, waiting: WaitingApprovals): Promise<boolean> {
@@ -37,7 +37,9 @@ function runQuestion({ name, command, files, unpinned, approve }: RunConsent): A
       vscode.l10n.t('It runs with your rights, reads conversations and can start turns.'),
       ...(approve ? [vscode.l10n.t('It may answer approvals and questions for you.')] : []),
     ].join('\n\n'),
+    isProgram: true,
     approve: vscode.l10n.t('Approve'),
+    refuse: vscode.l10n.t('Do Not Run'),
   };
 }
 
@@ -77,17 +79,31 @@ function describeProcess({ pid, command, startedBy }: PeerProcess): readonly str
   ];
 }
 
-/** Not modal at first: nobody waits for the answer. Undefined: closed, or vanished, without an answer. */
-export async function confirmListen({ agent, version }: ListenConsent, modal = false): Promise<boolean | undefined> {
-  const message = vscode.l10n.t(
-    'The agent “{0}” (version {1}) wants notifications of this workspace: changed files with diffs, problems, tasks. Allow it?',
-    agent,
-    printPath(version),
-  );
-  const allow = vscode.l10n.t('Allow');
-  const refuse = vscode.l10n.t('Do Not Allow');
-  const chosen = await vscode.window.showInformationMessage(message, { modal }, allow, refuse);
-  return chosen === undefined ? undefined : chosen === allow;
+/** Nobody waits for the answer. Undefined: withdrawn without an answer. */
+export function confirmListen(consent: ListenConsent, waiting: WaitingApprovals): Promise<boolean | undefined> {
+  const { agent, version } = consent;
+  const question = vscode.l10n.t('Allow the agent “{0}” to get notifications of this workspace?', agent);
+  const asked: WaitingQuestion = {
+    subject: listenSubject(agent),
+    isProgram: false,
+    name: vscode.l10n.t('the agent “{0}”', agent),
+    waiting: vscode.l10n.t('The agent “{0}” wants notifications of this workspace.', agent),
+    announcement: vscode.l10n.t('The agent “{0}” wants notifications of this workspace.', agent),
+    question,
+    detail: vscode.l10n.t(
+      'It calls itself {0}, version {1}. It gets changed files with diffs, problems and tasks.',
+      agent,
+      printPath(version),
+    ),
+  };
+  return waiting.choose(asked, [
+    { label: vscode.l10n.t('Allow'), answer: true },
+    { label: vscode.l10n.t('Do Not Allow'), answer: false },
+  ]);
+}
+
+export function listenSubject(agent: string): string {
+  return `listen ${agent}`;
 }
 
 /** Undefined: the user chose none. */

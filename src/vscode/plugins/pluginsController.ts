@@ -27,6 +27,7 @@ import {
   confirmAttach,
   confirmListen,
   confirmRun,
+  listenSubject,
   pluginSubject,
 } from './pluginDialogs.ts';
 import { listenRow, pluginRow } from './pluginRows.ts';
@@ -95,11 +96,12 @@ export class PluginsController implements PluginRows, Disposable {
       roots: workspaceRoots,
       confirmRun: (consent) => confirmRun(consent, deps.waiting),
       confirmAttach,
-      confirmListen,
+      confirmListen: (consent) => confirmListen(consent, deps.waiting),
       listenersChanged: () => this.#changed.fire(),
     });
     const approveListen = async (agent: string) => {
       await this.#consent.answerListen(agent, true);
+      deps.waiting.withdraw(listenSubject(agent));
       await createEarsApprovals(socketHome(), ports.logger).add(listenKey(agent));
     };
     this.#installing = this.#held.add(new InstallCommands({ context, approveListen }));
@@ -255,13 +257,9 @@ export class PluginsController implements PluginRows, Disposable {
   }
 
   async #approve(name: string): Promise<void> {
-    const agent = this.#consent.openListens.find((one) => one.agent === name);
-    if (agent === undefined) {
-      if (!(await this.#deps.waiting.review(pluginSubject(name)))) await this.#show(this.#host.approve(name), name);
-      return;
-    }
-    const allowed = await confirmListen(agent, true);
-    if (allowed !== undefined) await this.#consent.answerListen(name, allowed);
+    const { waiting } = this.#deps;
+    for (const subject of [listenSubject(name), pluginSubject(name)]) if (await waiting.review(subject)) return;
+    await this.#show(this.#host.approve(name), name);
   }
 
   #hostOf(name: string): PluginHost {

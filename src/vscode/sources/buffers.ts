@@ -1,6 +1,7 @@
 // Edits, saves and renames of files in the editor, as plain data.
 import * as vscode from 'vscode';
 import { type EditorBuffers } from '../../core/ports/sources.ts';
+import { hasApplied } from '../workspace/appliedCode.ts';
 import { bytesOf } from '../workspace/fileEncoding.ts';
 import { toFilePath } from '../workspace/fileUris.ts';
 import { isOwnSave } from '../workspace/ownSaves.ts';
@@ -24,7 +25,8 @@ export const editorBuffers: EditorBuffers = {
   onDidSave: (listener) =>
     vscode.workspace.onDidSaveTextDocument((document) => {
       const path = toFilePath(document.uri)?.path;
-      if (path !== undefined) listener({ path, bytes: bytesOf(document), own: isOwnSave(document) });
+      if (path === undefined) return;
+      listener({ path, bytes: bytesOf(document), own: isOwnSave(document), applied: hasApplied(document) });
     }),
   onDidRename: (listener) =>
     vscode.workspace.onDidRenameFiles(({ files }) =>

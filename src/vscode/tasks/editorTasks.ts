@@ -16,8 +16,9 @@ import {
 import { TaskRun } from '../../producers/tasks/taskRun.ts';
 import { inspectTask } from './taskDefinition.ts';
 import { matchersOf } from './problemMatchers.ts';
-import { printWholePath } from '../../base/printPath.ts';
-import { workspaceTerminal } from './shell.ts';
+import { TERMINAL_SECTION } from './shell.ts';
+import { TerminalApproval } from './terminalApproval.ts';
+import { type WaitingApprovals } from '../waitingApprovals.ts';
 import { TaskOutput } from '../../producers/tasks/taskOutput.ts';
 
 export class EditorTasks implements Tasks, Disposable {
@@ -31,13 +32,18 @@ export class EditorTasks implements Tasks, Disposable {
   readonly #ended = new WeakSet<vscode.TaskExecution>();
   readonly #report: (error: unknown) => void;
 
-  constructor(clock: Clock, report: (error: unknown) => void) {
+  constructor(clock: Clock, waiting: Pick<WaitingApprovals, 'ask' | 'withdraw'>, report: (error: unknown) => void) {
     this.#clock = clock;
     this.#report = report;
-    this.#terminal = new TerminalApproval(report);
+    this.#terminal = new TerminalApproval(waiting, report);
     this.#outputs = this.#held.add(new TaskOutputs(clock, report));
     this.#onDidEnd = this.#held.add(new Emitter(report));
-    const { tasks, languages } = vscode;
+    const { tasks, languages, workspace } = vscode;
+    this.#held.add(
+      workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(TERMINAL_SECTION)) this.#terminal.changed();
+      }),
+    );
     this.#held.add(tasks.onDidStartTask(({ execution }) => void this.#run(execution)));
     this.#held.add(
       tasks.onDidStartTaskProcess(({ execution, processId }) => {
@@ -84,13 +90,15 @@ export class EditorTasks implements Tasks, Disposable {
         'Wait for its end: you are notified of it.',
       );
     }
-    const { missing } = this.#terminal;
+    const { missing, canBeShown } = this.#terminal;
     if (missing.length > 0) {
-      this.#terminal.offer();
+      if (canBeShown) this.#terminal.offer();
       return failed(
         'not_approved',
         `The task “${info.name}” was not run: the workspace settings choose the program or environment of its terminal (${missing.join(', ')}), and the user has not approved that.`,
-        'A message in the editor asks the user. Run the task again after the approval.',
+        canBeShown
+          ? 'The user is asked above the chat. Run the task again after the approval.'
+          : 'These settings are too long to be shown, so they cannot be approved. The user can shorten or remove them.',
       );
     }
     try {
@@ -175,68 +183,6 @@ function problemsOf(address: string): TaskProblem[] {
     if (severity === undefined) return [];
     return [{ path, line: range.start.line + 1, column: range.start.character + 1, severity, message }];
   });
-}
-
-/** A dialog cannot show more; what is not shown cannot be approved. */
-const MOST_SHOWN = 3000;
-
-/**
- * Asks the user before tasks run with a program or an environment that the workspace's settings choose. The editor
- * applies these settings to every task. The files that they name cannot be pinned, so each window asks for itself.
- */
-class TerminalApproval {
-  readonly #report: (error: unknown) => void;
-  /** The printed settings that the user has approved. */
-  #approved = '';
-  #offering = false;
-
-  constructor(report: (error: unknown) => void) {
-    this.#report = report;
-  }
-
-  /** The names of the settings that need approval first; empty: tasks may run. */
-  get missing(): readonly string[] {
-    return printTerminal() === this.#approved ? [] : Object.keys(workspaceTerminal());
-  }
-
-  /** Asks without waiting for the answer. */
-  offer(): void {
-    if (this.#offering) return;
-    this.#offering = true;
-    void this.#ask()
-      .finally(() => (this.#offering = false))
-      .catch(this.#report);
-  }
-
-  async #ask(): Promise<void> {
-    const review = vscode.l10n.t('Review…');
-    const message = vscode.l10n.t(
-      'The workspace settings choose the program or the environment in which tasks run. Earshot runs tasks only after your approval.',
-    );
-    if ((await vscode.window.showInformationMessage(message, review)) !== review) return;
-    const shown = printTerminal();
-    if (shown.length > MOST_SHOWN) {
-      const tooLong = vscode.l10n.t('These workspace settings are too long to be approved.');
-      await vscode.window.showWarningMessage(tooLong);
-      return;
-    }
-    const detail = [
-      shown,
-      vscode.l10n.t('Files that these settings name run with your rights, whatever their content is later.'),
-      vscode.l10n.t('You are asked again in each window, and when these settings change.'),
-    ].join('\n\n');
-    const approve = vscode.l10n.t('Approve');
-    const question = vscode.l10n.t('Run tasks with these settings of the workspace?');
-    const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, approve);
-    if (answer === approve) this.#approved = shown;
-  }
-}
-
-/** One line for each setting; empty if there is none. */
-function printTerminal(): string {
-  return Object.entries(workspaceTerminal())
-    .map(([name, value]) => `${name}: ${printWholePath(JSON.stringify(value))}`)
-    .join('\n');
 }
 
 /** Output that no task has claimed after this time is dropped; most commands in terminals are not tasks. */

@@ -82,15 +82,16 @@ test('a task runs with the shell of the repository only after a dialog that show
   await runTask();
   expect(await workbench.transcript().innerText()).toContain('was not run: the workspace settings choose');
   expect(await readFile(trace, 'utf8').catch(() => '')).toBe('');
-  // A workbench under automation shows no toasts, so the message is found in the notification centre.
-  await workbench.command('Notifications: Show Notifications');
-  await page.locator('.notifications-center').getByRole('button', { name: 'Review…' }).click();
+  // It waits in the chat, not in a toast.
+  const waiting = workbench.chat().getByRole('status').filter({ hasText: 'Earshot runs no tasks' });
+  await workbench.command('Notifications: Clear All Notifications');
+  await workbench.screenshot('untrusted-terminal-waiting');
+  await waiting.getByRole('button', { name: 'Review…' }).click();
   const dialog = page.locator('.monaco-dialog-box');
   await dialog.getByText(shell, { exact: false }).waitFor();
   await workbench.screenshot('untrusted-terminal');
   await dialog.getByRole('button', { name: 'Approve' }).click();
-  // Messages of others, such as an opened port, keep it open, over the chat.
-  await workbench.command('Notifications: Hide Notifications');
+  await waiting.waitFor({ state: 'detached' });
   await runTask();
   expect(await readFile(trace, 'utf8')).toBe('ran\n');
 });

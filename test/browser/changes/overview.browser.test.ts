@@ -92,3 +92,32 @@ test('a delivered change is in the timeline with its request, and counted as use
   // It would ask whether to save the document.
   await workbench.command('View: Revert and Close Editor');
 });
+
+test('a kind that is muted in the list of pending notifications can be unmuted above the chat, where no toast covers it', async () => {
+  const write = (text: string) => writeFile(join(workbench.folder, 'cups.txt'), text);
+  await write('one cup\n');
+  await workbench.reset();
+  server.script({ calls: [read('o3', 'cups.txt')] }, { text: ['Read.'] });
+  await workbench.say('Read it.');
+  await workbench.settled();
+  await write('two cups\n');
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
+  await workbench.command('Notifications: Clear All Notifications');
+  const list = await workbench.openList('Pending notifications');
+  await list.getByRole('button', { name: /^Mute: File changed/ }).click();
+  await workbench
+    .chat()
+    .getByRole('menuitem', { name: /Mute .*File changed/ })
+    .click();
+  const offer = workbench
+    .chat()
+    .getByRole('status')
+    .filter({ hasText: 'Notifications of this kind are muted: File changed.' });
+  await offer.waitFor();
+  await workbench.screenshot('muted-undo');
+  expect(await workbench.page.locator('.notification-toast, .notification-list-item').count()).toBe(0);
+  await offer.getByRole('button', { name: 'Undo' }).click();
+  await offer.waitFor({ state: 'detached' });
+  await write('three cups\n');
+  await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s[12]/);
+});

@@ -1,11 +1,11 @@
-// A hook and an MCP server of the workspace that wait for approval: shown in the chat until answered, not only in a
+// A hook, an MCP server and a program plugin of the workspace that wait for approval: shown in the chat until answered, not only in a
 // toast, and the chat says that they do not run.
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
-const workbench = useSharedWorkbench();
+const workbench = useSharedWorkbench({ last: true });
 const inFolder = (name: string) => join(workbench.folder, name);
 afterAll(() => rm(inFolder('.mcp.json'), { force: true }));
 
@@ -77,4 +77,31 @@ test('after the approval the hook runs and the bar is gone', async () => {
   await workbench.say('run ls');
   await workbench.settled();
   await workbench.transcript().getByText('The guard says no.').first().waitFor();
+});
+
+test('a program plugin that starts with the window waits in the same bar, with its row, until it is approved', async () => {
+  // Only the user can let one start with the window.
+  const program = { command: ['./kettle.sh'], start: 'window' };
+  await workbench.prepare({ 'earshot.plugins.programs': { kettle: program } });
+  const script = '#!/bin/sh\nwhile IFS= read -r line; do case $line in *shutdown*) exit ;; esac; done\n';
+  await writeFile(inFolder('kettle.sh'), script);
+  await chmod(inFolder('kettle.sh'), 0o755);
+  await workbench.reload();
+  await workbench.openChat();
+  await bar().getByText('The program plugin “kettle” is not running: it needs your approval.').waitFor();
+  await workbench.command('Notifications: Clear All Notifications');
+  expect(await bar().count()).toBe(1);
+  await badge(1).waitFor();
+  await picture('plugin');
+  const head = workbench.page.getByRole('button', { name: /Program Plugins/ });
+  if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
+  await row(/kettle, Not approved/).waitFor();
+  await bar().getByRole('button', { name: 'Review…' }).click();
+  await dialog().getByText('Run the program plugin “kettle”?').waitFor();
+  await dialog().getByRole('button', { name: 'Approve' }).click();
+  await bar().waitFor({ state: 'detached' });
+  await row(/kettle, Running/).waitFor();
+  // The settings do not name it any more, so it is stopped.
+  await workbench.prepare({});
+  await row(/^kettle, /).waitFor({ state: 'detached' });
 });

@@ -36,7 +36,7 @@ describe('actions between chat and editor', () => {
     const editor = await show();
     editor.selection = new vscode.Selection(0, 0, 0, 6);
     const rest = editor.document.lineAt(0).text.slice(6);
-    await insertCode('const inserted = 1;');
+    await insertCode('const inserted = 1;', () => undefined);
     assert.equal(editor.document.lineAt(0).text, `const inserted = 1;${rest}`);
     await vscode.commands.executeCommand('workbench.action.files.revert');
   });
@@ -54,10 +54,12 @@ describe('actions between chat and editor', () => {
     ].join('\n');
     const path = inFolder('cart.js');
     await writeFile(path, before);
-    const proposals = new Proposals(async (_name, content) => {
+    const notices: string[] = [];
+    const store = async (_name: string, content: string) => {
       await writeFile(inFolder('proposed.js'), content);
       return vscode.Uri.file(inFolder('proposed.js'));
-    });
+    };
+    const proposals = new Proposals(store, (text) => notices.push(text));
     /** Resolves to the file's text with the code applied from its preview. */
     const applied = async (code: string, line: number) => {
       await writeFile(path, before);
@@ -81,6 +83,10 @@ describe('actions between chat and editor', () => {
     assert.equal(
       await applied('console.info("Loaded.");', 4),
       before.replace('\n\n', '\nconsole.info("Loaded.");\n\n'),
+    );
+    assert.deepEqual(
+      notices.map((text) => text.split('.')[0]),
+      ['The place for this code was not found in cart'],
     );
     assert.equal(await applied(after.trimEnd(), 0), after);
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');

@@ -30,6 +30,9 @@ const steep = {
 const serve = { label: 'serve', type: 'shell', command: 'echo ${input:who} ${command:tea.kind}', problemMatcher: [] };
 const both = { label: 'both', dependsOn: ['rinse', 'nowhere'] };
 
+/** No shell of the workspace is approved here. */
+const noQuestion = { ask: async () => false, withdraw: () => undefined };
+
 describe('the approval of a task', () => {
   checkLeaks();
   const folder = vscode.workspace.workspaceFolders?.[0];
@@ -57,7 +60,7 @@ describe('the approval of a task', () => {
     before = await vscode.workspace.fs.readFile(file);
     storage = await mkdtemp(join(tmpdir(), 'earshot-tasks-'));
     const log = recordingLogger(errors);
-    tasks = new EditorTasks(realClock, (error) => log.error('a task', error));
+    tasks = new EditorTasks(realClock, noQuestion, (error) => log.error('a task', error));
     server = await startScriptedServer();
     headless = await startHeadless({
       model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),

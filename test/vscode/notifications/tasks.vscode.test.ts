@@ -52,6 +52,9 @@ const odd = [
 ] as const;
 const oddTasks = odd.map((label) => ({ label, type: 'shell', command: 'exit 4', problemMatcher: [] }));
 
+/** No shell of the workspace is approved here. */
+const noQuestion = { ask: async () => false, withdraw: () => undefined };
+
 describe('tasks', function () {
   checkLeaks();
   this.timeout(120_000);
@@ -77,7 +80,7 @@ describe('tasks', function () {
 
   beforeEach(async () => {
     const log = recordingLogger(errors);
-    tasks = new EditorTasks(realClock, (error) => log.error('a task', error));
+    tasks = new EditorTasks(realClock, noQuestion, (error) => log.error('a task', error));
     server = await startScriptedServer();
     headless = await startHeadless({
       model: createChatModel({ baseUrl: server.baseUrl, model: 'm', apiKey: async () => 'k' }),

@@ -1,8 +1,11 @@
 // An editor that is killed in the middle of an answer: what was shown is kept as a truncated answer.
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { type Model, type ModelPart } from '../../../src/core/ports/ports.ts';
+import { createManualClock } from '../../support/manualClock.ts';
 import { streamed } from '../../support/walk/deliveryWalks.ts';
+import { startHeadless } from '../../support/walk/headless.ts';
 import { value } from '../../support/walk/reviewing.ts';
 import { beginWalk, type Walked } from '../../support/walk/walking.ts';
 
@@ -65,4 +68,65 @@ test('a quick answer writes nothing beside the log', async () => {
   const walked = await beginWalk([{ text: ['Yes.'] }]);
   await walked.go();
   expect(await textOf(partialOf(walked))).toBe('');
+});
+
+/** A model that streams what it is given, when it is given. */
+function drivenModel() {
+  let next = Promise.withResolvers<ModelPart>();
+  const model: Model = {
+    ...{ id: 'driven', label: 'Driven', detail: 'in a test', contextWindow: 100_000 },
+    // Prevents title requests.
+    ruleBased: true,
+    stream: async function* () {
+      for (;;) {
+        const part = await next.promise;
+        next = Promise.withResolvers();
+        yield part;
+        if (part.type === 'finished') return;
+      }
+    },
+  };
+  return { model, give: (part: ModelPart) => next.resolve(part) };
+}
+
+test('of an answer that streams for long, what was added is written once in a second, and never twice', async () => {
+  const clock = createManualClock();
+  const { model, give } = drivenModel();
+  const headless = await startHeadless({ model, ports: { clock, producers: [] } });
+  const { log } = await value(headless.earshot.create());
+  if (log.partial === undefined) throw new Error('the log has no file');
+  const written = vi.spyOn(log.partial, 'add');
+  const texts = () => written.mock.calls.map(([{ text }]) => text);
+  await value(headless.earshot.send(log.id, 'Go.'));
+  const chunk = async (text: string) => {
+    const shown = headless.frontend.nextDrawn('answer_text');
+    give({ type: 'text', text });
+    await shown;
+  };
+  // A chunk every 333 ms: the first three are in the second of the first one.
+  for (const text of ['a', 'b', 'c', 'd']) {
+    await chunk(text);
+    if (text !== 'd') clock.advance(333);
+  }
+  expect(texts()).toEqual([]);
+  clock.advance(1);
+  expect(texts()).toEqual(['abcd']);
+  // Without anything new nothing is written.
+  clock.advance(5000);
+  expect(texts()).toEqual(['abcd']);
+  // The second begins with the first chunk that is not written yet.
+  await chunk('e');
+  clock.advance(999);
+  await chunk('f');
+  expect(texts()).toEqual(['abcd']);
+  clock.advance(1);
+  expect(texts()).toEqual(['abcd', 'ef']);
+  await chunk('g');
+  give({ type: 'finished' });
+  await headless.earshot.settled(log.id);
+  clock.advance(5000);
+  // The answer is in the log.
+  expect(texts()).toEqual(['abcd', 'ef']);
+  expect(log.state.messages.all.at(-1)).toMatchObject({ role: 'assistant', content: 'abcdefg' });
+  await headless.end();
 });

@@ -6,8 +6,8 @@ import { type NotificationDraft } from '../../../protocol/notification.ts';
 export type Author =
   /** A person undid or restored changes with Earshot: those of the recipient, or of another conversation (`of`). */
   | { readonly type: 'review'; readonly review: UserReview; readonly of?: OtherAgent }
-  /** A person saved it in the editor. */
-  | { readonly type: 'user' }
+  /** A person saved it in the editor. `applied`: with code from the chat that they had applied to it. */
+  | { readonly type: 'user'; readonly applied?: boolean }
   /** It changed while a command ran: the recipient's own, or one of another conversation (`of`). */
   | { readonly type: 'command'; readonly command: string; readonly of?: OtherAgent }
   | { readonly type: 'git' }
@@ -30,7 +30,9 @@ export function printAuthor(author: Author | undefined): string {
     case undefined:
       return '';
     case 'user':
-      return ', by the user in the editor';
+      return author.applied === true
+        ? ', by the user in the editor, who applied code from the chat'
+        : ', by the user in the editor';
     case 'review':
       return `, by the user, who ${printReview(author.review, author.of)} with Earshot`;
     case 'command':

@@ -47,8 +47,8 @@ test('a change without an observed author is reported as made outside the editor
   expect(judge({ touched: undefined, unobserved: true })).toBe(', while Earshot was not listening');
 });
 
-async function save(path: string, text: string, own = false): Promise<void> {
-  saved.fire({ path, bytes: Promise.resolve(Buffer.from(text)), own });
+async function save(path: string, text: string, own = false, applied = false): Promise<void> {
+  saved.fire({ path, bytes: Promise.resolve(Buffer.from(text)), own, applied });
   await authorship.savesKnown(path);
 }
 
@@ -59,6 +59,13 @@ test('a recent save of the same file is the user’s; an old one, or one of anot
   expect(judge()).toBe(', by the user in the editor');
   clock.advance(5000);
   expect(judge()).toBe(', outside the editor');
+});
+
+test('a save with code from the chat that the user has applied says so; a later save does not', async () => {
+  await save('a.ts', 'new', false, true);
+  expect(judge()).toBe(', by the user in the editor, who applied code from the chat');
+  await save('a.ts', 'new');
+  expect(judge()).toBe(', by the user in the editor');
 });
 
 test('bytes that differ from the saved ones are not the user’s, even right after the save', async () => {
