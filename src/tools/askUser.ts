@@ -8,7 +8,7 @@ const MOST_OPTIONS = 20;
 export const askUserTool = defineTool({
   name: 'ask_user',
   description:
-    'Asks the user one question and waits for the answer without a time limit. Give options where possible; the user can always write another answer instead. Ask only what you cannot find out yourself.',
+    'Asks the user one question and waits for the answer. Give options where possible; the user can write another answer. Ask only what you cannot find out.',
   effect: 'read',
   inquires: true,
   arguments: {

@@ -13,7 +13,7 @@ export function createLoadSkillTool({ userFiles }: { readonly userFiles?: UserFi
   return defineTool({
     name: 'load_skill',
     description:
-      'Returns the instructions of a skill, or with file another text file of its folder. Without a name it lists all skills with their descriptions. Returns at most 24,000 characters; continue with start. You are notified when a skill changes.',
+      'Returns the instructions of a skill, or with file another text file of its folder. Without a name it lists all skills. Returns at most 24,000 characters; continue with start. You are notified when a skill changes.',
     effect: 'read',
     traits: { loadsSkills: true },
     arguments: {

@@ -11,7 +11,7 @@ export function createStartAgentTool(agents: SubagentStarter): Tool {
   return defineTool({
     name: 'start_agent',
     description:
-      'Starts a subagent: an agent with an empty conversation of its own that works in the same workspace while you go on. It knows nothing of this conversation: put everything it needs into task. It has your tools, and the user approves its calls as yours. It is a handle: you are notified with its last answer when it ends, await waits for it, handle abort stops it. At most 4 run at once. What it changes in files is reported to you as changes by others. Do short work yourself.',
+      'Starts a subagent: an agent that works in the same workspace while you go on. It knows nothing of this conversation: put everything it needs into task. It has your tools, and the user approves its calls as yours. It is a handle: you are notified with its last answer when it ends, await waits for it, handle abort stops it. At most 4 run at once. What it changes in files is reported to you as changes by others. Do short work yourself.',
     effect: 'read',
     traits: {
       guide:

@@ -6,7 +6,7 @@ import { answer, defineTool } from './defineTool.ts';
 export const todoTool = defineTool({
   name: TODO_TOOL,
   description:
-    'Replaces your to-do list, which the user sees. Use it for work of several steps: write all steps, set a step to doing when you start it and to done as soon as it is finished. Each call passes the complete list; an empty list removes it.',
+    'Replaces your to-do list, which the user sees. For work of several steps: write all, set one to doing when you start it and to done when it is finished. Each call passes the complete list; an empty one removes it.',
   effect: 'read',
   traits: { guide: 'For work of several steps, keep the to-do list.', writesTodo: true },
   arguments: todoArguments,

@@ -19,20 +19,15 @@ export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; rea
   return defineTool({
     name: 'run_task',
     description:
-      'Runs a task of the editor (tasks.json, npm scripts, tasks of extensions) and returns its output, exit code and problems. For a background task it returns after the first round. An unknown name returns the list of tasks. A task still running after timeout_secs continues; you are notified when it ends. Prefer it to run_command where a task exists.',
+      'Runs a task of the editor (tasks.json, npm scripts, extensions). Returns output, exit code and problems; of a background task after its first round. An unknown name lists the tasks. If it still runs after timeout_secs, you are notified of its end. Prefer it to run_command.',
     effect: 'execute',
     traits: {
       invalidatesReports: true,
       runsTask: ({ name }) => (typeof name === 'string' ? name : undefined),
     },
     arguments: {
-      name: z
-        .string()
-        .trim()
-        .min(1)
-        .max(500)
-        .describe('Task name as the editor shows it, for example check or npm: build'),
-      folder: z.string().min(1).max(500).optional().describe('Workspace folder of the task, if several are open'),
+      name: z.string().trim().min(1).max(500).describe('As the editor shows it: check, npm: build'),
+      folder: z.string().min(1).max(500).optional().describe('Workspace folder, if several are open'),
       timeout_secs: z.int().min(1).max(3600).optional().describe(`Longest wait in seconds; default ${DEFAULT_SECONDS}`),
     },
     touches: ({ name }) => ({ task: name }),

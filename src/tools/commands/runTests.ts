@@ -25,17 +25,12 @@ export function createRunTestsTool({ tests }: { readonly tests: EditorTests }): 
   return defineTool({
     name: 'run_tests',
     description:
-      'Runs tests of the editor’s Test Explorer. Returns the failures, and what changed since you last ran the same tests. Prefer it to run_command for tests that the editor knows.',
+      'Runs tests the editor knows. Returns failures and changes since the same run. Prefer it to run_command.',
     effect: 'execute',
     traits: { invalidatesReports: true, resultsFrom: 'tool' },
     arguments: {
-      files: z.array(z.string().min(1).max(1000)).min(1).max(200).optional().describe('Test files; default all'),
-      names: z
-        .array(z.string().trim().min(1).max(500))
-        .min(1)
-        .max(200)
-        .optional()
-        .describe('Parts of names of tests or groups; default all'),
+      files: z.array(z.string().min(1).max(1000)).min(1).max(200).optional(),
+      names: z.array(z.string().trim().min(1).max(500)).min(1).max(200).optional(),
     },
     touches: ({ files }) => (files === undefined ? {} : { paths: files }),
     run: async ({ files, names }, { conversation, signal, workspace }) => {

@@ -10,7 +10,7 @@ const SKIPPED = new Set(['.git', 'node_modules', '.hg', '.svn', '__pycache__', '
 export const listFilesTool = defineTool({
   name: 'list_files',
   description:
-    'Lists files and folders below a folder of the workspace, level by level, at most 500. Does not look into .git, node_modules and similar folders. A name in quotes is a JSON string, since it has unusual characters. To find text in files use search.',
+    'Lists files and folders below a folder of the workspace, level by level, at most 500. Does not look into .git, node_modules and similar folders. A name in quotes is a JSON string, since it has unusual characters.',
   effect: 'read',
   arguments: {
     path: z.string().optional().describe('Folder relative to the workspace; default: the whole workspace'),

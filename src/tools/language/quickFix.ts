@@ -11,7 +11,7 @@ export function createQuickFixTool(fixes: QuickFixes): Tool {
   return defineTool({
     name: 'quick_fix',
     description:
-      'Lists the quick fixes that language servers offer for the problems of a file; with title, applies one and saves the file. To list problems use diagnostics.',
+      'Lists the quick fixes that language servers offer for the problems of a file; with title, applies one and saves the file.',
     effect: 'edit',
     previewed: true,
     effectFor: ({ title }) => (title === undefined ? 'read' : 'edit'),

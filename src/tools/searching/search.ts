@@ -32,7 +32,7 @@ export interface SearchDeps {
 export function createSearchTool(deps: SearchDeps): Tool {
   return defineTool({
     name: 'search',
-    description: `Searches the files of the workspace, unsaved changes included, and returns matching lines with line numbers, at most ${MOST_MATCHES} in all and ${MOST_IN_ONE_FILE} of one file; the result says if there are more. Prefer it to reading files one by one. Skips files ignored by .gitignore unless include_ignored is true. Narrow the search with path, include and exclude. For definitions and references of symbols prefer symbols.`,
+    description: `Searches the files of the workspace, unsaved changes included, and returns matching lines with line numbers, at most ${MOST_MATCHES}, and ${MOST_IN_ONE_FILE} of one file; it says if there are more. Prefer it to reading files one by one. Skips files ignored by .gitignore unless include_ignored is true. Narrow the search with path, include and exclude. For definitions and references of symbols prefer symbols.`,
     effect: 'read',
     arguments: {
       query: z.string().min(1).max(10_000).describe('Text to find; a regular expression if regex is true'),
