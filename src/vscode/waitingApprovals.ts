@@ -25,17 +25,20 @@ interface OpenQuestion extends ApprovalQuestion {
   readonly answered: AbortSignal;
 }
 
+export interface WaitingApprovalsDeps {
+  /** Whether the user sees the open questions in the chat. */
+  isChatVisible(): boolean;
+  report(error: unknown): void;
+}
+
 export class WaitingApprovals implements Disposable {
   readonly #open = new Map<string, OpenQuestion>();
   readonly #changed = new vscode.EventEmitter<void>();
-  readonly #report: (error: unknown) => void;
+  readonly #deps: WaitingApprovalsDeps;
 
-  constructor(report: (error: unknown) => void) {
-    this.#report = report;
+  constructor(deps: WaitingApprovalsDeps) {
+    this.#deps = deps;
   }
-
-  /** Whether the user sees the open questions in the chat. */
-  isChatVisible: () => boolean = () => false;
 
   /** Fires when a question was opened or answered. */
   readonly onDidChange = this.#changed.event;
@@ -65,7 +68,7 @@ export class WaitingApprovals implements Disposable {
     signal?.addEventListener('abort', withdraw, { once: true });
     this.#changed.fire();
     if (signal?.aborted === true) withdraw();
-    else void this.#announceQuestion(open).catch(this.#report);
+    else void this.#announceQuestion(open).catch((error: unknown) => this.#deps.report(error));
     return promise;
   }
 
@@ -88,7 +91,7 @@ export class WaitingApprovals implements Disposable {
 
   /** Shows something that the chat shows too, unless it is visible: a toast would cover its composer. */
   async announce(message: PassingMessage): Promise<boolean> {
-    return !this.isChatVisible() && (await showPassing(message));
+    return !this.#deps.isChatVisible() && (await showPassing(message));
   }
 
   dispose(): void {

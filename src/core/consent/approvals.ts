@@ -23,8 +23,7 @@ import { type AlwaysRule, type Permissions } from '../ports/storage.ts';
 import { type Workspace } from '../ports/workspace.ts';
 import { effectOf, judge, type Verdict } from './approvalPolicy.ts';
 import { type Hidden } from './ignoreFile.ts';
-import { OpenPreview, type PreviewDeps } from './openPreview.ts';
-import { type PlannedCall } from './preview.ts';
+import { OpenPreview, type PlannedCall, type PreviewDeps } from './preview.ts';
 import { shellSyntaxOf } from './shell/script.ts';
 import { findOrigins, needsPerson } from './textOrigins.ts';
 

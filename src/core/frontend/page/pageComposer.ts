@@ -52,6 +52,7 @@ export interface PageComposerDeps {
   readonly client: Pick<Client, 'call'>;
   readonly frontend: Pick<ChatFrontend, 'setHead' | 'restoreDraft' | 'keepDraft'>;
   readonly logger: Logger;
+  didType?(): void;
 }
 
 /** A queued message, or one of the log. */
@@ -187,6 +188,7 @@ export class PageComposer {
 
   /** Stores the composer's text. `conversation` is the one that the page shows; the window may already show another. */
   async draftChanged(text: string, conversation: string | undefined): Promise<void> {
+    this.#deps.didType?.();
     if (conversation !== this.#conversation) return this.#deps.draftsOf(conversation).text.write(text);
     this.#keepText(text);
     await this.#drafts.text.write(text);
