@@ -2,7 +2,7 @@
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { wholeCharacters } from '../base/text.ts';
 import { type McpChange, type McpSource } from '../core/ports/mcp.ts';
-import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
+import { type Producer, type Publisher } from '../core/ports/ports.ts';
 import {
   type DeliveryPoint,
   type LiveConversations,
@@ -13,28 +13,28 @@ import { KINDS } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { resourceName, scopeOf } from '../protocol/scopes.ts';
 import { describeMessage } from './mcpEvents/eventReports.ts';
-import { type McpEvents } from './mcpEvents/mcpEvents.ts';
+import { McpEvents, type McpEventsDeps } from './mcpEvents/mcpEvents.ts';
 
 const UPDATED = { source: 'mcp', name: 'resource_updated' };
 const NAMED = 12;
 
-export interface McpProducerDeps {
+export interface McpProducerDeps extends McpEventsDeps {
   readonly source: McpSource;
-  readonly events: Pick<McpEvents, 'start'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
-export function createMcpProducer(deps: McpProducerDeps): Producer {
-  return {
+export function createMcpProducer(deps: McpProducerDeps): { readonly producer: Producer; readonly events: McpEvents } {
+  const events = new McpEvents(deps);
+  const producer: Producer = {
     name: 'mcp',
-    start: (publisher, _seen, { live }) => watchServers(deps, publisher, live),
+    start: (publisher, _seen, { live }) => watchServers(deps, events, publisher, live),
     sample: (point) => sampleServers(deps.source, point),
   };
+  return { producer, events };
 }
 
 function watchServers(
-  { source, events, clock, logger }: McpProducerDeps,
+  { source, clock, logger }: McpProducerDeps,
+  events: McpEvents,
   publisher: Publisher,
   live: LiveConversations,
 ): Disposable {

@@ -52,8 +52,8 @@ export const pluginMutants: readonly Mutant[] = [
   },
   {
     name: 'a plugin without the right to answer acts in place of the user',
-    file: 'src/plugins/session.ts',
-    symbol: 'PluginSession.#call',
+    file: 'src/plugins/connectedPlugin.ts',
+    symbol: 'ConnectedPlugin.#call',
     find: "'forUser' in row && !this.mayAnswer()",
     replace: 'false',
     tests: ['test/unit/core/client/clients.test.ts'],
@@ -116,8 +116,8 @@ export const pluginMutants: readonly Mutant[] = [
   },
   {
     name: 'a plugin without the right to approve answers questions',
-    file: 'src/plugins/session.ts',
-    symbol: 'PluginSession.mayAnswer',
+    file: 'src/plugins/connectedPlugin.ts',
+    symbol: 'ConnectedPlugin.mayAnswer',
     find: '!this.#ended && this.#deps.mayAnswer()',
     replace: '!this.#ended',
     tests: ['test/unit/plugins/conformance.test.ts'],
@@ -212,8 +212,8 @@ export const pluginMutants: readonly Mutant[] = [
   },
   {
     name: 'a plugin edits and resends without a subscription',
-    file: 'src/plugins/session.ts',
-    symbol: 'PluginSession.#whyNot',
+    file: 'src/plugins/connectedPlugin.ts',
+    symbol: 'ConnectedPlugin.#whyNot',
     find: 'conversation !== undefined && !this.#isSubscribed(conversation)',
     replace: "conversation === 'nobody'",
     tests: ['test/unit/plugins/conformance.test.ts'],

@@ -24,7 +24,7 @@ export interface Part {
   readonly end: number;
 }
 
-export interface Found {
+export interface MatchReceiver {
   /** A part of at least SHORTEST_PART characters, as positions among all codes. */
   part(start: number, end: number): void;
   /** A named part that stands in the text as a whole, by its number. */
@@ -80,7 +80,7 @@ export class VerbatimSearch {
   }
 
   /** Calls `found` for everything that stands in the text, also in what it hides. */
-  scan(text: string, found: Found): void {
+  scan(text: string, found: MatchReceiver): void {
     for (const one of [text, hiddenText(text)]) {
       this.#read.clear();
       this.#read.add(one);
@@ -114,7 +114,7 @@ export class VerbatimSearch {
     }
   }
 
-  #findNames(found: Found): void {
+  #findNames(found: MatchReceiver): void {
     const { codes, length } = this.#read;
     const beginnings = this.#beginnings;
     for (let at = 0; at <= length - SHORTEST_NAME; at += 1) {
@@ -141,7 +141,7 @@ export class VerbatimSearch {
     return before < 0 || !isLetter(codes[before] ?? 0) || DIVIDING.has(codes[at - 1] ?? 0);
   }
 
-  #findParts(found: Found): void {
+  #findParts(found: MatchReceiver): void {
     const { codes, length: end } = this.#read;
     const own = this.#own.codes;
     const table = this.#table;

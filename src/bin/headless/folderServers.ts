@@ -2,19 +2,18 @@
 // code with the first server.
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
-import { type Disposable } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type RemoteTasks } from '../../core/ports/processes.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
 import { type ConfiguredServer, mergeConfigurations, readConfigValue } from '../../mcp/config/configuration.ts';
 import { LoadedServers } from '../../mcp/loadedServers.ts';
-import { type McpServers } from '../../mcp/servers.ts';
+import { type McpPart } from '../../mcp/mcpPart.ts';
 import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
-import { McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
+import { type McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
 import { type ClientServer } from '../../protocol/outside/acp.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { createKeySet } from '../../storage/keySet.ts';
@@ -31,13 +30,9 @@ export interface FolderServersDeps {
   settings(): Settings;
 }
 
-interface FolderPart extends Disposable {
-  readonly servers: McpServers;
-}
-
 export interface FolderServers {
   /** Passed to Earshot as ports. */
-  readonly ports: LoadedServers<FolderPart>['ports'];
+  readonly ports: LoadedServers<McpPart<McpEvents>>['ports'];
   readonly tasks: RemoteTasks;
   /** Adds servers that the client passes with a session. All sessions of the folder use them. */
   add(servers: readonly ClientServer[]): void;
@@ -51,7 +46,7 @@ export interface FolderServers {
 export function createFolderServers(deps: FolderServersDeps): FolderServers {
   /** Servers of the client by name; a later one replaces an earlier one. */
   const passed = new Map<string, ClientServer>();
-  const loaded = new LoadedServers<FolderPart>({
+  const loaded = new LoadedServers<McpPart<McpEvents>>({
     read: () => configuredServers(deps, [...passed.values()]),
     load: () => loadServers(deps),
     report: (error) => deps.logger.error('MCP servers cannot be started', error),
@@ -90,52 +85,34 @@ function configOf(server: ClientServer): object {
   return { command: server.command, args: server.args, env: byName(server.env) };
 }
 
-async function loadServers(deps: FolderServersDeps): Promise<FolderPart> {
+async function loadServers(deps: FolderServersDeps): Promise<McpPart<McpEvents>> {
   const { logger, folder, storage, settings, earshot, snapshots } = deps;
-  const [{ McpServers: Servers }, { openSession }, { LIMITS }] = await Promise.all([
-    import('../../mcp/servers.ts'),
-    import('../../mcp/session/openSession.ts'),
-    import('../../mcp/session/sessionPort.ts'),
-  ]);
-  const memory = createKeySet({ files: realFileSystem, folder: storage, name: 'mcp-servers.json', logger });
-  const servers = new Servers({
-    clock: realClock,
-    logger,
-    memory,
-    approvals: new CommandApprovals({ has: () => false, add: async () => undefined }),
-    // The client starts servers in its own way and has asked its user; those of the settings file count for all folders.
-    roots: ({ source }) => (source.label === OF_CLIENT ? [] : [folder]),
-    client: { name: 'Earshot', version: '1' },
-    get limits() {
-      return { ...LIMITS, request: settings()['mcp.timeout'] * 1000 };
-    },
-    open: openSession,
-    trusted: true,
-    register: (tools) => earshot.tools.register(tools),
-    trustsHints: (server) => settings()['mcp.trustedReadOnly'].includes(server),
+  const { createMcpPart } = await import('../../mcp/mcpPart.ts');
+  return createMcpPart({
+    ...{ earshot, settings },
+    createProducer: (source) => createMcpProducer({ source, snapshots, clock: realClock, logger, settings }),
     variables: ({ source }) => ({
       folder: source.folder ?? homedir(),
       folders: [{ name: basename(folder), absolute: folder }],
-      environment: process.env,
       input: async () => undefined,
       setting: () => undefined,
     }),
-    approve: async ({ name }) => {
-      logger.warn(
-        `The MCP server “${name}” is not started: it runs code of the folder, which only VS Code can show you.`,
-      );
-      return false;
+    host: {
+      logger,
+      memory: createKeySet({ files: realFileSystem, folder: storage, name: 'mcp-servers.json', logger }),
+      approvals: new CommandApprovals({ has: () => false, add: async () => undefined }),
+      // The client starts servers in its own way and has asked its user; those of the settings file count for all folders.
+      roots: ({ source }) => (source.label === OF_CLIENT ? [] : [folder]),
+      client: { name: 'Earshot', version: '1' },
+      isTrusted: () => true,
+      approve: async ({ name }) => {
+        logger.warn(
+          `The MCP server “${name}” is not started: it runs code of the folder, which only VS Code can show you.`,
+        );
+        return false;
+      },
+      openExternal: async () => false,
+      log: (server, line) => logger.debug(`${server}: ${line}`),
     },
-    openExternal: async () => false,
-    log: (server, line) => logger.debug(`${server}: ${line}`),
   });
-  const events = new McpEvents({ source: servers, snapshots, clock: realClock, logger, settings });
-  const producer = earshot.producers.register(createMcpProducer({ source: servers, events, clock: realClock, logger }));
-  return {
-    servers,
-    dispose: () => {
-      producer.dispose();
-      servers.dispose();
-    },
-  };
 }

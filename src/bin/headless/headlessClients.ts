@@ -19,10 +19,10 @@ export function createHeadlessClients(
   headless: ComposedHeadless,
   frontends: Frontends,
 ): Disposable & { readonly clients: LocalClients } {
-  const { earshot, ports, handles, supervision, storage } = headless;
+  const { earshot, ports, handles, supervision, wakes, storage } = headless;
   const { clock, ids, logger, settings } = ports;
   const held = new DisposableStore();
-  const keepAlive = held.add(new KeepAlive({ earshot, handles, supervision, clock, logger }));
+  const keepAlive = held.add(new KeepAlive({ earshot, handles, supervision, wakes, clock, logger }));
   const clients = held.add(
     new LocalClients({
       ...{ earshot, handles, keepAlive, frontends, clock, ids, logger, base64, isAlive, settings },

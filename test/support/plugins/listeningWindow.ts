@@ -56,14 +56,14 @@ export async function openListeningWindow(root: string, options: ListeningOption
       return [createFilesProducer({ ...deps, gate }), createGitProducer({ ...deps, gate })];
     },
   });
-  const { earshot, ports, handles, supervision, storage, folder, views } = headless;
+  const { earshot, ports, handles, supervision, storage, folder, views, wakes } = headless;
   const { lock, store, snapshots, workspace } = ports;
   const base = { clock: realClock, ids: realIds, logger };
   const settings = ports.settings;
   const place = await outsideFolder(folder, home);
   const stored = headless.listenersIn(place, () => listeners.live.length > 0);
   const listeners: Listeners = new Listeners({ ...base, ...stored, snapshots, workspace, earshot, settings });
-  const keepAlive = new KeepAlive({ earshot, handles, supervision, ...base });
+  const keepAlive = new KeepAlive({ earshot, handles, supervision, wakes, ...base });
   const frontends = new Frontends({ clock: realClock, logger });
   const library = new Library(ports, earshot);
   const parts = { earshot, keepAlive, handles, frontends, store, lock, views, isAlive, settings, library };

@@ -124,9 +124,9 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     const frontends = new Frontends({ clock: options.clock ?? realClock, logger });
     const headless = await start(frontends);
     atTestEnd(() => (pid === FIRST ? headless.end() : headless.close()));
-    const { earshot, ports, handles, supervision } = headless;
+    const { earshot, ports, handles, supervision, wakes } = headless;
     const clock = options.clock ?? realClock;
-    const keepAlive = new KeepAlive({ earshot, handles, supervision, clock, logger });
+    const keepAlive = new KeepAlive({ earshot, handles, supervision, wakes, clock, logger });
     atTestEnd(async () => keepAlive.dispose());
     const { lock, store } = ports;
     const { isShown } = options;

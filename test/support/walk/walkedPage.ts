@@ -25,10 +25,10 @@ import { type Headless } from './headless.ts';
 
 /** Closed when the test ends. Without `frontends` the clients see no approvals and no growing answers. */
 export function openClients(headless: Headless, frontends?: Frontends): LocalClients {
-  const { earshot, ports, handles, supervision, views } = headless;
+  const { earshot, ports, handles, supervision, views, wakes } = headless;
   const { lock, settings } = ports;
   const base = { clock: realClock, ids: realIds, logger: recordingLogger([]) };
-  const keepAlive = new KeepAlive({ ...base, earshot, handles, supervision });
+  const keepAlive = new KeepAlive({ ...base, earshot, handles, supervision, wakes });
   const clients = new LocalClients({
     ...{ ...base, earshot, keepAlive, handles, store: ports.store, lock, views, snapshots: ports.snapshots },
     ...{ frontends: frontends ?? new Frontends(base), library: new Library(ports, earshot), files: ports },
