@@ -9,6 +9,7 @@ import {
   type OfferedServer,
   type Sample,
 } from '../core/ports/producers.ts';
+import { listFirst } from '../core/notify/wording/gitChange.ts';
 import { KINDS } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { resourceName, scopeOf } from '../protocol/scopes.ts';
@@ -118,7 +119,7 @@ function kindOf(name: 'disconnected' | 'resource_updated' | 'event') {
 
 function describeLoss({ server, reason, tools }: Extract<McpChange, { type: 'lost' }>): string {
   const named =
-    tools.length === 0 ? 'It had no tools' : `Its tools cannot be called until it is back: ${listNames(tools)}`;
+    tools.length === 0 ? 'It had no tools' : `Its tools cannot be called until it is back: ${listFirst(tools, NAMED)}`;
   return `The MCP server “${server}” is not connected any more: ${reason}. ${named}. State that it kept may be gone. Earshot tries to connect again.`;
 }
 
@@ -173,10 +174,5 @@ function describeToolChange(
 }
 
 function list(what: string, names: readonly string[]): string[] {
-  return names.length === 0 ? [] : [`${what}: ${listNames(names)}`];
-}
-
-function listNames(names: readonly string[]): string {
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
-  return `${names.slice(0, NAMED).join(', ')}${more}`;
+  return names.length === 0 ? [] : [`${what}: ${listFirst(names, NAMED)}`];
 }

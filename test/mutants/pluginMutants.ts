@@ -46,7 +46,7 @@ export const pluginMutants: readonly Mutant[] = [
     name: 'an ACP client approves a preview that it was not shown',
     file: 'src/acp/asking.ts',
     symbol: 'Asking.#changed',
-    find: 'this.#asked.get(keyOf(open))?.abort();',
+    find: 'this.#asked.get(requestKey(open))?.abort();',
     replace: '',
     tests: ['test/walk/acp/joined.test.ts'],
   },

@@ -15,7 +15,7 @@ import {
   type FilePath,
   type Workspace,
 } from '../ports/workspace.ts';
-import { sameBytes } from './byteLines.ts';
+import { sameBytes } from '../../base/encodings.ts';
 import { type StepBytes, undoSteps } from './undoSteps.ts';
 
 /** The permission bits that allow writing. */

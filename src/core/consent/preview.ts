@@ -2,6 +2,7 @@
 // an open approval follows the current files.
 import { coalesce, ignore, within } from '../../base/async.ts';
 import { type Event } from '../../base/emitter.ts';
+import { sameBytes } from '../../base/encodings.ts';
 import { failed } from '../../base/errors.ts';
 import { type FailureCode } from '../../base/failureCodes.ts';
 import { failureText } from '../../base/failureTexts.ts';
@@ -165,7 +166,7 @@ async function isStillValid({ edits }: PlannedCall, workspace: Workspace): Promi
     // The file that an earlier edit of the same plan writes does not have its new bytes yet.
     if (type === 'move' && edits.some((edit) => edit.type === 'write' && edit.file.path === file.path)) continue;
     const content = await workspace.read(file);
-    if (!areSameBytes(from, content.ok ? content.value.bytes : undefined)) return false;
+    if (!sameBytes(from, content.ok ? content.value.bytes : undefined)) return false;
   }
   return true;
 }
@@ -265,16 +266,9 @@ function areSameEdits(one: readonly FileEdit[], other: readonly FileEdit[]): boo
 }
 
 function isSameEdit(one: FileEdit, other: FileEdit | undefined): boolean {
-  if (other === undefined || one.file.absolute !== other.file.absolute || !areSameBytes(one.from, other.from))
+  if (other === undefined || one.file.absolute !== other.file.absolute || !sameBytes(one.from, other.from))
     return false;
-  if (one.type === 'write') return other.type === 'write' && areSameBytes(one.to, other.to);
+  if (one.type === 'write') return other.type === 'write' && sameBytes(one.to, other.to);
   if (one.type === 'move') return other.type === 'move' && one.to.absolute === other.to.absolute;
   return other.type === 'delete';
-}
-
-function areSameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  if (one.length !== other.length) return false;
-  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false;
-  return true;
 }

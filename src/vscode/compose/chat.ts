@@ -35,7 +35,7 @@ import { type StatusBar } from '../statusBar.ts';
 import { OpenFolder } from '../workspace/openFolder.ts';
 import { type ChoosingChat } from './models.ts';
 import { type composeStorage } from './storage.ts';
-import { type Window } from './window.ts';
+import { versionOf, type Window } from './window.ts';
 
 /** The fan-out over all front ends, and what the page of the chat shows. */
 export function composeFrontends({ context, logger, held }: Window, model: () => Model) {
@@ -218,9 +218,4 @@ export function composeView(
     ...requestDocuments.commands,
   };
   return { view, commands };
-}
-
-function versionOf(context: vscode.ExtensionContext): string {
-  const { version } = context.extension.packageJSON as { version?: unknown };
-  return typeof version === 'string' ? version : '';
 }

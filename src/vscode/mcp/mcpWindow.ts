@@ -13,6 +13,7 @@ import { type McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
 import { type KeySet } from '../../storage/keySet.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
+import { versionOf } from '../compose/window.ts';
 import { userSetting } from '../configuration.ts';
 import { type Output } from '../output.ts';
 import { workspaceRoots } from '../plugins/windowListening.ts';
@@ -196,11 +197,6 @@ export class McpWindow implements Disposable {
 function settingText(name: string): string | undefined {
   const value = userSetting(name);
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
-}
-
-function versionOf(context: vscode.ExtensionContext): string {
-  const { version } = context.extension.packageJSON as { version?: unknown };
-  return typeof version === 'string' ? version : '0';
 }
 
 /** `changed`: an earlier form of the server was approved. */

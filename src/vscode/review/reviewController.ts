@@ -113,8 +113,7 @@ export class ReviewController implements Disposable {
       path === undefined ? this.#showAll() : this.#showOne(path, line, listOf(meanwhile)),
     keep: ({ type, ...params }) => this.#decide(type, params),
     undo: ({ type: _type, ...params }) => this.#undo(params),
-    restore: ({ request, conversation }) =>
-      this.#restore((module, from) => module.restoreTo(from, request), conversation),
+    restore: ({ request, conversation }) => this.#restore(request, conversation),
     revert: ({ type, ...params }) => this.#decide(type, params),
   };
 
@@ -126,7 +125,7 @@ export class ReviewController implements Disposable {
     [COMMANDS.undoFile]: () => this.#onActive(({ path }) => this.#undo({ path })),
     [COMMANDS.keepChange]: (line: unknown, uri: unknown) => this.#onHunk('keep', line, uri),
     [COMMANDS.undoChange]: (line: unknown, uri: unknown) => this.#onHunk('undo', line, uri),
-    [COMMANDS.restore]: () => this.#restore((module, from) => module.chooseTurn(from)),
+    [COMMANDS.restore]: () => this.#restore(),
   } satisfies Partial<CommandHandlers>;
 
   dispose(): void {
@@ -147,7 +146,7 @@ export class ReviewController implements Disposable {
   async #decide<V extends ReviewVerb>(verb: V, params: ReviewParams<V>): Promise<void> {
     const { client, chat } = this.#deps;
     const named = { conversation: chat.shown ?? '', ...params } as unknown as VerbParams<V>;
-    await this.#reportOutcome(await (client.call(verb, named) as Promise<Result<Reviewed>>));
+    await this.#reportOutcome(await client.call(verb, named));
   }
 
   /** Asks first, unless it is about a single hunk. */
@@ -164,23 +163,24 @@ export class ReviewController implements Disposable {
     return false;
   }
 
-  /** The conversation is live meanwhile. Only the shown one can be continued from an earlier point: a fork was already. */
-  async #restore(
-    choose: (module: typeof import('./reviewRestore.ts'), from: Restoring) => Promise<Result<Reviewed> | undefined>,
-    conversation = this.#deps.chat.shown,
-  ): Promise<void> {
+  /**
+   * Without a request the user chooses one. The conversation is live meanwhile. Only the shown one can be continued from
+   * an earlier point: a fork was already.
+   */
+  async #restore(request?: string, conversation = this.#deps.chat.shown): Promise<void> {
     const { earshot, chat, files, client } = this.#deps;
-    const module = await import('./reviewRestore.ts');
+    const { chooseTurn, restoreTo } = await import('./reviewRestore.ts');
     const held = conversation === undefined ? undefined : await holdOpen(this.#deps, conversation);
     if (held?.ok === false) return this.#reportOutcome(held);
     const id = conversation ?? '';
+    const restoring: Restoring = {
+      deps: { ...files, live: () => earshot.get(id) },
+      restore: (turn, chosen) => client.call('restore', { conversation: id, request: turn, files: chosen }),
+      ...(id === chat.shown && { rewind: (turn: string) => this.#deps.rewind(id, turn) }),
+    };
     let outcome: Result<Reviewed> | undefined;
     try {
-      outcome = await choose(module, {
-        deps: { ...files, live: () => earshot.get(id) },
-        restore: (request, chosen) => client.call('restore', { conversation: id, request, files: chosen }),
-        ...(id === chat.shown && { rewind: (request: string) => this.#deps.rewind(id, request) }),
-      });
+      outcome = await (request === undefined ? chooseTurn(restoring) : restoreTo(restoring, request));
     } finally {
       held?.value.hold.dispose();
     }
