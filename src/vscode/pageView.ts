@@ -53,7 +53,10 @@ export class PageView<Message extends { readonly type: string }> implements vsco
     held.add(
       view.webview.onDidReceiveMessage((message: unknown) => {
         const { success, data, error: invalid } = schema.safeParse(message);
-        if (!success) return void logger.warn(`the page “${page}” sent an invalid message: ${describeIssue(invalid)}`);
+        if (!success) {
+          logger.warn(`the page “${page}” sent an invalid message: ${describeIssue(invalid)}`);
+          return;
+        }
         const report = (error: unknown) => logger.error(`${data.type} of the page “${page}” failed`, error);
         void handle(data, (answer) => this.#postTo(view, answer)).catch(report);
       }),

@@ -103,8 +103,14 @@ export class ChatView implements vscode.WebviewViewProvider, Disposable {
 
   async #handle(message: FromPage, post: (answer: object) => void): Promise<void> {
     const { page, handlers, frontend } = this.#deps;
-    if (message.type === 'ready') return void frontend.attach(post);
-    if (message.type === 'focused') return void this.#setFocused(message.focused);
+    if (message.type === 'ready') {
+      frontend.attach(post);
+      return;
+    }
+    if (message.type === 'focused') {
+      this.#setFocused(message.focused);
+      return;
+    }
     // Each handler takes the message of its own name: the mapped type guarantees it, but the compiler cannot infer it here.
     const handler = (handlers as Partial<Record<FromPage['type'], (message: FromPage) => unknown>>)[message.type];
     await (handler === undefined ? page.handle(message) : handler(message));
