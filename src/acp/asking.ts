@@ -4,7 +4,7 @@ import { aborted, ignore } from '../base/async.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { describeFailure } from '../base/errors.ts';
 import { type Client } from '../core/client/client.ts';
-import { type OpenRequest, type RequestChange } from '../core/client/requests.ts';
+import { type OpenRequest, type RequestChange, requestKey } from '../core/client/requests.ts';
 import { type ApprovalRequest, type InquiryRequest } from '../core/ports/ports.ts';
 import { type VerbParams } from '../protocol/client/verbs.ts';
 import { type CallPreview, type FileDiff } from '../protocol/page/diffView.ts';
@@ -43,7 +43,7 @@ export class Asking implements Disposable {
 
   /** Asks the open requests that were not asked yet, because their session was not open. */
   askOpen(): void {
-    for (const open of this.#deps.client.requests.all) if (!this.#asked.has(keyOf(open))) this.#begin(open);
+    for (const open of this.#deps.client.requests.all) if (!this.#asked.has(requestKey(open))) this.#begin(open);
   }
 
   dispose(): void {
@@ -53,8 +53,8 @@ export class Asking implements Disposable {
 
   /** Clients cannot update a question: it is withdrawn and asked again, so that only what was shown is approved. */
   #changed({ type, open }: RequestChange): void {
-    this.#asked.get(keyOf(open))?.abort();
-    this.#asked.delete(keyOf(open));
+    this.#asked.get(requestKey(open))?.abort();
+    this.#asked.delete(requestKey(open));
     // Unless a later change asks.
     if (type !== 'closed' && this.#deps.client.requests.all.includes(open)) this.#begin(open);
   }
@@ -63,7 +63,7 @@ export class Asking implements Disposable {
     const { questions, isSession } = this.#deps;
     if (!isSession(open.conversation) || (open.type === 'question' && !questions)) return;
     const asked = new AbortController();
-    this.#asked.set(keyOf(open), asked);
+    this.#asked.set(requestKey(open), asked);
     this.#ask(open, asked.signal).catch((error: unknown) => {
       if (!asked.signal.aborted) this.#deps.report('an answer of the client was not accepted', error);
     });
@@ -127,10 +127,6 @@ export class Asking implements Disposable {
     signal.throwIfAborted();
     return answered;
   }
-}
-
-function keyOf({ type, conversation, id }: OpenRequest): string {
-  return `${type} ${conversation} ${id}`;
 }
 
 /** One option for each scope, and for each scope of the whole MCP server. */

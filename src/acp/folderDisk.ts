@@ -14,7 +14,7 @@ import {
   STALE,
   type WorkspaceDisk,
 } from '../core/ports/workspace.ts';
-import { deletePinned, modeBefore, movePinned, writePinned } from '../node/files/pinnedChanges.ts';
+import { deletePinned, haveSameBytes, modeBefore, movePinned, writePinned } from '../node/files/pinnedChanges.ts';
 import { type PinnedPlace, pinPlace } from '../node/files/pinnedPlace.ts';
 import { locate, readJudged } from '../node/files/readInside.ts';
 import { resolveInside } from '../node/files/resolvePath.ts';
@@ -143,8 +143,4 @@ async function readOrNothing(file: FilePath): Promise<Uint8Array | undefined> {
       return undefined;
     throw error;
   }
-}
-
-function haveSameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
-  return one === undefined || other === undefined ? one === other : Buffer.compare(one, other) === 0;
 }

@@ -166,26 +166,29 @@ export async function within<T>(
   }
 }
 
-/** Delays that double from the first to the longest one. */
+/** The delay after this many failures in a row: doubles from the first to the longest one. */
+export function backOff(failures: number, first: number, longest: number): number {
+  return Math.min(longest, first * 2 ** (failures - 1));
+}
+
+/** Counts failures for `backOff`. */
 export class BackOff {
   readonly #first: number;
   readonly #longest: number;
-  #next: number;
+  #failures = 0;
 
   constructor(first: number, longest: number) {
     this.#first = first;
     this.#longest = longest;
-    this.#next = first;
   }
 
   next(): number {
-    const delay = this.#next;
-    this.#next = Math.min(2 * delay, this.#longest);
-    return delay;
+    this.#failures += 1;
+    return backOff(this.#failures, this.#first, this.#longest);
   }
 
   reset(): void {
-    this.#next = this.#first;
+    this.#failures = 0;
   }
 }
 

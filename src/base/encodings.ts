@@ -105,3 +105,8 @@ function western(text: string): Uint8Array | undefined {
   }
   return bytes;
 }
+
+export function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}

@@ -13,8 +13,7 @@ export interface KeepAliveDeps {
   readonly earshot: Earshot;
   readonly handles: Handles;
   readonly supervision: Pick<Supervision, 'hasUnfinished'>;
-  /** Absent: there are no timers and conditions. */
-  readonly wakes?: Pick<Wakes, 'hasAny' | 'due'>;
+  readonly wakes: Pick<Wakes, 'hasAny' | 'due'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -88,7 +87,7 @@ export class KeepAlive implements Disposable {
   async reattach(ids: readonly string[], attempts = ATTEMPTS): Promise<void> {
     const { earshot, supervision, handles, wakes } = this.#deps;
     const again: string[] = [];
-    const due = (await wakes?.due()) ?? new Set();
+    const due = await wakes.due();
     for (const id of ids) {
       if (earshot.get(id) !== undefined || !(due.has(id) || (await supervision.hasUnfinished(id)))) continue;
       const opened = await earshot.open(id);
@@ -137,7 +136,7 @@ export class KeepAlive implements Disposable {
   #isBusy(id: string): boolean {
     const isRunning = this.#deps.earshot.get(id)?.running === true;
     const { handles, wakes } = this.#deps;
-    const isNeeded = handles.hasRunning(id) || wakes?.hasAny(id) === true || this.#isMentioned(id);
+    const isNeeded = handles.hasRunning(id) || wakes.hasAny(id) || this.#isMentioned(id);
     return isRunning || this.#holds.has(id) || isNeeded;
   }
 

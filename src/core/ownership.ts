@@ -45,7 +45,7 @@ export class Ownership {
     turns.startActivator(live);
     await ports.handles.reattach(log, lock?.handedOver === true);
     // After the commands, since conditions are about them.
-    if (ports.wakes !== undefined) live.wakes = ports.wakes.join(log);
+    live.wakes = ports.wakes.join(log);
     await turns.resume(live, lock?.handedOver === true);
     if (lock === undefined) return;
     live.held.add(lock.onDidRequest(() => live.handOver.request()));

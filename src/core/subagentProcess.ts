@@ -24,6 +24,10 @@ export interface SubagentProcessDeps {
   readonly parent: string;
   /** RFC 3339. */
   readonly startedAt: string;
+  /** Absent: the first request of its log. */
+  readonly task?: string;
+  /** Its log until now. The output is computed only from the log, so it is the same after a restart. */
+  readonly events: readonly LogEvent[];
   /** Stops its turn; resolves once the turn has ended. */
   stopTurn(): Promise<void>;
   now(): number;
@@ -38,7 +42,7 @@ export class SubagentProcess implements SupervisedCommand {
   readonly shell = undefined;
   readonly agent: { readonly conversation: string };
   readonly parent: string;
-  readonly #deps: SubagentProcessDeps;
+  readonly #deps: Omit<SubagentProcessDeps, 'task' | 'events'>;
   readonly #emitter: Emitter<void>;
   #task = '';
   #buffer = new Uint8Array(1024);
@@ -46,19 +50,19 @@ export class SubagentProcess implements SupervisedCommand {
   #answer = '';
   #key = '';
   #lastSeq = 0;
-  /** Events that arrived before its log was loaded; undefined once it is loaded. */
-  #early: LogEvent[] | undefined = [];
   #ended: EventOf<'turn_ended'> | undefined;
   #end: CommandEnd | undefined;
   #waitsFor: string | undefined;
   #stopping: string | undefined;
 
-  constructor(deps: SubagentProcessDeps) {
+  constructor({ task, events, ...deps }: SubagentProcessDeps) {
     this.#deps = deps;
     this.startTime = deps.startedAt;
     this.agent = { conversation: deps.conversation };
     this.parent = deps.parent;
     this.#emitter = new Emitter(deps.report);
+    this.#setTask(task);
+    for (const event of events) this.fold(event);
   }
 
   /** Its task, on one line. */
@@ -89,28 +93,12 @@ export class SubagentProcess implements SupervisedCommand {
     return this.#end !== undefined;
   }
 
-  /** Sets the task; only the first call has an effect. */
-  give(task: string): void {
-    if (this.#task === '') this.#task = wholeCharacters(task.slice(0, 10_000).replace(/\s+/g, ' ').trim(), MOST_TASK);
-  }
-
-  /** Loads its log. The output is computed only from the log, so it is the same after a restart. */
-  load(events: Iterable<LogEvent>): void {
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const event of [...events, ...early]) this.fold(event);
-  }
-
   /** Adds an event of its log; an event that was added before is ignored. */
   fold(event: LogEvent): void {
-    if (this.#early !== undefined) {
-      this.#early.push(event);
-      return;
-    }
     if (event.seq <= this.#lastSeq || this.hasEnded) return;
     this.#lastSeq = event.seq;
     if (event.type === 'conversation_started') this.#key = event.key;
-    if (event.type === 'chat_request') this.give(event.content);
+    if (event.type === 'chat_request') this.#setTask(event.content);
     if (event.type === 'turn_started') this.#ended = undefined;
     if (event.type === 'turn_ended') this.#ended = event;
     if (event.type === 'chat_response' && event.message !== undefined) {
@@ -121,7 +109,7 @@ export class SubagentProcess implements SupervisedCommand {
 
   /** Updates its state from its conversation; undefined: the conversation is closed. */
   update(live: Pick<LiveConversation, 'running' | 'asking' | 'log'> | undefined): void {
-    if (this.#early !== undefined || this.hasEnded) return;
+    if (this.hasEnded) return;
     if (live === undefined)
       return this.#finish({ cause: 'stopped', code: null, reason: 'its conversation was closed' });
     if (!live.running && this.#ended !== undefined) return this.#settle(this.#ended);
@@ -158,6 +146,10 @@ export class SubagentProcess implements SupervisedCommand {
   dispose(): void {
     this.#deps.onDispose();
     this.#emitter.dispose();
+  }
+
+  #setTask(task = ''): void {
+    if (this.#task === '') this.#task = wholeCharacters(task.slice(0, 10_000).replace(/\s+/g, ' ').trim(), MOST_TASK);
   }
 
   #settle({ outcome, failure, timestamp }: EventOf<'turn_ended'>): void {

@@ -15,7 +15,7 @@ import {
   type SubagentRequest,
   type SubagentStarter,
 } from './ports/processes.ts';
-import { SubagentProcess } from './subagentProcess.ts';
+import { SubagentProcess, type SubagentProcessDeps } from './subagentProcess.ts';
 import { type Handles } from './tools/handles.ts';
 import { PARENT_STOPPED, TURN_ENDED } from './tools/handleTexts.ts';
 import { mayStart } from './tools/subagentLimits.ts';
@@ -97,11 +97,11 @@ export class Subagents implements SubagentStarter, AgentRuns {
     const { earshot } = this.#host;
     const conversation = this.#deps.ids.ulid();
     const startedAt = this.#now();
-    // Counted from now on, so that parallel calls cannot start too many.
-    const process = this.#follow({ conversation, parent: request.parent, startedAt }, true);
+    const { parent, task } = request;
     const opening = this.#opening(request);
-    process.give(request.task);
-    process.load(opening);
+    // Counted from now on, so that parallel calls cannot start too many.
+    const hold = this.#hold(conversation, parent, true);
+    const process = this.#follow({ conversation, parent, startedAt, task, events: opening }, hold);
     const created = await this.#deps.store.create(conversation, opening);
     const opened = created.ok ? await earshot.open(conversation) : created;
     if (!opened.ok) {
@@ -110,7 +110,7 @@ export class Subagents implements SubagentStarter, AgentRuns {
     }
     return succeeded({
       process,
-      begin: () => this.#begin(process, request.task),
+      begin: () => this.#begin(process, task),
       dispose: () => {
         process.dispose();
         void earshot.close(conversation).catch((error: unknown) => this.#report(error));
@@ -126,13 +126,17 @@ export class Subagents implements SubagentStarter, AgentRuns {
     const wasOpen = host.earshot.get(conversation) !== undefined;
     const opened = await host.earshot.open(conversation);
     if (!opened.ok) return undefined;
-    const process = this.#follow({ conversation, parent, startedAt }, !wasOpen);
+    const hold = this.#hold(conversation, parent, !wasOpen);
+    const meanwhile: LogEvent[] = [];
+    const listening = opened.value.log.onDidAppend(({ event }) => meanwhile.push(event));
     const read = await this.#deps.store.read(conversation);
+    listening.dispose();
     if (!read.ok) {
-      process.dispose();
+      hold?.dispose();
       return undefined;
     }
-    process.load(read.value.events);
+    const events = [...read.value.events, ...meanwhile];
+    const process = this.#follow({ conversation, parent, startedAt, events }, hold);
     if (opened.value.log.state.turn.turn === '') process.fail(NOT_BEGUN);
     await this.#countMissing(opened.value, parent);
     // The previous owner of the parent may still own the subagent; it belongs to the window that owns the parent.
@@ -201,12 +205,16 @@ export class Subagents implements SubagentStarter, AgentRuns {
     if (!sent.ok) process.fail(sent.failure.message);
   }
 
+  #hold(conversation: string, parent: string, opened: boolean): Disposable | undefined {
+    this.#parents.set(conversation, parent);
+    return this.#host.hold?.(conversation, opened);
+  }
+
   #follow(
-    one: { readonly conversation: string; readonly parent: string; readonly startedAt: string },
-    opened: boolean,
+    one: Pick<SubagentProcessDeps, 'conversation' | 'parent' | 'startedAt' | 'task' | 'events'>,
+    hold: Disposable | undefined,
   ): SubagentProcess {
     const { conversation } = one;
-    const hold = this.#host.hold?.(conversation, opened);
     const process = new SubagentProcess({
       ...one,
       now: () => this.#deps.clock.now(),
@@ -224,7 +232,6 @@ export class Subagents implements SubagentStarter, AgentRuns {
       report: (error) => this.#report(error),
     });
     this.#processes.set(conversation, process);
-    this.#parents.set(conversation, one.parent);
     return process;
   }
 

@@ -1,5 +1,5 @@
 // One configured server, from its approval to its removal: connects, and reconnects with back-off after a loss.
-import { nextEvent } from '../base/async.ts';
+import { backOff, nextEvent } from '../base/async.ts';
 import { type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/emitter.ts';
 import { describeError, describeFailure, FailureError } from '../base/errors.ts';
@@ -108,7 +108,7 @@ export class McpServer implements Disposable {
   /** Resolves once the attempt to connect has ended. Does nothing if it is connected or connecting. */
   async start(): Promise<void> {
     if (this.#attempt !== undefined || this.#session !== undefined) return;
-    if (!this.host.trusted) {
+    if (!this.host.isTrusted()) {
       this.#become('off', 'the workspace is not trusted');
       return;
     }
@@ -324,7 +324,7 @@ export class McpServer implements Disposable {
   #startLater(): void {
     this.#failures += 1;
     if (this.#failures > MOST_ATTEMPTS) return this.#become('failed', this.#problem);
-    const delay = Math.min(LAST_DELAY, FIRST_DELAY * 2 ** (this.#failures - 1));
+    const delay = backOff(this.#failures, FIRST_DELAY, LAST_DELAY);
     this.#retry?.dispose();
     this.#retry = this.host.clock.after(delay, () => {
       this.#retry = undefined;

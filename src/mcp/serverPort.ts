@@ -26,7 +26,7 @@ export interface McpHost {
   readonly limits: McpSessionLimits;
   readonly open: OpenMcpSession;
   /** Whether the workspace is trusted. If not, no server starts. */
-  readonly trusted: boolean;
+  isTrusted(): boolean;
   variables(server: ConfiguredServer): VariableDeps;
   /** The folders of the workspace: a server that runs code in them needs approval, whoever configured it. */
   roots(server: ConfiguredServer): readonly string[];

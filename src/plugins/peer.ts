@@ -5,7 +5,7 @@ import { type HostMessageOf, PLUGIN_PROTOCOL, type PluginRequest } from '../prot
 import { type PluginCodec } from './codec.ts';
 import { PluginConnection, type PluginTransport } from './connection.ts';
 import { type PluginOutput } from './output.ts';
-import { PluginSession, type SessionDeps } from './session.ts';
+import { ConnectedPlugin, type SessionDeps } from './connectedPlugin.ts';
 
 /** How a plugin ended. `failure` is set if it did not end properly with `exit`. */
 export interface PluginEnd {
@@ -25,7 +25,7 @@ export interface PeerDeps extends Omit<SessionDeps, 'connection'> {
 export class PluginPeer implements Disposable {
   readonly #deps: PeerDeps;
   readonly #connection: PluginConnection;
-  readonly #session: PluginSession;
+  readonly #session: ConnectedPlugin;
   #stopping = false;
   #ended = false;
 
@@ -41,7 +41,7 @@ export class PluginPeer implements Disposable {
         this.#end({ failure });
       },
     });
-    this.#session = new PluginSession({ ...deps, connection: this.#connection });
+    this.#session = new ConnectedPlugin({ ...deps, connection: this.#connection });
     this.#connection.send(deps.init);
   }
 

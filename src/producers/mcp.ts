@@ -2,39 +2,40 @@
 import { type Disposable, DisposableStore, toDisposable } from '../base/disposable.ts';
 import { wholeCharacters } from '../base/text.ts';
 import { type McpChange, type McpSource } from '../core/ports/mcp.ts';
-import { type Clock, type Logger, type Producer, type Publisher } from '../core/ports/ports.ts';
+import { type Producer, type Publisher } from '../core/ports/ports.ts';
 import {
   type DeliveryPoint,
   type LiveConversations,
   type OfferedServer,
   type Sample,
 } from '../core/ports/producers.ts';
+import { listFirst } from '../core/notify/wording/gitChange.ts';
 import { KINDS } from '../protocol/kinds.ts';
 import { type NotificationDraft } from '../protocol/notification.ts';
 import { resourceName, scopeOf } from '../protocol/scopes.ts';
 import { describeMessage } from './mcpEvents/eventReports.ts';
-import { type McpEvents } from './mcpEvents/mcpEvents.ts';
+import { McpEvents, type McpEventsDeps } from './mcpEvents/mcpEvents.ts';
 
 const UPDATED = { source: 'mcp', name: 'resource_updated' };
 const NAMED = 12;
 
-export interface McpProducerDeps {
+export interface McpProducerDeps extends McpEventsDeps {
   readonly source: McpSource;
-  readonly events: Pick<McpEvents, 'start'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
-export function createMcpProducer(deps: McpProducerDeps): Producer {
-  return {
+export function createMcpProducer(deps: McpProducerDeps): { readonly producer: Producer; readonly events: McpEvents } {
+  const events = new McpEvents(deps);
+  const producer: Producer = {
     name: 'mcp',
-    start: (publisher, _seen, { live }) => watchServers(deps, publisher, live),
+    start: (publisher, _seen, { live }) => watchServers(deps, events, publisher, live),
     sample: (point) => sampleServers(deps.source, point),
   };
+  return { producer, events };
 }
 
 function watchServers(
-  { source, events, clock, logger }: McpProducerDeps,
+  { source, clock, logger }: McpProducerDeps,
+  events: McpEvents,
   publisher: Publisher,
   live: LiveConversations,
 ): Disposable {
@@ -118,7 +119,7 @@ function kindOf(name: 'disconnected' | 'resource_updated' | 'event') {
 
 function describeLoss({ server, reason, tools }: Extract<McpChange, { type: 'lost' }>): string {
   const named =
-    tools.length === 0 ? 'It had no tools' : `Its tools cannot be called until it is back: ${listNames(tools)}`;
+    tools.length === 0 ? 'It had no tools' : `Its tools cannot be called until it is back: ${listFirst(tools, NAMED)}`;
   return `The MCP server “${server}” is not connected any more: ${reason}. ${named}. State that it kept may be gone. Earshot tries to connect again.`;
 }
 
@@ -173,10 +174,5 @@ function describeToolChange(
 }
 
 function list(what: string, names: readonly string[]): string[] {
-  return names.length === 0 ? [] : [`${what}: ${listNames(names)}`];
-}
-
-function listNames(names: readonly string[]): string {
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
-  return `${names.slice(0, NAMED).join(', ')}${more}`;
+  return names.length === 0 ? [] : [`${what}: ${listFirst(names, NAMED)}`];
 }

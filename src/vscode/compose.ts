@@ -94,7 +94,12 @@ export function compose(
   const held = new DisposableStore();
   const settings = held.add(new SettingsReader());
   const report = (what: string) => (error: unknown) => logger.error(what, error);
-  const waiting = held.add(new WaitingApprovals(report('a question could not be shown')));
+  const waiting = held.add(
+    new WaitingApprovals({
+      isChatVisible: () => view.visible,
+      report: report('a question could not be shown'),
+    }),
+  );
   const window: Window = { context, logger, settings, waiting, held, report };
   const base = { clock: realClock, ids: realIds, logger };
 
@@ -221,7 +226,10 @@ export function compose(
   const { chat, page } = chatting;
   const rewind = (conversation: string, request: string) => page.rewind(conversation, request);
   const review = held.add(
-    new ReviewController({ ...base, ...changes, earshot, chat, keepAlive, rewind, frontend: frontends.chat }),
+    new ReviewController({
+      ...{ ...base, earshot, client, store, chat, keepAlive, rewind },
+      ...{ files: changes, frontend: frontends.chat },
+    }),
   );
   const notifications = composeNotifications(window, {
     ...{ earshot, client, store, chat, tree },

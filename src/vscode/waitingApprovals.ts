@@ -56,18 +56,21 @@ interface OpenOffer extends WaitingOffer {
   end(isTaken: boolean): void;
 }
 
+export interface WaitingApprovalsDeps {
+  /** Whether the user sees the open questions in the chat. */
+  isChatVisible(): boolean;
+  report(error: unknown): void;
+}
+
 export class WaitingApprovals implements Disposable {
   readonly #open = new Map<string, OpenQuestion>();
   readonly #offers = new Map<string, OpenOffer>();
   readonly #changed = new vscode.EventEmitter<void>();
-  readonly #report: (error: unknown) => void;
+  readonly #deps: WaitingApprovalsDeps;
 
-  constructor(report: (error: unknown) => void) {
-    this.#report = report;
+  constructor(deps: WaitingApprovalsDeps) {
+    this.#deps = deps;
   }
-
-  /** Whether the user sees the open questions in the chat. */
-  isChatVisible: () => boolean = () => false;
 
   /** Fires when a question or an offer was opened or answered. */
   readonly onDidChange = this.#changed.event;
@@ -111,7 +114,7 @@ export class WaitingApprovals implements Disposable {
     signal?.addEventListener('abort', withdraw, { once: true });
     this.#changed.fire();
     if (signal?.aborted === true) withdraw();
-    else void this.#announceQuestion(open).catch(this.#report);
+    else void this.#announceQuestion(open).catch((error: unknown) => this.#deps.report(error));
     return promise;
   }
 
@@ -154,7 +157,7 @@ export class WaitingApprovals implements Disposable {
     this.#changed.fire();
     void this.announce({ ...offer, gone: ended.signal })
       .then((isTaken) => isTaken && open.end(true))
-      .catch(this.#report);
+      .catch((error: unknown) => this.#deps.report(error));
     return promise;
   }
 
@@ -165,7 +168,7 @@ export class WaitingApprovals implements Disposable {
 
   /** Shows something that the chat shows too, unless it is visible: a toast would cover its composer. */
   async announce(message: PassingMessage): Promise<boolean> {
-    return !this.isChatVisible() && (await showPassing(message));
+    return !this.#deps.isChatVisible() && (await showPassing(message));
   }
 
   dispose(): void {

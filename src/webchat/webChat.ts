@@ -15,7 +15,7 @@ import { fromPageSchema } from '../protocol/webview.ts';
 import { type AccessRules } from './access.ts';
 import { ChosenHere } from './chosenHere.ts';
 import { createPageFiles } from './pageFiles.ts';
-import { PageSession } from './pageSession.ts';
+import { ConnectedPage } from './connectedPage.ts';
 import { PostedLines } from './postedLines.ts';
 import { type LineSink, type StreamRequest, WebServer } from './webServer.ts';
 import { share } from '../base/async.ts';
@@ -34,7 +34,7 @@ export class WebChat {
   readonly #chosen: ChosenHere;
   readonly #server: WebServer;
   /** In the order of their last connection, the oldest first. */
-  readonly #pages = new Map<string, { readonly session: PageSession; leaving?: Disposable }>();
+  readonly #pages = new Map<string, { readonly session: ConnectedPage; leaving?: Disposable }>();
 
   constructor(plugin: Pick<PluginClient, 'request' | 'log'>, init: HostMessageOf<'init'>) {
     this.#options = webChatOptionsSchema.parse(init.options);
@@ -142,8 +142,8 @@ export class WebChat {
     return known;
   }
 
-  #newSession(drafts: ReadonlyMap<string, string> = new Map()): PageSession {
-    return new PageSession({
+  #newSession(drafts: ReadonlyMap<string, string> = new Map()): ConnectedPage {
+    return new ConnectedPage({
       ...{ drafts, clock: realClock, ids: realIds, logger: this.#logger, client: this.#client },
       ...{ activities: this.#activities, chosen: this.#chosen, options: this.#options },
     });

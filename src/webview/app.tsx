@@ -13,7 +13,7 @@ import { PlanBar } from './panel/planBar.tsx';
 import { Strip } from './panel/strip.tsx';
 import { TitleBar } from './panel/titleBar.tsx';
 import { type Actions, ActionsProvider } from './render/actions.ts';
-import { WantedProvider } from './cards/primary.ts';
+import { ButtonPriorityProvider } from './cards/primary.ts';
 import { ChangedFiles } from './render/changedFiles.tsx';
 import { HandlesProvider } from './cards/agentLine.tsx';
 import { type Revealed, RevealedProvider } from './cards/reveal.ts';
@@ -141,7 +141,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
   };
   return (
     <ActionsProvider value={actions}>
-      <WantedProvider value={wanted}>
+      <ButtonPriorityProvider value={wanted}>
         <main class="chat" ref={page}>
           <h1 class="hidden">{head.title === '' ? strings.earshot : head.title}</h1>
           {standsAlone && (
@@ -208,7 +208,7 @@ export function App({ state, post, keepDraft, readDiff, readMedia, offers, stand
             <span key={state.announcement.serial}>{state.announcement.text}</span>
           </div>
         </main>
-      </WantedProvider>
+      </ButtonPriorityProvider>
     </ActionsProvider>
   );
 }

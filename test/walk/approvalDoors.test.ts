@@ -17,13 +17,15 @@ const REASON = 'a hook of the user wants you to decide: Look at it first.';
 async function openWindow<World extends PluginWorld>(
   program: string,
   create: (options: PluginWorldOptions) => Promise<World>,
+  edits: readonly (typeof edit)[] = [edit],
+  settings?: object,
 ): Promise<World> {
   const decision = { permissionDecision: 'ask', permissionDecisionReason: 'Look at it first.' };
   const output = JSON.stringify({ hookSpecificOutput: decision });
   const world = await create({
     programs: { [program]: { approve: true } },
-    settings: { hooks: { before_tool: [{ matcher: 'edit_file', command: ['printf', '%s', output] }] } },
-    answers: [call('r', 'read_file', { path: 'menu.txt' }), edit, { text: ['Done.'] }],
+    settings: settings ?? { hooks: { before_tool: [{ matcher: 'edit_file', command: ['printf', '%s', output] }] } },
+    answers: [call('r', 'read_file', { path: 'menu.txt' }), ...edits, { text: ['Done.'] }],
   });
   await writeFile(join(world.headless.folder, 'menu.txt'), 'Tea\n');
   return world;
@@ -97,6 +99,22 @@ test.skipIf(process.platform === 'win32')(
         ],
       },
     });
+    expect(world.errors).toEqual([]);
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'an *Always* that acpx chooses, joined to a window, is a rule of the window, which is not asked again',
+  async () => {
+    const again = call('f', 'edit_file', { path: 'menu.txt', edits: [{ old_text: 'Cocoa', new_text: 'Coffee' }] });
+    const world = await openWindow('acp', createPluginWorld, [edit, again], {});
+    const { folder } = world.headless;
+    const acpx = await startAcpxJoined({ folder, home: world.home });
+    expect(await acpx.promptAlways('Rename the tea.')).toMatchObject({ status: 'completed' });
+    expect(await readFile(join(folder, 'menu.txt'), 'utf8')).toBe('Coffee\n');
+    expect(rules(world)).toMatchObject([{ rule: 'tool:edit_file' }]);
+    const lines = (await acpx.wire()).flat();
+    expect(lines.filter(({ line }) => line.includes('session/request_permission'))).toHaveLength(1);
     expect(world.errors).toEqual([]);
   },
 );

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { Frontends } from '../../src/core/frontend/frontends.ts';
 import { realClock } from '../../src/node/realClock.ts';
 import { realIds } from '../../src/node/realIds.ts';
+import { defineTool } from '../../src/tools/defineTool.ts';
 import { type ScriptedAnswer } from '../support/models/scriptedServer.ts';
 import { recordingLogger } from '../support/recordingLogger.ts';
 import { openPage } from '../support/walk/walkedPage.ts';
@@ -36,6 +37,47 @@ test('an answer that grows while another conversation is shown is complete, and 
   await page.open(other.value.log.id);
   await page.open(id);
   expect(items().filter(({ type }) => type === 'answer')).toMatchObject([{ text: 'One two', streaming: false }]);
+});
+
+test('output of a call that grows while another conversation is shown is complete when it is shown again', async () => {
+  const { promise: shownAgain, resolve } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: start } = Promise.withResolvers<void>();
+  const { promise: hidden, resolve: hide } = Promise.withResolvers<void>();
+  const { promise: grown, resolve: grow } = Promise.withResolvers<void>();
+  const stir = defineTool({
+    name: 'stir',
+    description: 'Stirs.',
+    effect: 'read',
+    arguments: {},
+    run: async (_, { progress }) => {
+      await begun;
+      progress('one ');
+      await hidden;
+      progress('two');
+      grow();
+      await shownAgain;
+      return { content: 'Stirred.', isError: false };
+    },
+  });
+  const call = { calls: [{ id: 's', name: 'stir', arguments: {} }] };
+  const { page, id, headless, until, items } = await begin(call, { text: ['Done.'] });
+  const registered = headless.earshot.tools.register([stir]);
+  const other = await headless.earshot.create();
+  if (!other.ok) throw new Error(other.failure.message);
+  await page.open(id);
+  await page.send('Stir.');
+  await until('stir');
+  start();
+  await until('one ');
+  await page.open(other.value.log.id);
+  hide();
+  await grown;
+  await page.open(id);
+  await until('one two');
+  expect(items().filter(({ type }) => type === 'tool')).toMatchObject([{ id: 's', output: 'one two' }]);
+  resolve();
+  await headless.earshot.settled(id);
+  registered.dispose();
 });
 
 test('two quick messages in a new chat start one conversation, which takes over the draft', async () => {

@@ -23,7 +23,7 @@ export interface Part {
   readonly end: number;
 }
 
-export interface Found {
+export interface MatchReceiver {
   /** A part of at least SHORTEST_PART characters, as positions among all codes. */
   part(start: number, end: number): void;
   /** A named part that stands in the text as a whole, by its number. */
@@ -59,7 +59,7 @@ export class VerbatimSearch {
   }
 
   /** Calls `found` for everything that stands in the text, also in what it hides. */
-  scan(text: string, found: Found): void {
+  scan(text: string, found: MatchReceiver): void {
     for (const one of [text, hiddenText(text)]) {
       this.#read.clear();
       this.#read.add(one);
@@ -93,7 +93,7 @@ export class VerbatimSearch {
     }
   }
 
-  #findParts(found: Found): void {
+  #findParts(found: MatchReceiver): void {
     const { codes, length: end } = this.#read;
     const own = this.#own.codes;
     const table = this.#table;

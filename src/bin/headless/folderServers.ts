@@ -2,7 +2,6 @@
 // code with the first server.
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
-import { type Disposable } from '../../base/disposable.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type RemoteTasks } from '../../core/ports/processes.ts';
@@ -10,12 +9,12 @@ import { type Snapshots } from '../../core/ports/storage.ts';
 import { type ConfiguredServer, mergeConfigurations, readConfigValue } from '../../mcp/config/configuration.ts';
 import { LoadedServers } from '../../mcp/loadedServers.ts';
 import { type McpServer } from '../../mcp/server.ts';
-import { type McpServers } from '../../mcp/servers.ts';
+import { type McpPart } from '../../mcp/mcpPart.ts';
 import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import { realFileSystem } from '../../node/files/fileSystem.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
-import { McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
+import { type McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
 import { type SourceProblems } from '../../producers/sourceProblems.ts';
 import { type ClientServer } from '../../protocol/outside/acp.ts';
 import { type Settings } from '../../protocol/settings.ts';
@@ -34,13 +33,9 @@ export interface FolderServersDeps {
   settings(): Settings;
 }
 
-interface FolderPart extends Disposable {
-  readonly servers: McpServers;
-}
-
 export interface FolderServers {
   /** Passed to Earshot as ports. */
-  readonly ports: LoadedServers<FolderPart>['ports'];
+  readonly ports: LoadedServers<McpPart<McpEvents>>['ports'];
   readonly tasks: RemoteTasks;
   /** Adds servers that the client passes with a session. All sessions of the folder use them. */
   add(servers: readonly ClientServer[]): void;
@@ -54,7 +49,7 @@ export interface FolderServers {
 export function createFolderServers(deps: FolderServersDeps): FolderServers {
   /** Servers of the client by name; a later one replaces an earlier one. */
   const passed = new Map<string, ClientServer>();
-  const loaded = new LoadedServers<FolderPart>({
+  const loaded = new LoadedServers<McpPart<McpEvents>>({
     read: () => configuredServers(deps, [...passed.values()]),
     load: () => loadServers(deps),
     report: (error) => deps.logger.error('MCP servers cannot be started', error),
@@ -94,59 +89,47 @@ function configOf(server: ClientServer): object {
   return { command: server.command, args: server.args, env: byName(server.env) };
 }
 
-async function loadServers(deps: FolderServersDeps): Promise<FolderPart> {
+async function loadServers(deps: FolderServersDeps): Promise<McpPart<McpEvents>> {
   const { logger, folder, storage, settings, earshot, snapshots, problems } = deps;
-  const [{ McpServers: Servers }, { openSession }, { LIMITS }] = await Promise.all([
-    import('../../mcp/servers.ts'),
-    import('../../mcp/session/openSession.ts'),
-    import('../../mcp/session/sessionPort.ts'),
-  ]);
-  const memory = createKeySet({ files: realFileSystem, folder: storage, name: 'mcp-servers.json', logger });
-  const servers = new Servers({
-    clock: realClock,
-    logger,
-    memory,
-    approvals: new CommandApprovals({ has: () => false, add: async () => undefined }),
-    // The client starts servers in its own way and has asked its user; those of the settings file count for all folders.
-    roots: ({ source }) => (source.label === OF_CLIENT ? [] : [folder]),
-    client: { name: 'Earshot', version: '1' },
-    get limits() {
-      return { ...LIMITS, request: settings()['mcp.timeout'] * 1000 };
-    },
-    open: openSession,
-    trusted: true,
-    register: (tools) => earshot.tools.register(tools),
-    trustsHints: (server) => settings()['mcp.trustedReadOnly'].includes(server),
+  const { createMcpPart } = await import('../../mcp/mcpPart.ts');
+  const refused = (entry: string, failure: string | undefined) =>
+    problems.set(`mcp.events/${entry}`, failure && `Events of MCP servers: ${failure}`);
+  const watched = { snapshots, clock: realClock, logger, settings, settingsOf: 'program', refused } as const;
+  const part = createMcpPart({
+    ...{ earshot, settings },
+    createProducer: (source) => createMcpProducer({ source, ...watched }),
     variables: ({ source }) => ({
       folder: source.folder ?? homedir(),
       folders: [{ name: basename(folder), absolute: folder }],
-      environment: process.env,
       input: async () => undefined,
       setting: () => undefined,
     }),
-    approve: async ({ name }) => {
-      logger.warn(
-        `The MCP server “${name}” is not started: it runs code of the folder, which only VS Code can show you.`,
-      );
-      return false;
+    host: {
+      logger,
+      memory: createKeySet({ files: realFileSystem, folder: storage, name: 'mcp-servers.json', logger }),
+      approvals: new CommandApprovals({ has: () => false, add: async () => undefined }),
+      // The client starts servers in its own way and has asked its user; those of the settings file count for all folders.
+      roots: ({ source }) => (source.label === OF_CLIENT ? [] : [folder]),
+      client: { name: 'Earshot', version: '1' },
+      isTrusted: () => true,
+      approve: async ({ name }) => {
+        logger.warn(
+          `The MCP server “${name}” is not started: it runs code of the folder, which only VS Code can show you.`,
+        );
+        return false;
+      },
+      openExternal: async () => false,
+      log: (server, line) => logger.debug(`${server}: ${line}`),
     },
-    openExternal: async () => false,
-    log: (server, line) => logger.debug(`${server}: ${line}`),
   });
-  const noticing = servers.onDidChangeRows(() => {
-    for (const server of servers.all) problems.set(`mcp/${server.name}`, describeProblem(server));
+  const noticing = part.servers.onDidChangeRows(() => {
+    for (const server of part.servers.all) problems.set(`mcp/${server.name}`, describeProblem(server));
   });
-  const watched = { source: servers, snapshots, clock: realClock, logger, settings };
-  const refused = (entry: string, failure: string | undefined) =>
-    problems.set(`mcp.events/${entry}`, failure && `Events of MCP servers: ${failure}`);
-  const events = new McpEvents({ ...watched, settingsOf: 'program', refused });
-  const producer = earshot.producers.register(createMcpProducer({ source: servers, events, clock: realClock, logger }));
   return {
-    servers,
+    ...part,
     dispose: () => {
       noticing.dispose();
-      producer.dispose();
-      servers.dispose();
+      part.dispose();
     },
   };
 }

@@ -22,7 +22,7 @@ export function createHeadlessClients(
   const { earshot, ports, handles, wakes, supervision, storage } = headless;
   const { clock, ids, logger, settings } = ports;
   const held = new DisposableStore();
-  const keepAlive = held.add(new KeepAlive({ earshot, handles, supervision, clock, logger }));
+  const keepAlive = held.add(new KeepAlive({ earshot, handles, supervision, wakes, clock, logger }));
   const clients = held.add(
     new LocalClients({
       ...{ earshot, handles, wakes, keepAlive, frontends, clock, ids, logger, base64, isAlive, settings },

@@ -13,8 +13,7 @@ import { appendInterruption } from './delivery.ts';
 import { type TurnControl } from './turnControl.ts';
 import { type CallRequest, type TurnDeps, type TurnEnd } from './turnDeps.ts';
 import { SYSTEM_REQUEST } from '../conversation/projections/messages.ts';
-import { type Clock } from '../../base/clock.ts';
-import { nextEvent, within } from '../../base/async.ts';
+import { backOff, nextEvent, pause, within } from '../../base/async.ts';
 import { TURN_ENDED } from '../tools/handleTexts.ts';
 import { queueObjection, runHooks } from '../tools/hookMoments.ts';
 import { awaitInterruption } from '../tools/waitInterruptions.ts';
@@ -263,22 +262,7 @@ const LONGEST_MILLISECONDS = 120_000;
 function retryDelay(failures: number, asked: number | undefined): number | undefined {
   if (failures > MOST_RETRIES) return undefined;
   if (asked !== undefined) return asked > LONGEST_MILLISECONDS ? undefined : Math.max(asked, 0);
-  return FIRST_MILLISECONDS * 2 ** (failures - 1);
-}
-
-/** Resolves to whether the time has passed; false: aborted before. */
-function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const end = (passed: boolean) => {
-      timer.dispose();
-      signal.removeEventListener('abort', cancel);
-      resolve(passed);
-    };
-    const cancel = () => end(false);
-    const timer = clock.after(milliseconds, () => end(true));
-    signal.addEventListener('abort', cancel, { once: true });
-  });
+  return backOff(failures, FIRST_MILLISECONDS, LONGEST_MILLISECONDS);
 }
 
 /** The end of a command is queued within this time. */

@@ -46,8 +46,3 @@ function asCharacters(bytes: Uint8Array): string {
   for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
   return text;
 }
-
-export function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return one.length === other.length && one.every((byte, index) => byte === other[index]);
-}

@@ -8,7 +8,7 @@ import { type Clock, type Logger, type ToolOutcome } from '../ports/ports.ts';
 import { type ObservedProcess, type ProcessObserver, type ProcessWatch } from '../ports/processes.ts';
 import { type CheckpointBytes, type CheckpointDifference, type Checkpoints, type Snapshots } from '../ports/storage.ts';
 import { type Buffers, type FilePath, type Workspace } from '../ports/workspace.ts';
-import { sameBytes } from './byteLines.ts';
+import { sameBytes } from '../../base/encodings.ts';
 
 /** The longest wait for a capture; a slower one counts as failed. */
 const LIMIT_MILLISECONDS = 60_000;

@@ -15,7 +15,7 @@ import {
   type FilePath,
   type Workspace,
 } from '../ports/workspace.ts';
-import { sameBytes } from './byteLines.ts';
+import { sameBytes } from '../../base/encodings.ts';
 import { type StepBytes, undoSteps } from './undoSteps.ts';
 
 /** The permission bits that allow writing. */
@@ -92,7 +92,7 @@ export async function planPutBack(deps: PutBackDeps, path: string, steps: readon
 }
 
 /** The entry that a file gets, whatever is there now. */
-interface Wanted {
+interface TargetEntry {
   /** Undefined: a file that is executable if the present one is. */
   readonly kind?: EntryKind | 'plain' | undefined;
   /** Undefined: its permissions stay. */
@@ -106,7 +106,7 @@ export async function planReplace(
   deps: PutBackDeps,
   { path }: { readonly path: string },
   target: Uint8Array | undefined,
-  { kind: wanted, mode, captured = false }: Wanted = {},
+  { kind: wanted, mode, captured = false }: TargetEntry = {},
 ): Promise<PutBack> {
   const here = await presentOf(deps, path, { asEntry: wanted === 'link', gone: false, captured, last: undefined });
   if (!here.ok) return { path, outcome: 'impossible', reason: here.failure.message };

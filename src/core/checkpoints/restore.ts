@@ -15,8 +15,11 @@ import {
   whyStays,
 } from './review.ts';
 
-export interface RestoreDeps extends ReviewDeps {
+export interface PlanDeps extends ReviewDeps {
   readonly checkpoints?: Checkpoints | undefined;
+}
+
+export interface RestoreDeps extends PlanDeps {
   /** Captures the workspace before anything is restored. */
   captures(): Captures | undefined;
 }
@@ -27,6 +30,8 @@ export interface RestoreEntry extends PutBack {
    * `agent`: the agent's own changes. `others`: changes by the user or other programs since; restored only if chosen.
    */
   readonly by: 'agent' | 'others';
+  /** Identifies what restoring would replace: an entry that the user chose is restored only if it is still this one. */
+  readonly version: string;
 }
 
 export interface RestorePlan {
@@ -40,8 +45,9 @@ export interface RestorePlan {
 
 /** Only this many changes of others are listed. */
 const MOST_OTHERS = 500;
+const HAS_CHANGED = 'It has changed since it was chosen.';
 
-export async function planRestore(deps: RestoreDeps, request: string): Promise<Result<RestorePlan>> {
+export async function planRestore(deps: PlanDeps, request: string): Promise<Result<RestorePlan>> {
   const live = decidable(deps.live());
   if (!live.ok) return live;
   const { log } = live.value;
@@ -49,14 +55,19 @@ export async function planRestore(deps: RestoreDeps, request: string): Promise<R
   const [turn] = turns;
   if (turn === undefined) return failed('no_turn', 'There is no such turn in this conversation.');
   const byPath = groupByPath(turns.flatMap(({ steps }) => steps));
-  const own = await Promise.all(
-    [...byPath].map(async ([path, steps]) => ({ ...(await planPutBack(deps, path, steps)), by: 'agent' as const })),
-  );
+  const puts = await Promise.all([...byPath].map(([path, steps]) => planPutBack(deps, path, steps)));
+  const own = puts.map((put) => entryOf(deps, put, 'agent'));
   const others = await planOthers(deps, turn, new Set(byPath.keys()));
   if (!others.ok)
     return succeeded({ turn, entries: own.filter(isNotSame), othersUnknown: others.failure.message, leftOut: [] });
   const { entries, leftOut } = others.value;
   return succeeded({ turn, entries: [...own, ...entries].filter(isNotSame), leftOut });
+}
+
+function entryOf({ snapshots }: PlanDeps, put: PutBack, by: RestoreEntry['by']): RestoreEntry {
+  const { outcome, present } = put;
+  const hash = present === undefined ? 'none' : snapshots.hash(present).slice(0, 16);
+  return { ...put, by, version: `${outcome}-${hash}` };
 }
 
 function isNotSame({ outcome }: PutBack): boolean {
@@ -65,7 +76,7 @@ function isNotSame({ outcome }: PutBack): boolean {
 
 /** Plans for the files that differ from the checkpoint and were not changed by the agent. */
 async function planOthers(
-  deps: RestoreDeps,
+  deps: PlanDeps,
   { checkpoint }: ChangedTurn,
   own: ReadonlySet<string>,
 ): Promise<Result<Pick<RestorePlan, 'entries' | 'leftOut'>>> {
@@ -88,11 +99,11 @@ async function planOthers(
     ...unsaved.map(([path, hash]) => inBuffer(deps, path, hash)),
   ]);
   const leftOut = [...new Set([...(await checkpoints.leftOut(checkpoint.name)), ...(now.ok ? now.value.leftOut : [])])];
-  return succeeded({ entries: found.map((put) => ({ ...put, by: 'others' as const })), leftOut });
+  return succeeded({ entries: found.map((put) => entryOf(deps, put, 'others')), leftOut });
 }
 
 function onDisk(
-  deps: RestoreDeps,
+  deps: PlanDeps,
   { file, before }: CheckpointDifference,
   bytes: ReadonlyMap<string, Uint8Array>,
 ): Promise<PutBack> {
@@ -101,7 +112,7 @@ function onDisk(
   return planReplace(deps, file, target, { kind, mode: before?.mode, captured: true });
 }
 
-async function inBuffer(deps: RestoreDeps, path: string, hash: string): Promise<PutBack> {
+async function inBuffer(deps: PlanDeps, path: string, hash: string): Promise<PutBack> {
   const file = await deps.workspace.resolve(path);
   const bytes = await deps.snapshots.get(hash);
   if (!file.ok || bytes === undefined)
@@ -112,6 +123,25 @@ async function inBuffer(deps: RestoreDeps, path: string, hash: string): Promise<
 /** Whether an entry is chosen by default: the agent's own changes, unless they clash. */
 export function isChosen(entry: RestoreEntry): boolean {
   return entry.by === 'agent' && changesSomething(entry);
+}
+
+/** Restores the agent's own changes, or only `files`, each if it is still as the user was shown it. */
+export async function restoreFiles(
+  deps: RestoreDeps,
+  request: string,
+  files?: readonly Pick<RestoreEntry, 'path' | 'version'>[],
+): Promise<Result<Reviewed>> {
+  const planned = await planRestore(deps, request);
+  if (!planned.ok) return planned;
+  const isNamed = (entry: RestoreEntry) =>
+    files?.some(({ path, version }) => path === entry.path && version === entry.version) ?? isChosen(entry);
+  const chosen = planned.value.entries.filter(isNamed);
+  const restored = await restore(deps, planned.value, chosen);
+  if (!restored.ok) return restored;
+  const { done, stayed } = restored.value;
+  const named = new Set([...chosen, ...stayed].map(({ path }) => path));
+  const changed = files?.filter(({ path }) => !named.has(path)) ?? [];
+  return succeeded({ done, stayed: [...stayed, ...changed.map(({ path }) => ({ path, reason: HAS_CHANGED }))] });
 }
 
 /**

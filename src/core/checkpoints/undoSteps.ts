@@ -1,7 +1,8 @@
 // Computes a file without the agent's changes, with a three-way merge, so that later changes of others stay. Pure.
+import { sameBytes } from '../../base/encodings.ts';
 import { defined } from '../../base/json/defined.ts';
 import { type EntryKind } from '../../protocol/event.ts';
-import { sameBytes, byteLines, joinLines, lineEndOf } from './byteLines.ts';
+import { byteLines, joinLines, lineEndOf } from './byteLines.ts';
 import { type Hunk, hunksBetween } from './hunks.ts';
 
 /** One step with its bytes; absent: there was no such file. The kinds are those of the event. */

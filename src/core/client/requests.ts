@@ -205,6 +205,6 @@ export class Requests extends RequestList implements UserRequests {
 }
 
 /** Calls of two conversations may have the same id, because the endpoint chooses it. */
-function requestKey(request: RequestId): string {
+export function requestKey(request: RequestId): string {
   return request.type === 'question' ? `question ${request.id}` : `approval ${request.conversation} ${request.id}`;
 }

@@ -23,13 +23,12 @@ import { type AlwaysRule, type Permissions } from '../ports/storage.ts';
 import { type Workspace } from '../ports/workspace.ts';
 import { effectOf, judge, type Verdict } from './approvalPolicy.ts';
 import { type Hidden } from './ignoreFile.ts';
-import { OpenPreview, type PreviewDeps } from './openPreview.ts';
-import { type PlannedCall } from './preview.ts';
+import { OpenPreview, type PlannedCall, type PreviewDeps } from './preview.ts';
 import { shellSyntaxOf } from './shell/script.ts';
 import { findOrigins, needsPerson } from './textOrigins.ts';
 
 type CallRequest = EventOf<'tool_call_request'>;
-type Asked = Extract<Verdict, { type: 'ask' }> & { readonly origins?: readonly TextOrigin[] };
+type AskVerdict = Extract<Verdict, { type: 'ask' }> & { readonly origins?: readonly TextOrigin[] };
 type Decided = Exclude<Verdict, { type: 'ask' }>;
 
 export interface ApprovalDeps extends PreviewDeps {
@@ -124,12 +123,12 @@ async function carryOut(
   return { type: 'permitted', arguments: args, letIn: [], names: [], task: verdict.task?.fingerprint };
 }
 
-function demandQuestion<V extends Verdict>(verdict: V, mustAsk: string | undefined): V | Asked {
+function demandQuestion<V extends Verdict>(verdict: V, mustAsk: string | undefined): V | AskVerdict {
   return mustAsk === undefined ? verdict : withReason(verdict, `a hook of the user wants you to decide: ${mustAsk}`);
 }
 
 /** Asks for this reason too; what is refused stays refused. */
-function withReason<V extends Verdict>(verdict: V, reason: string): V | Asked {
+function withReason<V extends Verdict>(verdict: V, reason: string): V | AskVerdict {
   if (verdict.type === 'refused') return verdict;
   return verdict.type === 'allowed'
     ? { ...verdict, type: 'ask', reason, letIn: [] }
@@ -141,7 +140,7 @@ async function judgeCall(
   tool: Tool,
   args: unknown,
   hidden: Hidden,
-): Promise<Exclude<Verdict, { type: 'ask' }> | Asked> {
+): Promise<Exclude<Verdict, { type: 'ask' }> | AskVerdict> {
   const { workspace, permissions } = deps;
   const settings = deps.settings();
   const shell = shellSyntaxOf(deps.shell());
@@ -156,7 +155,7 @@ async function judgeCall(
   if (origins.length === 0) return verdict;
   if (!needsPerson(origins, settings) || !acts) return verdict.type === 'ask' ? { ...verdict, origins } : verdict;
   // An answer of *Always* would not hold the next time.
-  const { always: _, ...asked } = withReason(verdict, FROM_OUTSIDE) as Asked;
+  const { always: _, ...asked } = withReason(verdict, FROM_OUTSIDE) as AskVerdict;
   return { ...asked, origins };
 }
 
@@ -184,8 +183,8 @@ async function askFor(
   call: {
     readonly request: CallRequest;
     readonly args: unknown;
-    readonly verdict: Asked;
-    judgeNow(): Promise<Decided | Asked>;
+    readonly verdict: AskVerdict;
+    judgeNow(): Promise<Decided | AskVerdict>;
     readonly context: ToolContext;
     readonly again: boolean;
     /** Why the call may not run with these arguments, even if it is approved. */
@@ -272,7 +271,7 @@ async function unlessDecided(
 function alwaysAllowed(
   { log, clock }: ApprovalDeps,
   { action, always }: ApprovalAnswer,
-  verdict: Asked,
+  verdict: AskVerdict,
 ): AlwaysRule | undefined {
   const allowed = always?.server === true ? verdict.always?.server : verdict.always;
   if (action !== 'approve' || always === undefined || allowed === undefined) return undefined;
@@ -287,7 +286,7 @@ function parseChanged(tool: Tool, args: Readonly<Record<string, unknown>>): Resu
 
 function requestOf(
   deps: ApprovalDeps,
-  { request, verdict }: { readonly request: CallRequest; readonly verdict: Asked },
+  { request, verdict }: { readonly request: CallRequest; readonly verdict: AskVerdict },
   preview: CallPreview | undefined,
   problem: string | undefined,
 ): ApprovalRequest {

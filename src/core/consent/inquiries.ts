@@ -12,7 +12,7 @@ export interface InquiryDeps {
   readonly ids: Ids;
 }
 
-type Asked = Extract<EventDraft, { type: 'inquiry_request' }>;
+type InquiryDraft = Extract<EventDraft, { type: 'inquiry_request' }>;
 
 interface AskingCall {
   readonly id: string;
@@ -46,9 +46,9 @@ export async function inquire(
   return answer;
 }
 
-async function appendQuestion({ log, ids }: InquiryDeps, call: string, question: Question): Promise<Asked> {
+async function appendQuestion({ log, ids }: InquiryDeps, call: string, question: Question): Promise<InquiryDraft> {
   const { text, options, several, fields } = question;
-  const asked: Asked = {
+  const asked: InquiryDraft = {
     type: 'inquiry_request',
     id: ids.ulid(),
     question: text,
@@ -63,7 +63,7 @@ async function appendQuestion({ log, ids }: InquiryDeps, call: string, question:
 
 async function untilUsable(
   { log, frontend }: InquiryDeps,
-  { id, question, options, several, fields, tool_call_id: call }: Asked,
+  { id, question, options, several, fields, tool_call_id: call }: InquiryDraft,
   signal: AbortSignal,
 ): Promise<InquiryAnswer | undefined> {
   let problem: string | undefined;

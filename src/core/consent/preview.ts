@@ -1,4 +1,8 @@
-// Previews the file changes of a call: runs it on a workspace that records changes instead of making them.
+// Previews the file changes of a call: runs it on a workspace that records changes instead of making them. The preview of
+// an open approval follows the current files.
+import { coalesce, ignore, within } from '../../base/async.ts';
+import { type Event } from '../../base/emitter.ts';
+import { sameBytes } from '../../base/encodings.ts';
 import { failed } from '../../base/errors.ts';
 import { type FailureCode } from '../../base/failureCodes.ts';
 import { failureText } from '../../base/failureTexts.ts';
@@ -6,9 +10,18 @@ import { defined } from '../../base/json/defined.ts';
 import { type CallPreview, type FileDiff } from '../../protocol/page/diffView.ts';
 import { delegateWorkspace } from '../consent/delegateWorkspace.ts';
 import { diffOfCall, joinMoves, OF_APPROVAL } from '../files/callDiff.ts';
-import { type Tool, type ToolContext } from '../ports/ports.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Clock,
+  type Frontend,
+  type Logger,
+  type Tool,
+  type ToolContext,
+} from '../ports/ports.ts';
 import { type Snapshots } from '../ports/storage.ts';
 import { type FileEdit, type FilePath, type Workspace } from '../ports/workspace.ts';
+import { effectOf } from './approvalPolicy.ts';
 
 /** The changes that a call would make now. */
 export interface PlannedCall {
@@ -21,13 +34,112 @@ export interface PlannedCall {
 
 const MOST_FILES = 50;
 const LONGEST_REFUSAL = 1000;
+/** A language server may never answer; then only the call's arguments are shown. */
+const LONGEST_WAIT = 10_000;
 
 /** Failure codes after which no tool retries. */
 const ONLY_PLANNED = 'only_planned';
 const NOT_AS_APPROVED = 'not_as_approved';
 
+export interface PreviewDeps {
+  readonly frontend: Pick<Frontend, 'requests'>;
+  readonly snapshots: Snapshots;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly onDidChangeFiles?: Event<void> | undefined;
+}
+
+interface PreviewedCall {
+  readonly args: unknown;
+  readonly context: ToolContext;
+}
+
+export class OpenPreview {
+  readonly #deps: PreviewDeps;
+  readonly #tool: Tool;
+  readonly #call: PreviewedCall;
+  #plan: PlannedCall | undefined;
+
+  private constructor(deps: PreviewDeps, tool: Tool, call: PreviewedCall) {
+    this.#deps = deps;
+    this.#tool = tool;
+    this.#call = call;
+  }
+
+  /** Resolves once it is known what the call would do. */
+  static async of(deps: PreviewDeps, tool: Tool, call: PreviewedCall): Promise<OpenPreview> {
+    const preview = new OpenPreview(deps, tool, call);
+    preview.#plan = await preview.#make();
+    return preview;
+  }
+
+  /** The plan that was shown last; undefined if there was none to show. */
+  get plan(): PlannedCall | undefined {
+    return this.#plan;
+  }
+
+  /** Requests approval and updates the preview until it is answered. */
+  async whileOpen(
+    request: (preview: CallPreview | undefined) => ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<ApprovalAnswer> {
+    const { onDidChangeFiles, logger } = this.#deps;
+    const { requests } = this.#deps.frontend;
+    const answered = new AbortController();
+    // One update covers all changes that happen before it begins.
+    const update = coalesce(async () => {
+      if (await this.#refresh(answered.signal)) requests.approvalChanged(request(this.#shown()));
+    });
+    const listening = this.#isPreviewed()
+      ? onDidChangeFiles?.(() => {
+          const report = (error: unknown) => logger.error('the preview of an approval could not be made', error);
+          void update().catch(report);
+        })
+      : undefined;
+    try {
+      return await requests.approve(request(this.#shown()), signal);
+    } finally {
+      answered.abort();
+      listening?.dispose();
+    }
+  }
+
+  /** Returns whether there is something new to show. */
+  async #refresh(answered: AbortSignal): Promise<boolean> {
+    const shown = this.#plan;
+    const { workspace } = this.#call.context;
+    if (shown !== undefined && shown.edits.length > 0 && (await isStillValid(shown, workspace))) return false;
+    const now = await this.#make();
+    if (answered.aborted || isSamePlan(now, shown)) return false;
+    this.#plan = now;
+    return true;
+  }
+
+  /** Whether the call would still do what was shown; if not, the preview is updated. */
+  async isCurrent(): Promise<boolean> {
+    const shown = this.#plan;
+    if (!this.#isPreviewed() || shown === undefined) return true;
+    this.#plan = await this.#make();
+    return isSamePlan(shown, this.#plan);
+  }
+
+  #isPreviewed(): boolean {
+    return this.#tool.previewed === true && effectOf(this.#tool, this.#call.args) === 'edit';
+  }
+
+  #shown(): CallPreview | undefined {
+    return this.#plan && previewOf(this.#plan, this.#deps.snapshots);
+  }
+
+  async #make(): Promise<PlannedCall | undefined> {
+    if (!this.#isPreviewed()) return undefined;
+    const planning = planCall(this.#tool, this.#call.args, this.#call.context).catch(ignore);
+    return within(this.#deps.clock, LONGEST_WAIT, planning);
+  }
+}
+
 /** Undefined if the tool failed. */
-export async function planCall(tool: Tool, args: unknown, context: ToolContext): Promise<PlannedCall | undefined> {
+async function planCall(tool: Tool, args: unknown, context: ToolContext): Promise<PlannedCall | undefined> {
   let edits: readonly FileEdit[] | undefined;
   const workspace = delegateWorkspace(context.workspace, {
     apply: async (list) => {
@@ -43,18 +155,18 @@ export async function planCall(tool: Tool, args: unknown, context: ToolContext):
   }
 }
 
-export function isSamePlan(one: PlannedCall | undefined, other: PlannedCall | undefined): boolean {
+function isSamePlan(one: PlannedCall | undefined, other: PlannedCall | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.refusal === other.refusal && areSameEdits(one.edits, other.edits);
 }
 
 /** Whether the files still have the bytes that the plan starts from. */
-export async function isStillValid({ edits }: PlannedCall, workspace: Workspace): Promise<boolean> {
+async function isStillValid({ edits }: PlannedCall, workspace: Workspace): Promise<boolean> {
   for (const { file, from, type } of edits) {
     // The file that an earlier edit of the same plan writes does not have its new bytes yet.
     if (type === 'move' && edits.some((edit) => edit.type === 'write' && edit.file.path === file.path)) continue;
     const content = await workspace.read(file);
-    if (!areSameBytes(from, content.ok ? content.value.bytes : undefined)) return false;
+    if (!sameBytes(from, content.ok ? content.value.bytes : undefined)) return false;
   }
   return true;
 }
@@ -82,7 +194,7 @@ export function heldToPlan(
 }
 
 /** The diffs, in the form in which the card shows them after the call. */
-export function previewOf({ edits, refusal, failure }: PlannedCall, snapshots: Snapshots): CallPreview {
+function previewOf({ edits, refusal, failure }: PlannedCall, snapshots: Snapshots): CallPreview {
   const text = failureText(failure);
   if (refusal !== undefined) return { files: [], refusal, ...defined({ failure: text }) };
   const changed = changesOf(edits);
@@ -154,16 +266,9 @@ function areSameEdits(one: readonly FileEdit[], other: readonly FileEdit[]): boo
 }
 
 function isSameEdit(one: FileEdit, other: FileEdit | undefined): boolean {
-  if (other === undefined || one.file.absolute !== other.file.absolute || !areSameBytes(one.from, other.from))
+  if (other === undefined || one.file.absolute !== other.file.absolute || !sameBytes(one.from, other.from))
     return false;
-  if (one.type === 'write') return other.type === 'write' && areSameBytes(one.to, other.to);
+  if (one.type === 'write') return other.type === 'write' && sameBytes(one.to, other.to);
   if (one.type === 'move') return other.type === 'move' && one.to.absolute === other.to.absolute;
   return other.type === 'delete';
-}
-
-function areSameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  if (one.length !== other.length) return false;
-  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false;
-  return true;
 }

@@ -7,6 +7,7 @@ export function mostEdits(lines: number, wanted: number): number {
   return Math.min(wanted, Math.floor(MOST_STEPS / Math.max(1, lines)));
 }
 
+/** Text after the last line break counts as a line, even if it is empty. */
 export function countLines(text: string): number {
   let count = 1;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;

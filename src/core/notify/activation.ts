@@ -1,4 +1,5 @@
 // Determines whether pending notifications wake an idle model or interrupt an answering one, and limits both. Pure.
+import { backOff } from '../../base/async.ts';
 import { defined } from '../../base/json/defined.ts';
 import { KINDS, type KindDescription } from '../../protocol/kinds.ts';
 import { type Notification, printKind } from '../../protocol/notification.ts';
@@ -122,5 +123,5 @@ function holding(input: ActivationInput, kinds: ReadonlySet<string>, streaming: 
 /** When a kind that woke the model may do so again. */
 function freeAgain(woken: WakeHistory | undefined): number {
   if (woken === undefined) return 0;
-  return woken.at + Math.min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** (woken.times - 1));
+  return woken.at + backOff(woken.times, FIRST_BACK_OFF, LONGEST_BACK_OFF);
 }

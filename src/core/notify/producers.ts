@@ -1,4 +1,5 @@
 // Starts and stops producers according to registration and settings. A producer that fails is restarted with back-off.
+import { backOff } from '../../base/async.ts';
 import { type Disposable, DisposableStore, toDisposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/emitter.ts';
 import { describeError, type Failure } from '../../base/errors.ts';
@@ -153,7 +154,7 @@ export class Producers implements Disposable {
     const { name } = run.producer;
     this.#stop(run);
     run.failures += 1;
-    const wait = Math.min(LAST_RESTART, FIRST_RESTART * 2 ** (run.failures - 1));
+    const wait = backOff(run.failures, FIRST_RESTART, LAST_RESTART);
     // Logged as an error once; further failures before it has recovered are logged as debug messages.
     if (run.failures === 1) logger.error(`the producer ${name} failed and will be restarted`, error);
     else logger.debug(`the producer ${name} failed again: ${describeError(error)}`);

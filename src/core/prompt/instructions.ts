@@ -15,13 +15,13 @@ const LONGEST = 20_000;
 /** Larger files are not read at all, since they cannot be instructions. In bytes. */
 const LARGEST = 1024 * 1024;
 
-interface Found {
+interface InstructionText {
   readonly name: string;
   readonly text: string;
 }
 
 /** `text`: as in the system prompt, with a line that names the file. */
-export interface Instruction extends Found {
+export interface Instruction extends InstructionText {
   /** It is for the files of a folder. The system prompt never has it: it is sent once a file of the folder is read. */
   readonly nested?: true;
 }
@@ -46,7 +46,7 @@ export async function readInstructions(
     reading,
     ...[...atRoots, ...below].map((file) => readText(workspace, file, refused)),
   ]);
-  const found: Found[] = [
+  const found: InstructionText[] = [
     ...(user === undefined ? [] : [{ name: 'the user’s own file', text: user }]),
     ...files.filter((file) => file !== undefined),
   ];
@@ -88,7 +88,7 @@ function inside(folder: FilePath, name: string): FilePath {
   return { path, absolute: `${folder.absolute.replace(/[\\/]$/, '')}/${name}` };
 }
 
-async function readText(workspace: Workspace, file: FilePath, refused: Refused): Promise<Found | undefined> {
+async function readText(workspace: Workspace, file: FilePath, refused: Refused): Promise<InstructionText | undefined> {
   const content = await workspace.read(file, { atMost: LARGEST });
   if (!content.ok) {
     if (content.failure.code !== NOT_FOUND) refused(file.path, content.failure);

@@ -8,8 +8,8 @@ import { type Handles } from './handles.ts';
 
 export interface Services extends Ports {
   readonly handles: Handles;
-  /** Follows timers and conditions until the result is disposed of. Absent: none can be set. */
-  readonly wakes?: { join(log: ConversationLog, options?: { readonly isIndexed?: boolean }): Disposable };
+  /** Follows timers and conditions until the result is disposed of. */
+  readonly wakes: { join(log: ConversationLog, options?: { readonly isIndexed?: boolean }): Disposable };
   readonly subagents: {
     /**
      * The usage that counts against the limits of a subagent: that of the conversation it works for. Undefined: its own

@@ -6,14 +6,14 @@ import { type Settings } from '../../protocol/settings.ts';
 import { type Model, type Ports } from '../ports/ports.ts';
 import { LimitedTools, type OfferedTools } from './offeredTools.ts';
 
-interface Given {
+interface LimitDeps {
   readonly ports: Pick<Ports, 'settings' | 'limits' | 'model' | 'models'>;
   readonly registry: OfferedTools;
 }
 
 /** A subagent has only tools that its parent also has, and the approval settings of the window. */
 export function ofConversation(
-  { ports, registry }: Given,
+  { ports, registry }: LimitDeps,
   { state }: Pick<ConversationLog, 'state'>,
 ): { readonly registry: OfferedTools; model(): Model; settings(): Settings } {
   const { subagent } = state.summary;
@@ -32,7 +32,7 @@ export function ofConversation(
   };
 }
 
-function modelOf({ models, model }: Given['ports'], reference: string): Model | undefined {
+function modelOf({ models, model }: LimitDeps['ports'], reference: string): Model | undefined {
   return models.get(reference) ?? (model().id === reference ? model() : undefined);
 }
 

@@ -18,8 +18,7 @@ import {
   type HubResult,
   type ListedHubAgent,
 } from '../../protocol/hubMethods.ts';
-import { type HubAgent } from './hubAgent.ts';
-import { parseCursor } from '../index/messageRows.ts';
+import { type HubAgent, position } from './hubAgent.ts';
 
 const WAIT_FOR_HUB = 15_000;
 const PAGE = 100;
@@ -144,10 +143,6 @@ async function callUntilAnswered<M extends HubMethod>(
       await agent.disconnected();
     }
   }
-}
-
-function position(cursor: string): number {
-  return parseCursor(cursor) ?? 0;
 }
 
 function withoutAt(name: string): string {

@@ -333,6 +333,6 @@ export class HubAgent implements Disposable {
   }
 }
 
-function position(cursor: string): number {
+export function position(cursor: string): number {
   return parseCursor(cursor) ?? 0;
 }

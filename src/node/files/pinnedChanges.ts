@@ -7,7 +7,7 @@ import { ignore } from '../../base/async.ts';
 import { describeError, failed, type Result, succeeded } from '../../base/errors.ts';
 import { type HeldFolder } from './heldFolder.ts';
 import { elsewhere, type PinnedPlace } from './pinnedPlace.ts';
-import { readAtMost, readRegular } from './readInside.ts';
+import { codeOf, readAtMost, readRegular } from './readInside.ts';
 import { renameFile } from './renameFile.ts';
 
 /** Failure code: there are other bytes than expected. */
@@ -39,7 +39,8 @@ export function writePinned(place: PinnedPlace, from: Uint8Array | undefined, to
     const handle = await open(entry, flags | NOTHING_FOLLOWED);
     try {
       if (!(await handle.stat()).isFile()) return stale(place);
-      if (from !== undefined && !isSame(await readAtMost(handle, Number.MAX_SAFE_INTEGER), from)) return stale(place);
+      if (from !== undefined && !haveSameBytes(await readAtMost(handle, Number.MAX_SAFE_INTEGER), from))
+        return stale(place);
       try {
         await overwrite(handle, to);
       } catch (error) {
@@ -62,7 +63,7 @@ export function writePinned(place: PinnedPlace, from: Uint8Array | undefined, to
 export function deletePinned(place: PinnedPlace, from: Uint8Array): Promise<Result<void>> {
   return attempt(place, false, async (folder, name) => {
     const present = (await lstat(folder.at(name))).isSymbolicLink() ? from : await readPinned(place);
-    if (!isSame(present, from)) return stale(place);
+    if (!haveSameBytes(present, from)) return stale(place);
     if (!(await folder.isStill())) return { ok: false, failure: elsewhere(place.file) };
     await unlink(folder.at(name));
     return succeeded(undefined);
@@ -143,14 +144,10 @@ async function attempt(
   }
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
 function stale({ file }: PinnedPlace): Result<never> {
   return failed(STALE, `${file.path} was changed at the same moment.`, 'Read it again.');
 }
 
-function isSame(one: Uint8Array | undefined, other: Uint8Array): boolean {
-  return one !== undefined && Buffer.compare(one, other) === 0;
+export function haveSameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : Buffer.compare(one, other) === 0;
 }

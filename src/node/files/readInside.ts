@@ -224,6 +224,6 @@ function explain(name: string, error: unknown): Failure<FileCode> {
   }
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

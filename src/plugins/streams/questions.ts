@@ -3,7 +3,13 @@
 import { type Clock } from '../../base/clock.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { failed, type Result, succeeded } from '../../base/errors.ts';
-import { type OpenRequest, type RequestAnswer, type RequestChange, type Requests } from '../../core/client/requests.ts';
+import {
+  type OpenRequest,
+  type RequestAnswer,
+  type RequestChange,
+  requestKey,
+  type Requests,
+} from '../../core/client/requests.ts';
 import { needsPerson } from '../../core/consent/textOrigins.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { TIMED_OUT } from '../../core/ports/ports.ts';
@@ -101,7 +107,7 @@ export class Questions implements Disposable {
   }
 
   #changed({ type, open, answer }: RequestChange): void {
-    const offer = this.#offers.get(offerKey(open));
+    const offer = this.#offers.get(requestKey(open));
     if (type === 'opened') this.#opened(open);
     else if (offer === undefined) return;
     else if (type === 'closed') this.#close(offer, answer);
@@ -115,7 +121,7 @@ export class Questions implements Disposable {
   #opened(open: OpenRequest): void {
     const logged = this.#loggedEvent(open);
     const offer: Offer = { open, logged, asked: new Set(), offered: false, since: this.#deps.clock.now() };
-    this.#offers.set(offerKey(open), offer);
+    this.#offers.set(requestKey(open), offer);
     this.#offerToAll(offer);
     this.#scheduleCheck(offer);
   }
@@ -148,7 +154,7 @@ export class Questions implements Disposable {
     const { open, asked, logged } = offer;
     const { conversation, id } = open;
     offer.timer?.dispose();
-    this.#offers.delete(offerKey(open));
+    this.#offers.delete(requestKey(open));
     const data: ResolvedData = {
       type: 'resolved',
       ...(open.type === 'approval' ? { tool_call_id: id } : { inquiry_id: id }),
@@ -199,7 +205,7 @@ export class Questions implements Disposable {
     this.#offerToAll(offer);
     const concernsPlugins = offer.offered || this.#deps.isQueried(conversation);
     const waitsForPerson = !concernsPlugins || (await views.isShown(conversation));
-    if (this.#offers.get(offerKey(offer.open)) !== offer) return;
+    if (this.#offers.get(requestKey(offer.open)) !== offer) return;
     if (waitsForPerson) offer.since = clock.now();
     const seconds = settings()['plugins.respondTimeout'];
     if (clock.now() - offer.since < seconds * 1000) this.#scheduleCheck(offer);
@@ -217,8 +223,4 @@ export class Questions implements Disposable {
     const answer = { action, reason: `Nobody answered within ${seconds} s.`, by: TIMED_OUT };
     return { type: 'approval', conversation, id, answer };
   }
-}
-
-function offerKey({ type, conversation, id }: OpenRequest): string {
-  return `${type} ${conversation} ${id}`;
 }

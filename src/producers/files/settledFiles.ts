@@ -1,6 +1,6 @@
 // Decides when a touched file is read, and whether its content counts: once it was quiet, never twice at the same time,
 // and only if two reads were equal, so that a half-written file is not reported.
-import { pause, Sequences } from '../../base/async.ts';
+import { backOff, pause, Sequences } from '../../base/async.ts';
 import { type Disposable } from '../../base/disposable.ts';
 import { GONE } from '../../core/files/fileState.ts';
 import { type Clock } from '../../core/ports/ports.ts';
@@ -281,7 +281,7 @@ function next(before: Candidate | undefined, read: FileRead, now: number): Candi
 
 function restOf({ doubtful, changes }: Candidate): number {
   const rest = doubtful ? DOUBTFUL_MILLISECONDS : REST_MILLISECONDS;
-  return Math.min(LONGEST_REST_MILLISECONDS, rest * 2 ** changes);
+  return backOff(changes + 1, rest, LONGEST_REST_MILLISECONDS);
 }
 
 /** Whether the bytes are empty, or only the beginning of the previous bytes. */

@@ -21,7 +21,7 @@ import {
   readMaking,
 } from './localCommits.ts';
 import { commitSubject } from './forgeReports.ts';
-import { type Asked, ForgeTargets } from './forgeTargets.ts';
+import { type AwaitedCommit, ForgeTargets } from './forgeTargets.ts';
 import { type Place } from './remotes.ts';
 import { type FollowedCommit } from '../../protocol/forge/followedCommit.ts';
 import { inWorkspace } from '../git/inWorkspace.ts';
@@ -190,7 +190,7 @@ class ForgeWatch {
   }
 }
 
-function asFollowed({ place, branch, sha = '' }: Asked) {
+function asFollowed({ place, branch, sha = '' }: AwaitedCommit) {
   return { repository: `${place.host}/${place.path}`, branch, sha };
 }
 

@@ -38,7 +38,7 @@ export interface Schema<T> {
   safeParse(value: unknown): { readonly success: true; readonly data: T } | { readonly success: false };
 }
 
-interface Kept {
+interface CachedAnswer {
   readonly etag: string;
   readonly value: unknown;
 }
@@ -57,7 +57,7 @@ export class ForgeApi {
   readonly #host: string;
   readonly #work = new Sequence();
   /** By path. ETags belong to one account, so a change of it needs a new ForgeApi. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, CachedAnswer>();
   #pausedUntil = 0;
   #pause = 0;
   #why = '';

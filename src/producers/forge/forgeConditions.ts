@@ -5,7 +5,7 @@ import { type Clock } from '../../core/ports/ports.ts';
 import { type ForgeFacts, type ForgeState } from '../../core/wakes/forgeFacts.ts';
 import { type ForgeWay } from '../../protocol/settings.ts';
 import { type AtomOf } from '../../protocol/wakes.ts';
-import { type Asked, type ForgeTargets } from './forgeTargets.ts';
+import { type AwaitedCommit, type ForgeTargets } from './forgeTargets.ts';
 import { findCommit, readLocalCommit, type WatchedRepository } from './localCommits.ts';
 import { type Place } from './remotes.ts';
 
@@ -14,7 +14,7 @@ const LONGEST_LOOK = 60_000;
 const MOST_PLACES = 5;
 
 /** What a condition is about, as the log has it. Fixed when it is set. */
-type Anchor = Omit<Asked, 'changed'> & {
+type Anchor = Omit<AwaitedCommit, 'changed'> & {
   /** It was named by its hash, so that a later push does not matter. */
   readonly named?: true;
 };
@@ -32,7 +32,7 @@ interface ConditionsDeps {
 }
 
 export class ForgeConditions implements ForgeFacts {
-  readonly asked = new Set<Asked>();
+  readonly asked = new Set<AwaitedCommit>();
   readonly #deps: ConditionsDeps;
 
   constructor(deps: ConditionsDeps) {
@@ -71,7 +71,7 @@ export class ForgeConditions implements ForgeFacts {
 
   follow(text: string, changed: () => void): Disposable & { read(): Promise<ForgeState> } {
     const anchor = JSON.parse(text) as Anchor;
-    const asked: Asked = { ...anchor, changed };
+    const asked: AwaitedCommit = { ...anchor, changed };
     this.asked.add(asked);
     const { dispose } = toDisposable(() => this.asked.delete(asked));
     return { read: () => this.#read(anchor), dispose };

@@ -8,7 +8,7 @@ import { type FollowedCommit, type ForgeData } from '../../protocol/forge/follow
 import { scopeOf } from '../../protocol/scopes.ts';
 import { type Check, type CheckDetails, type Feedback, type Pull } from './forgeClient.ts';
 
-type Named = 'ci.failed' | 'ci.passed' | 'review.received' | 'pr.changed';
+type ReportName = 'ci.failed' | 'ci.passed' | 'review.received' | 'pr.changed';
 
 /** Shorter than other messages: most of it is text of others. */
 const LIMIT = 1500;
@@ -107,7 +107,7 @@ export function draftPullChanged(
   };
 }
 
-function base({ commit, conversation, now }: CommitReport, kind: Named, level: NotificationDraft['level']) {
+function base({ commit, conversation, now }: CommitReport, kind: ReportName, level: NotificationDraft['level']) {
   const [source = '', name = ''] = kind.split('.');
   return {
     kind: { source, name },

@@ -21,7 +21,7 @@ interface TargetsDeps extends ForgeClientsDeps {
 }
 
 /** A condition that waits for something of a commit or of a branch’s pull request. */
-export interface Asked {
+export interface AwaitedCommit {
   readonly place: Place;
   /** All repositories of the remotes, of which one may have the pull requests of another. */
   readonly places: readonly Place[];
@@ -39,7 +39,7 @@ export interface Look {
   readonly signal: AbortSignal;
   /** The user is at this window. */
   readonly active: boolean;
-  readonly asked: Iterable<Asked>;
+  readonly asked: Iterable<AwaitedCommit>;
   /** All repositories of the remotes, of which one may have the pull requests of another. */
   readonly places: readonly Place[];
   /** How many commits HEAD is ahead of it. */
@@ -50,7 +50,7 @@ interface Target<F> {
   readonly follower: F;
   readonly place: Place;
   concerned: Concerned[];
-  asked: Asked[];
+  asked: AwaitedCommit[];
   /** The conversations to which the present result was reported. */
   told: string;
 }

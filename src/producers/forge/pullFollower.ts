@@ -17,7 +17,7 @@ const EVERY = 90_000;
 /** The forge learns of a push a moment later. */
 const HEAD_SETTLES = 60_000;
 
-interface Found {
+interface LocatedPull {
   readonly place: Repository;
   readonly value: Pull;
 }
@@ -30,7 +30,7 @@ export class PullFollower {
   readonly since: number;
   /** Nothing of it runs, so it is asked for only while somebody is there. */
   readonly isOver = true;
-  #pull: Found | undefined;
+  #pull: LocatedPull | undefined;
   #trouble: ForgeTrouble | undefined;
   /** The state that was seen first in this window; what the user opened as it is, is no news. */
   readonly #first = new Map<number, Pull['state']>();
@@ -101,7 +101,7 @@ export class PullFollower {
     }
   }
 
-  async #find(client: ForgeClient, signal: AbortSignal): Promise<Found | undefined> {
+  async #find(client: ForgeClient, signal: AbortSignal): Promise<LocatedPull | undefined> {
     const places = this.#pull === undefined ? this.#places : [this.#pull.place];
     for (const place of places) {
       const value = await orMissing(() => client.pull(place, this.#head, this.since, signal));

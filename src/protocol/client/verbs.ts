@@ -271,9 +271,15 @@ export const VERBS = {
     wire: { request: 'undo', reply: 'reviewed' },
     forUser: true,
   },
-  /** Restores the files that the agent changed to their state before the turn of a `chat_request`. */
+  /**
+   * Restores the files that the agent changed to their state before the turn of a `chat_request`; with `files` only these,
+   * each if it is still as the user was shown it.
+   */
   restore: {
-    params: inConversation.extend({ request: text.max(100) }),
+    params: inConversation.extend({
+      request: text.max(100),
+      files: list(z.strictObject({ path: text.max(5000), version: text.max(100) })).optional(),
+    }),
     result: reviewed,
     wire: { request: 'restore', reply: 'reviewed' },
     forUser: true,

@@ -7,7 +7,7 @@ import { describeError, failed, type Result, succeeded } from '../../base/errors
 import { type DiskEntries, type DiskEntry, type EntryInfo, type FilePath, STALE } from '../../core/ports/workspace.ts';
 import { type HeldFolder, holdFolder } from '../../node/files/heldFolder.ts';
 import { decodeName, diskPath, isOddName } from '../../node/files/rawNames.ts';
-import { readRegular } from '../../node/files/readInside.ts';
+import { codeOf, readRegular } from '../../node/files/readInside.ts';
 import { LARGEST } from './checkpointFolder.ts';
 import { renameFile } from '../../node/files/renameFile.ts';
 
@@ -172,10 +172,6 @@ function isSameEntry(one: DiskEntry | 'other' | undefined, other: DiskEntry | un
 }
 
 class StaleError extends Error {}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
 
 function isMissing(error: unknown): boolean {
   return codeOf(error) === 'ENOENT';

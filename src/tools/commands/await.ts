@@ -122,16 +122,16 @@ async function wait(handles: ConversationHandles, wanted: Wait, context: ToolCon
   return describeWaited(found, reason);
 }
 
-interface Found {
+interface NamedHandle {
   readonly name: string;
   readonly handle: Handle | undefined;
 }
 
-function isEnough({ all }: Wait): (found: Found) => boolean {
+function isEnough({ all }: Wait): (found: NamedHandle) => boolean {
   return ({ handle }) => handle?.state === 'waiting' || (!all && handle?.hasEnded === true);
 }
 
-async function describeWaited(found: readonly Found[], reason: readonly string[]): Promise<ToolOutcome> {
+async function describeWaited(found: readonly NamedHandle[], reason: readonly string[]): Promise<ToolOutcome> {
   const lines = await Promise.all(
     found.map(async ({ name, handle }) => {
       if (handle === undefined) return `${name}: not started yet.`;

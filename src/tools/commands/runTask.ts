@@ -10,7 +10,7 @@ const DEFAULT_SECONDS = 300;
 const MOST_LISTED = 60;
 const MOST_PROBLEMS = 50;
 
-interface Wanted {
+interface TaskReference {
   readonly name: string;
   readonly folder?: string | undefined;
 }
@@ -52,7 +52,7 @@ export function createRunTaskTool({ tasks, clock }: { readonly tasks: Tasks; rea
 }
 
 /** The task, or a message that the name is unknown or ambiguous. */
-async function findTask(tasks: Tasks, { name, folder }: Wanted): Promise<TaskInfo | string> {
+async function findTask(tasks: Tasks, { name, folder }: TaskReference): Promise<TaskInfo | string> {
   const listed = await tasks.list();
   if (!listed.ok) return describeFailure(listed.failure);
   const there = listed.value.filter((task) => folder === undefined || task.folder === folder);

@@ -15,7 +15,7 @@ export interface FetchDeps {
   lookup(hostname: string): Promise<readonly { readonly address: string; readonly family: number }[]>;
 }
 
-export interface Wanted {
+export interface PageSection {
   readonly url: string;
   readonly start: number;
   readonly most: number;
@@ -23,7 +23,7 @@ export interface Wanted {
 
 export async function fetchPage(
   deps: FetchDeps,
-  { url, start, most }: Wanted,
+  { url, start, most }: PageSection,
   { signal, progress }: Pick<ToolContext, 'signal' | 'progress'>,
 ): Promise<ToolOutcome> {
   const timeout = AbortSignal.timeout(LONGEST_MILLISECONDS);

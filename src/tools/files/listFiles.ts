@@ -33,10 +33,10 @@ export const listFilesTool = defineTool({
   },
 });
 
-type Found = { ok: true; names: string[]; skipped: string[]; more: boolean } | { ok: false; reason: string };
+type Listing = { ok: true; names: string[]; skipped: string[]; more: boolean } | { ok: false; reason: string };
 
 /** Breadth first, so that near entries are listed even if the list is cut. */
-async function walk(workspace: Workspace, roots: readonly FilePath[], signal: AbortSignal): Promise<Found> {
+async function walk(workspace: Workspace, roots: readonly FilePath[], signal: AbortSignal): Promise<Listing> {
   const names: string[] = [];
   const skipped: string[] = [];
   const queue = [...roots];

@@ -1,4 +1,5 @@
 // The tool read_file: shows a text file, or a range of its lines, with unsaved changes; the text of a PDF; or an image.
+import { countLines } from '../../core/files/editBudget.ts';
 import * as z from 'zod';
 import { readImageSize } from '../../base/imageSize.ts';
 import { defined } from '../../base/json/defined.ts';
@@ -104,13 +105,6 @@ function cutLines(text: string, first: number, last: number | undefined): Part |
     ...(isCut && { cut: line }),
     ...defined({ next }),
   };
-}
-
-/** Text after the last line break counts as a line, even if it is empty. */
-function countLines(text: string): number {
-  let count = 1;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
 }
 
 function startOfLine(text: string, line: number): number {

@@ -9,6 +9,7 @@ import { type ConversationSummary, type Store } from '../../core/ports/storage.t
 import { type CommandHandlers } from '../commands.ts';
 import { COMMANDS } from '../ids.ts';
 import { failureMessage } from '../failureMessage.ts';
+import { describeAge } from '../notifications/notificationTexts.ts';
 
 export interface ConversationCommandDeps {
   readonly client: Pick<Client, 'call'>;
@@ -124,12 +125,4 @@ async function chooseFormat(): Promise<ExportFormat | undefined> {
 function conversationLabel({ id, title, problem }: ConversationSummary): string {
   if (problem !== undefined) return vscode.l10n.t('Damaged conversation {0}', id);
   return title === '' ? vscode.l10n.t('Empty conversation') : title;
-}
-
-function describeAge(milliseconds: number): string {
-  const minutes = Math.max(0, Math.round(milliseconds / 60_000));
-  if (minutes < 1) return vscode.l10n.t('just now');
-  if (minutes < 60) return vscode.l10n.t('{0} min ago', minutes);
-  const hours = Math.round(minutes / 60);
-  return hours < 48 ? vscode.l10n.t('{0} h ago', hours) : vscode.l10n.t('{0} days ago', Math.round(hours / 24));
 }

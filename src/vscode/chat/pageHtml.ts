@@ -1,11 +1,10 @@
-// The HTML of the chat page: scripts by nonce, styles and fonts only from the extension's folders.
+// The HTML of a page: scripts by nonce, styles and fonts only from the extension's folders.
 import { PAGE_STYLES } from '../../core/frontend/pageStyles.ts';
 
-export type PageName = 'agents' | 'overview';
+export type PageName = 'chat' | 'agents' | 'overview';
 
 export interface PageHtmlOptions {
-  /** Default: the chat. */
-  readonly page?: PageName;
+  readonly page: PageName;
   /** Where styles, fonts and images may come from. */
   readonly source: string;
   readonly nonce: string;
@@ -30,13 +29,13 @@ export function pageHtml({ page, source, nonce, language, bundle, uri }: PageHtm
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
-${[...PAGE_STYLES, ...(page === undefined ? [] : [`${page}.css`])].map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
+${[...PAGE_STYLES, ...(page === 'chat' ? [] : [`${page}.css`])].map((name) => `<link rel="stylesheet" href="${uri('media', name)}">`).join('\n')}
 <title>Earshot</title>
 </head>
 <body>
 <div id="root"></div>
 <script type="application/json" id="l10n">${JSON.stringify(bundle).replaceAll('<', '\\u003c')}</script>
-<script type="module" nonce="${nonce}" src="${uri('dist', 'webview', `${page ?? 'chat'}.js`)}"></script>
+<script type="module" nonce="${nonce}" src="${uri('dist', 'webview', `${page}.js`)}"></script>
 </body>
 </html>`;
 }

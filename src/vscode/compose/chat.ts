@@ -35,7 +35,7 @@ import { type StatusBar } from '../statusBar.ts';
 import { OpenFolder } from '../workspace/openFolder.ts';
 import { type ChoosingChat } from './models.ts';
 import { type composeStorage } from './storage.ts';
-import { type Window } from './window.ts';
+import { versionOf, type Window } from './window.ts';
 
 /** The fan-out over all front ends, and what the page of the chat shows. */
 export function composeFrontends({ context, logger, held }: Window, model: () => Model) {
@@ -66,10 +66,10 @@ export type ComposedChat = ReturnType<typeof composeChat>;
 
 export function composeChat({ logger, settings, waiting, held, report }: Window, parts: ChatParts) {
   const { earshot, client, workspace, handles, controls, wakes } = parts;
-  const { store, draftsOf, memory, permissions } = parts.storage;
+  const { store, draftsOf, memory, permissions, views } = parts.storage;
   const { chat: frontend, all } = parts.frontends;
   const deps = { clock: realClock, ids: realIds, logger, store, workspace, frontend, client };
-  const composer = new PageComposer({ ...deps, draftsOf, t: vscode.l10n.t });
+  const composer = new PageComposer({ ...deps, draftsOf, t: vscode.l10n.t, didType: () => views.typed() });
   const chat = held.add(
     new Chat({
       ...{ ...parts, ...deps, settings, waiting, composer, memory },
@@ -152,13 +152,7 @@ export function composeView(
   const view = held.add(
     new ChatView({
       extension: context.extensionUri,
-      frontend,
-      page: {
-        handle: (message) => {
-          if (message.type === 'draft') views.typed();
-          return page.handle(message);
-        },
-      },
+      ...{ frontend, page },
       handlers: {
         ...chat.handlers,
         ...others,
@@ -175,7 +169,6 @@ export function composeView(
     }),
   );
   held.add(chat.onDidRefresh(({ shown }) => view.setTitle(shown?.state.summary.title ?? '')));
-  waiting.isChatVisible = () => view.visible;
   let awaits = false;
   held.add(
     chat.onDidRefresh(() => {
@@ -225,9 +218,4 @@ export function composeView(
     ...requestDocuments.commands,
   };
   return { view, commands };
-}
-
-function versionOf(context: vscode.ExtensionContext): string {
-  const { version } = context.extension.packageJSON as { version?: unknown };
-  return typeof version === 'string' ? version : '';
 }

@@ -11,7 +11,7 @@ import { createMessageTools } from '../../tools/messageTools.ts';
 import { showHubState } from '../hub/showHubState.ts';
 import { type HubOptions, WindowHub } from '../hub/windowHub.ts';
 import { COMMANDS } from '../ids.ts';
-import { type Window } from './window.ts';
+import { versionOf, type Window } from './window.ts';
 import { loadSqlite } from '../../node/sqlite.ts';
 
 export function composeHub({ context, settings, held, logger, report }: Window, workspace: Workspace) {
@@ -100,9 +100,4 @@ function withoutFolder({ folders }: Workspace, path: string): string {
 function readIdentity(text: string): { name: string; role: string; module: string } | undefined {
   const [name = '', role = '', module = ''] = text.split(':');
   return name === '' ? undefined : { name, role, module };
-}
-
-function versionOf(context: vscode.ExtensionContext): string {
-  const { version } = context.extension.packageJSON as { version?: unknown };
-  return typeof version === 'string' ? version : '';
 }

@@ -5,6 +5,12 @@ import { type Output } from '../output.ts';
 import { type SettingsReader } from '../settings.ts';
 import { type WaitingApprovals } from '../waitingApprovals.ts';
 
+/** Earshot's version. */
+export function versionOf(context: vscode.ExtensionContext): string {
+  const { version } = context.extension.packageJSON as { version?: unknown };
+  return typeof version === 'string' ? version : '';
+}
+
 export interface Window {
   readonly context: vscode.ExtensionContext;
   readonly logger: Output;

@@ -13,7 +13,7 @@ import {
   fromAgentsPageSchema,
   type ToAgentsPage,
 } from '../../protocol/page/agentsView.ts';
-import { postTo, servePage } from '../pageView.ts';
+import { PageView } from '../pageView.ts';
 import { type LiveAgents, readAgents } from './agentRows.ts';
 
 /** The hub has no event for agents that connect or disconnect, so it is polled. */
@@ -39,9 +39,8 @@ export interface AgentsViewDeps {
 
 export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   readonly #deps: AgentsViewDeps;
-  #held: DisposableStore | undefined;
+  readonly #page: PageView<FromAgentsPage>;
   #user: { readonly agent: UserAgent; readonly held: DisposableStore } | undefined;
-  #view: vscode.WebviewView | undefined;
   #thread: string | null = null;
   /** The next refresh after an event, and the next poll. */
   #soon: Disposable | undefined;
@@ -50,34 +49,26 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
 
   constructor(deps: AgentsViewDeps) {
     this.#deps = deps;
+    const { extension, logger, hub, onDidChangeLive } = deps;
+    this.#page = new PageView({
+      ...{ page: 'agents', extension, logger, schema: fromAgentsPageSchema },
+      handle: (message) => this.#handle(message),
+      opened: (view, held) => {
+        held.add(hub.onDidChange(() => this.#refreshSoon()));
+        held.add(onDidChangeLive(() => this.#refreshSoon()));
+        held.add(view.onDidChangeVisibility(() => this.#refreshSoon()));
+      },
+    });
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const { extension, logger, hub, onDidChangeLive } = this.#deps;
-    this.#held?.dispose();
-    const held = servePage(view, {
-      ...{ page: 'agents', extension, logger, schema: fromAgentsPageSchema },
-      handle: (message) => this.#handle(message),
-    });
-    this.#held = held;
-    this.#view = view;
-    held.add(hub.onDidChange(() => this.#refreshSoon()));
-    held.add(onDidChangeLive(() => this.#refreshSoon()));
-    held.add(view.onDidChangeVisibility(() => this.#refreshSoon()));
-    held.add(
-      view.onDidDispose(() => {
-        if (this.#held !== held) return;
-        this.#view = undefined;
-        this.#held = undefined;
-        held.dispose();
-      }),
-    );
+    this.#page.resolveWebviewView(view);
   }
 
   dispose(): void {
     this.#soon?.dispose();
     this.#poll?.dispose();
-    this.#held?.dispose();
+    this.#page.dispose();
     this.#user?.held.dispose();
   }
 
@@ -119,7 +110,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   }
 
   #refreshAfter(milliseconds: number, evenHidden = false): Disposable | undefined {
-    if (this.#view === undefined || !(this.#view.visible || evenHidden)) return undefined;
+    if (this.#page.view === undefined || !(this.#page.visible || evenHidden)) return undefined;
     return this.#deps.clock.after(milliseconds, () => {
       void this.#refresh().catch((error: unknown) => this.#deps.logger.error('agents could not be listed', error));
     });
@@ -141,7 +132,8 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   #showUnread({ threads }: AgentsState): void {
     const unread = threads.reduce((sum, thread) => sum + thread.unread, 0);
     const tooltip = unread === 1 ? vscode.l10n.t('1 unread message') : vscode.l10n.t('{0} unread messages', unread);
-    if (this.#view !== undefined) this.#view.badge = unread === 0 ? undefined : { value: unread, tooltip };
+    const { view } = this.#page;
+    if (view !== undefined) view.badge = unread === 0 ? undefined : { value: unread, tooltip };
   }
 
   async #read(): Promise<AgentsState> {
@@ -150,7 +142,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
     if (agent === undefined) return { hub: this.#deps.hub.isOn ? 'connecting' : 'off', ...none };
     try {
       // Reading a thread marks it as read by the user, so no thread is read while the view is hidden.
-      return await readAgents(agent, this.#view?.visible === true ? this.#thread : null, this.#deps.live);
+      return await readAgents(agent, this.#page.visible ? this.#thread : null, this.#deps.live);
     } catch (error) {
       this.#deps.logger.info(`the Agents view waits for the hub: ${describeError(error)}`);
       return { hub: 'connecting', ...none };
@@ -172,7 +164,7 @@ export class AgentsView implements vscode.WebviewViewProvider, Disposable {
   }
 
   #post(message: ToAgentsPage): void {
-    postTo(this.#view, message, this.#deps.logger);
+    this.#page.post(message);
   }
 }
 

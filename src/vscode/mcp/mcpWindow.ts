@@ -4,16 +4,16 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type McpServer } from '../../mcp/server.ts';
-import { McpServers, type McpServersDeps } from '../../mcp/servers.ts';
-import { openSession } from '../../mcp/session/openSession.ts';
-import { LIMITS } from '../../mcp/session/sessionPort.ts';
+import { createMcpPart, type McpPartDeps } from '../../mcp/mcpPart.ts';
+import { type McpServers } from '../../mcp/servers.ts';
 import { CommandApprovals } from '../../node/files/commandApprovals.ts';
 import { realClock } from '../../node/realClock.ts';
 import { createMcpProducer } from '../../producers/mcp.ts';
-import { McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
+import { type McpEvents } from '../../producers/mcpEvents/mcpEvents.ts';
 import { type KeySet } from '../../storage/keySet.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Snapshots } from '../../core/ports/storage.ts';
+import { versionOf } from '../compose/window.ts';
 import { userSettingText } from '../configuration.ts';
 import { type Output } from '../output.ts';
 import { workspaceRoots } from '../plugins/windowListening.ts';
@@ -57,15 +57,20 @@ export class McpWindow implements Disposable {
   constructor(deps: McpWindowDeps) {
     this.#deps = deps;
     this.log = this.#held.add(deps.log);
-    const { logger, earshot, settings } = deps;
+    const { logger, earshot, settings, snapshots } = deps;
     const report = (error: unknown) => logger.error('an MCP server could not be managed', error);
-    this.servers = this.#held.add(new McpServers(this.#host()));
-    const source = this.servers;
-    const events = { source, snapshots: deps.snapshots, clock: realClock, logger, settings: () => settings.current };
-    this.events = this.#held.add(new McpEvents({ ...events, settingsOf: 'editor' }));
+    const current = () => settings.current;
+    const watched = { snapshots, clock: realClock, logger, settings: current, settingsOf: 'editor' } as const;
+    const part = this.#held.add(
+      createMcpPart({
+        ...{ earshot, settings: current, host: this.#host() },
+        variables: (server) => this.#variables(server),
+        createProducer: (source) => createMcpProducer({ source, ...watched }),
+      }),
+    );
+    this.servers = part.servers;
+    this.events = part.events;
     this.#held.add(new ServersView(this.servers, this.events, report));
-    const producer = createMcpProducer({ source, events: this.events, clock: realClock, logger });
-    this.#held.add(earshot.producers.register(producer));
     this.#held.add(settings.onDidChange(() => this.events.refresh()));
     this.#held.add(this.servers.onDidChangeRows(() => this.#noticeChanges()));
     this.#held.add(settings.onDidChange(() => this.servers.reconsider()));
@@ -114,34 +119,27 @@ export class McpWindow implements Disposable {
     this.#held.dispose();
   }
 
-  #host(): McpServersDeps {
-    const { context, logger, memory, settings, earshot, log, waiting } = this.#deps;
+  #variables(server: ConfiguredServer): ReturnType<McpPartDeps<McpEvents>['variables']> {
+    const { context, log } = this.#deps;
+    return {
+      folder: server.source.folder ?? homedir(),
+      folders: (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({ name, absolute: uri.fsPath })),
+      input: (id) => inputValue(context.secrets, server, id, (value) => log.hide(value)),
+      // The user's: a program that was configured or approved does not become another one by a workspace's.
+      setting: (name) => userSettingText(name),
+    };
+  }
+
+  #host(): McpPartDeps<McpEvents>['host'] {
+    const { context, logger, memory, log, waiting } = this.#deps;
     const { secrets } = context;
     const report = (error: unknown) => logger.error('a page could not be opened', error);
     return {
-      clock: realClock,
-      logger,
-      memory,
+      ...{ logger, memory },
       approvals: new CommandApprovals({ has: (key) => memory.has(key), add: (key) => memory.set(key, true) }),
       roots: workspaceRoots,
       client: { name: 'Earshot', version: versionOf(context) },
-      get limits() {
-        return { ...LIMITS, request: settings.current['mcp.timeout'] * 1000 };
-      },
-      open: openSession,
-      get trusted() {
-        return vscode.workspace.isTrusted;
-      },
-      register: (tools) => earshot.tools.register(tools),
-      trustsHints: (server) => settings.current['mcp.trustedReadOnly'].includes(server),
-      variables: (server) => ({
-        folder: server.source.folder ?? homedir(),
-        folders: (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({ name, absolute: uri.fsPath })),
-        environment: process.env,
-        input: (id) => inputValue(secrets, server, id, (value) => log.hide(value)),
-        // The user's: a program that was configured or approved does not become another one by a workspace's.
-        setting: (name) => userSettingText(name),
-      }),
+      isTrusted: () => vscode.workspace.isTrusted,
       approve: (server, proof, changed, signal) => waiting.ask(serverQuestion(server, proof, changed), signal),
       signIn: async (server) => {
         const receiving = this.#signingIn.get(server.name);
@@ -198,11 +196,6 @@ export class McpWindow implements Disposable {
     this.#signInOffers.get(server)?.abort();
     this.#signInOffers.delete(server);
   }
-}
-
-function versionOf(context: vscode.ExtensionContext): string {
-  const { version } = context.extension.packageJSON as { version?: unknown };
-  return typeof version === 'string' ? version : '0';
 }
 
 /** `changed`: an earlier form of the server was approved. */

@@ -65,7 +65,7 @@ export function describeListed(one: ListedNotification, now: number): string {
   ].join(' · ');
 }
 
-function describeAge(milliseconds: number): string {
+export function describeAge(milliseconds: number): string {
   const minutes = Math.max(0, Math.round(milliseconds / 60_000));
   if (minutes < 1) return vscode.l10n.t('just now');
   if (minutes < 60) return vscode.l10n.t('{0} min ago', minutes);

@@ -1,7 +1,7 @@
 // The overview beside the Notifications view: serves its page, and reads the logs only while it is visible.
 import * as vscode from 'vscode';
 import { Sequence } from '../../base/async.ts';
-import { type Disposable, type DisposableStore } from '../../base/disposable.ts';
+import { type Disposable } from '../../base/disposable.ts';
 import { type Client } from '../../core/client/client.ts';
 import { type Earshot } from '../../core/earshot.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
@@ -16,7 +16,7 @@ import { type Mute } from '../../protocol/page/pendingView.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ShownChat } from '../chat/pageHandlers.ts';
 import { failureMessage } from '../failureMessage.ts';
-import { postTo, servePage } from '../pageView.ts';
+import { PageView } from '../pageView.ts';
 import { describeKind, describeSource } from './notificationTexts.ts';
 import { useTable } from './useTable.ts';
 
@@ -44,8 +44,7 @@ export interface OverviewDeps {
 
 export class OverviewView implements vscode.WebviewViewProvider, Disposable {
   readonly #deps: OverviewDeps;
-  #held: DisposableStore | undefined;
-  #view: vscode.WebviewView | undefined;
+  readonly #page: PageView<FromOverview>;
   #part: 'timeline' | 'use' = 'timeline';
   #scope: UseScope = 'conversation';
   #shown: string | undefined;
@@ -56,43 +55,35 @@ export class OverviewView implements vscode.WebviewViewProvider, Disposable {
 
   constructor(deps: OverviewDeps) {
     this.#deps = deps;
+    const { extension, logger, earshot, chat, settings } = deps;
+    this.#page = new PageView({
+      ...{ page: 'overview', extension, logger, schema: fromOverviewSchema },
+      handle: (message) => this.#handle(message),
+      opened: (view, held) => {
+        held.add(
+          earshot.onDidChange(({ conversation, folded }) => {
+            const counts = this.#part === 'use' && this.#scope === 'all';
+            if (folded !== undefined && (counts || conversation === chat.shown)) this.#refreshSoon();
+          }),
+        );
+        held.add(
+          chat.onDidRefresh(() => {
+            if (chat.shown !== this.#shown) this.#refreshSoon();
+          }),
+        );
+        held.add(settings.onDidChange(() => this.#refreshSoon()));
+        held.add(view.onDidChangeVisibility(() => this.#refreshSoon()));
+      },
+    });
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const { extension, logger, earshot, chat, settings } = this.#deps;
-    this.#held?.dispose();
-    const held = servePage(view, {
-      ...{ page: 'overview', extension, logger, schema: fromOverviewSchema },
-      handle: (message) => this.#handle(message),
-    });
-    this.#held = held;
-    this.#view = view;
-    held.add(
-      earshot.onDidChange(({ conversation, folded }) => {
-        const counts = this.#part === 'use' && this.#scope === 'all';
-        if (folded !== undefined && (counts || conversation === chat.shown)) this.#refreshSoon();
-      }),
-    );
-    held.add(
-      chat.onDidRefresh(() => {
-        if (chat.shown !== this.#shown) this.#refreshSoon();
-      }),
-    );
-    held.add(settings.onDidChange(() => this.#refreshSoon()));
-    held.add(view.onDidChangeVisibility(() => this.#refreshSoon()));
-    held.add(
-      view.onDidDispose(() => {
-        if (this.#held !== held) return;
-        this.#view = undefined;
-        this.#held = undefined;
-        held.dispose();
-      }),
-    );
+    this.#page.resolveWebviewView(view);
   }
 
   dispose(): void {
     this.#soon?.dispose();
-    this.#held?.dispose();
+    this.#page.dispose();
   }
 
   async #handle(message: FromOverview): Promise<void> {
@@ -127,7 +118,7 @@ export class OverviewView implements vscode.WebviewViewProvider, Disposable {
   }
 
   #refreshSoon(): void {
-    if (this.#view?.visible !== true) return;
+    if (!this.#page.visible) return;
     this.#soon ??= this.#deps.clock.after(REFRESH_AFTER, () => {
       void this.#refresh().catch((error: unknown) =>
         this.#deps.logger.error('the overview of notifications cannot be shown', error),
@@ -199,6 +190,6 @@ export class OverviewView implements vscode.WebviewViewProvider, Disposable {
   }
 
   #post(message: ToOverview): void {
-    postTo(this.#view, message, this.#deps.logger);
+    this.#page.post(message);
   }
 }

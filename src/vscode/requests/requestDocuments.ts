@@ -30,7 +30,7 @@ export interface RequestDocumentsDeps {
 }
 
 /** What a document's URI names; `seq` is the model call's. */
-interface Named {
+interface RequestReference {
   readonly conversation: string;
   readonly seq: number;
 }
@@ -54,7 +54,7 @@ export class RequestDocuments implements vscode.TextDocumentContentProvider, Dis
   } satisfies Partial<CommandHandlers>;
 
   async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
-    const read = await this.#read(JSON.parse(query) as Named);
+    const read = await this.#read(JSON.parse(query) as RequestReference);
     return read.ok ? printRequest(read.value) : `// ${failureMessage(read.failure)}\n`;
   }
 
@@ -165,7 +165,7 @@ export class RequestDocuments implements vscode.TextDocumentContentProvider, Dis
     return succeeded({ events, calls: sentCalls(events) });
   }
 
-  async #read({ conversation, seq }: Named): Promise<Result<ShownRequest>> {
+  async #read({ conversation, seq }: RequestReference): Promise<Result<ShownRequest>> {
     const read = await this.#calls(conversation);
     if (!read.ok) return read;
     const { events, calls } = read.value;
@@ -189,7 +189,7 @@ function guess({ origin, model }: SentCall['call']) {
 
 function uriOf(conversation: string, calls: readonly SentCall[], sent: SentCall): vscode.Uri {
   const path = `/${vscode.l10n.t('Request {0} of {1}', calls.indexOf(sent) + 1, calls.length)}.jsonc`;
-  const named: Named = { conversation, seq: sent.call.seq };
+  const named: RequestReference = { conversation, seq: sent.call.seq };
   return vscode.Uri.from({ scheme: REQUEST_SCHEME, path, query: JSON.stringify(named) });
 }
 
@@ -209,9 +209,9 @@ async function openDifference(conversation: string, calls: readonly SentCall[], 
 }
 
 /** The request in the active editor, alone or as the right side of a difference. */
-function activeRequest(): { readonly named: Named; readonly isDiff: boolean } | undefined {
+function activeRequest(): { readonly named: RequestReference; readonly isDiff: boolean } | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   const isDiff = input instanceof vscode.TabInputTextDiff;
   const uri = isDiff ? input.modified : input instanceof vscode.TabInputText ? input.uri : undefined;
-  return uri?.scheme === REQUEST_SCHEME ? { named: JSON.parse(uri.query) as Named, isDiff } : undefined;
+  return uri?.scheme === REQUEST_SCHEME ? { named: JSON.parse(uri.query) as RequestReference, isDiff } : undefined;
 }

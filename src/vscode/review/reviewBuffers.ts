@@ -6,7 +6,8 @@ import { failed } from '../../base/errors.ts';
 import { type Logger } from '../../core/ports/ports.ts';
 import { type Buffers, type FileEdit, type FilePath, STALE, type Workspace } from '../../core/ports/workspace.ts';
 import { deletePinned, writePinned } from '../../node/files/pinnedChanges.ts';
-import { bytesOf, isSame } from '../workspace/fileEncoding.ts';
+import { bytesOf } from '../workspace/fileEncoding.ts';
+import { haveSameBytes } from '../../node/files/pinnedChanges.ts';
 import { attempt } from '../workspace/fileFailures.ts';
 import { guardPlaces, pinOnDisk } from '../workspace/filePlaces.ts';
 import { absoluteOf, contentUri } from '../workspace/fileUris.ts';
@@ -48,7 +49,7 @@ export function createBuffers(workspace: Workspace, logger: Logger): Buffers & D
           : { type: 'write', file, to };
       const guard = await guardPlaces(edit, folders());
       if (!guard.ok) return guard;
-      if (!isSame(await readBeneath(file), from))
+      if (!haveSameBytes(await readBeneath(file), from))
         return failed(STALE, vscode.l10n.t('{0} has changed.', file.path), vscode.l10n.t('Review it again.'));
       const [place] = guard.value.places;
       if (place !== undefined)

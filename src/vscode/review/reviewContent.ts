@@ -63,7 +63,7 @@ export class ReviewContent implements vscode.TextDocumentContentProvider, Dispos
   }
 }
 
-interface Asked {
+interface DocumentQuery {
   readonly side: 'before' | 'now';
   readonly list: ChangeList;
   readonly path: string;
@@ -80,13 +80,13 @@ export function nowUri(file: vscode.Uri, path: string, list: ChangeList): vscode
 }
 
 /** The query is JSON, since file names may be invalid Unicode. */
-function uriOf(file: vscode.Uri, asked: Asked): vscode.Uri {
+function uriOf(file: vscode.Uri, asked: DocumentQuery): vscode.Uri {
   return file.with({ scheme: REVIEW_SCHEME, authority: '', query: JSON.stringify(asked) });
 }
 
-function readQuery(query: string): Asked | undefined {
+function readQuery(query: string): DocumentQuery | undefined {
   // Only this extension creates these URIs.
-  return query.startsWith('{') ? (JSON.parse(query) as Asked) : undefined;
+  return query.startsWith('{') ? (JSON.parse(query) as DocumentQuery) : undefined;
 }
 
 /** An empty document in place of a deleted file. */

@@ -3,15 +3,18 @@ import * as vscode from 'vscode';
 import { Sequence } from '../../base/async.ts';
 import { type Disposable, DisposableStore } from '../../base/disposable.ts';
 import { type Result } from '../../base/errors.ts';
-import { type RestoreDeps } from '../../core/checkpoints/restore.ts';
+import { type PlanDeps } from '../../core/checkpoints/restore.ts';
 import { type Review, type Reviewed, type ReviewedFile } from '../../core/checkpoints/review.ts';
+import { type Client } from '../../core/client/client.ts';
+import { holdOpen } from '../../core/client/local/owning.ts';
 import { type ChangeList } from '../../core/conversation/projections/changes.ts';
 import { type Earshot } from '../../core/earshot.ts';
-import { type KeepAlive } from '../../core/keepAlive.ts';
+import { type LocalPorts } from '../../core/client/local/localPorts.ts';
 import { type ChatFrontend } from '../../core/frontend/chatFrontend.ts';
 import { type Clock, type Logger } from '../../core/ports/ports.ts';
-import { type Checkpoints, type Snapshots } from '../../core/ports/storage.ts';
-import { type Buffers, type DiskEntries, type Workspace } from '../../core/ports/workspace.ts';
+import { type Store } from '../../core/ports/storage.ts';
+import { type DiskEntries } from '../../core/ports/workspace.ts';
+import { type VerbParams } from '../../protocol/client/verbs.ts';
 import { type ReviewHandlers, type ShownChat } from '../chat/pageHandlers.ts';
 import { type CommandHandlers } from '../commands.ts';
 import { CHANGED_FILES, COMMANDS } from '../ids.ts';
@@ -19,25 +22,29 @@ import { absoluteOf, toUri } from '../workspace/fileUris.ts';
 import { beforeUri, goneUri, nowUri, ReviewContent } from './reviewContent.ts';
 import { ReviewDecorations } from './reviewDecorations.ts';
 import { ReviewLenses } from './reviewLenses.ts';
+import { type Restoring } from './reviewRestore.ts';
 import { closeReviews, reviewTitle } from './reviewTabs.ts';
 import { failureMessage } from '../failureMessage.ts';
 
 export interface ReviewControllerDeps {
   readonly earshot: Earshot;
+  readonly client: Client;
   readonly frontend: ChatFrontend;
-  readonly workspace: Workspace;
-  readonly buffers: Buffers;
-  readonly entries: DiskEntries;
-  readonly snapshots: Snapshots;
-  readonly checkpoints: Checkpoints;
+  /** For comparing files; all changes are made by `client`. */
+  readonly files: Omit<PlanDeps, 'live'> & { readonly entries: DiskEntries };
+  readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly chat: ShownChat;
   /** Keeps a conversation live until the result is disposed of. */
-  readonly keepAlive: Pick<KeepAlive, 'hold'>;
+  readonly keepAlive: LocalPorts['keepAlive'];
   /** Continues the conversation in a fork that ends before this request, and shows it. */
   rewind(conversation: string, request: string): Promise<Result<void>>;
 }
+
+type ReviewVerb = 'keep' | 'undo' | 'restore' | 'revert';
+/** Without a conversation they are about the shown one. */
+type ReviewParams<V extends ReviewVerb> = Omit<VerbParams<V>, 'conversation'> & { conversation?: string | undefined };
 
 const REFRESH_MILLISECONDS = 150;
 
@@ -58,7 +65,7 @@ export class ReviewController implements Disposable {
     this.#decorations = this.#held.add(new ReviewDecorations());
     this.#content = this.#held.add(
       new ReviewContent({
-        workspace: deps.workspace,
+        workspace: deps.files.workspace,
         base: async (path, list) => (await this.#review(list)).base(path),
         present: async (path, list) => (await this.#review(list)).present(path),
       }),
@@ -104,38 +111,21 @@ export class ReviewController implements Disposable {
   readonly handlers: ReviewHandlers = {
     review_changes: ({ path, line, meanwhile }) =>
       path === undefined ? this.#showAll() : this.#showOne(path, line, listOf(meanwhile)),
-    keep: async ({ path, hunk, meanwhile }) => {
-      const review = await this.#review(listOf(meanwhile));
-      if (path === undefined) return this.#reportOutcome(await review.keep());
-      await this.#reportOutcome(await (hunk ? review.keepHunk(path, hunk.version, hunk.index) : review.keep([path])));
-    },
-    undo: async ({ path, hunk, meanwhile }) => {
-      if (path === undefined) return this.#undoAll();
-      if (meanwhile === true) return this.#undoMeanwhile(path);
-      const review = await this.#review();
-      if (hunk) return this.#reportOutcome(await review.undoHunk(path, hunk.version, hunk.index));
-      const file = await review.file(path);
-      await this.#undo(review, file === undefined ? [] : [file]);
-    },
-    restore: ({ request, conversation }) => this.#restoreTo(request, conversation),
-    revert: async ({ decision }) => {
-      const { revertDecision } = await import('../../core/checkpoints/restore.ts');
-      await this.#reportOutcome(await revertDecision(await this.#restoreDeps(), decision));
-    },
+    keep: ({ type, ...params }) => this.#decide(type, params),
+    undo: ({ type: _type, ...params }) => this.#undo(params),
+    restore: ({ request, conversation }) => this.#restore(request, conversation),
+    revert: ({ type, ...params }) => this.#decide(type, params),
   };
 
   readonly commands = {
     [COMMANDS.reviewChanges]: () => this.#showAll(),
-    [COMMANDS.keepChanges]: async () => this.#reportOutcome(await (await this.#review()).keep()),
-    [COMMANDS.undoChanges]: () => this.#undoAll(),
-    [COMMANDS.keepFile]: () =>
-      this.#onActive(async (review, { path }) => this.#reportOutcome(await review.keep([path]))),
-    [COMMANDS.undoFile]: () => this.#onActive((review, file) => this.#undo(review, [file])),
-    [COMMANDS.keepChange]: (line: unknown, uri: unknown) =>
-      this.#onHunk(line, uri, (review, { path, version }, index) => review.keepHunk(path, version, index)),
-    [COMMANDS.undoChange]: (line: unknown, uri: unknown) =>
-      this.#onHunk(line, uri, (review, { path, version }, index) => review.undoHunk(path, version, index)),
-    [COMMANDS.restore]: async () => (await import('./reviewRestore.ts')).chooseTurn(await this.#restoring()),
+    [COMMANDS.keepChanges]: () => this.#decide('keep', {}),
+    [COMMANDS.undoChanges]: () => this.#undo({}),
+    [COMMANDS.keepFile]: () => this.#onActive(({ path }) => this.#decide('keep', { path })),
+    [COMMANDS.undoFile]: () => this.#onActive(({ path }) => this.#undo({ path })),
+    [COMMANDS.keepChange]: (line: unknown, uri: unknown) => this.#onHunk('keep', line, uri),
+    [COMMANDS.undoChange]: (line: unknown, uri: unknown) => this.#onHunk('undo', line, uri),
+    [COMMANDS.restore]: () => this.#restore(),
   } satisfies Partial<CommandHandlers>;
 
   dispose(): void {
@@ -147,51 +137,55 @@ export class ReviewController implements Disposable {
     return shown === undefined ? undefined : this.#deps.earshot.get(shown);
   }
 
-  async #review(list: ChangeList = 'own'): Promise<Review> {
+  /** For reading only: decisions go through the client. */
+  async #review(list: ChangeList = 'own'): Promise<Pick<Review, 'files' | 'file' | 'base' | 'present'>> {
     const { Review: Loaded } = await import('../../core/checkpoints/review.ts');
-    return new Loaded({ ...this.#deps, live: () => this.#live() }, list);
+    return new Loaded({ ...this.#deps.files, live: () => this.#live() }, list);
   }
 
-  /** A conversation that is not shown is live meanwhile. */
-  async #restoreTo(request: string, conversation = this.#deps.chat.shown): Promise<void> {
-    const { earshot, keepAlive } = this.#deps;
-    const { restoreTo } = await import('./reviewRestore.ts');
-    const isLive = conversation === undefined || earshot.get(conversation) !== undefined;
-    const opened = isLive ? undefined : await earshot.open(conversation);
-    if (opened?.ok === false) {
-      await vscode.window.showWarningMessage(failureMessage(opened.failure));
-      return;
-    }
-    const held = isLive ? undefined : keepAlive.hold(conversation, true);
+  async #decide<V extends ReviewVerb>(verb: V, params: ReviewParams<V>): Promise<void> {
+    const { client, chat } = this.#deps;
+    const named = { conversation: chat.shown ?? '', ...params } as unknown as VerbParams<V>;
+    await this.#reportOutcome(await client.call(verb, named));
+  }
+
+  /** Asks first, unless it is about a single hunk. */
+  async #undo(params: ReviewParams<'undo'>): Promise<void> {
+    if (params.hunk !== undefined || (await this.#confirmUndo(params))) await this.#decide('undo', params);
+  }
+
+  async #confirmUndo({ path, meanwhile }: ReviewParams<'undo'>): Promise<boolean> {
+    const review = await this.#review(listOf(meanwhile));
+    const files = path === undefined ? await review.files(Infinity) : [await review.file(path)];
+    const changed = files.filter((file) => file !== undefined);
+    if (changed.length > 0) return (await import('./reviewQuestions.ts')).confirmUndo(changed, meanwhile);
+    await this.#showNoChanges();
+    return false;
+  }
+
+  /**
+   * Without a request the user chooses one. The conversation is live meanwhile. Only the shown one can be continued from
+   * an earlier point: a fork was already.
+   */
+  async #restore(request?: string, conversation = this.#deps.chat.shown): Promise<void> {
+    const { earshot, chat, files, client } = this.#deps;
+    const { chooseTurn, restoreTo } = await import('./reviewRestore.ts');
+    const held = conversation === undefined ? undefined : await holdOpen(this.#deps, conversation);
+    if (held?.ok === false) return this.#reportOutcome(held);
+    const id = conversation ?? '';
+    const restoring: Restoring = {
+      deps: { ...files, live: () => earshot.get(id) },
+      restore: (turn, chosen) => client.call('restore', { conversation: id, request: turn, files: chosen }),
+      ...(id === chat.shown && { rewind: (turn: string) => this.#deps.rewind(id, turn) }),
+    };
     let outcome: Result<Reviewed> | undefined;
     try {
-      const restoring = await this.#restoring(conversation);
-      await restoreTo({ ...restoring, reportOutcome: async (result) => void (outcome = result) }, request);
+      outcome = await (request === undefined ? chooseTurn(restoring) : restoreTo(restoring, request));
     } finally {
-      held?.dispose();
+      held?.value.hold.dispose();
     }
     // Only now, since the message stays until the user closes it.
     if (outcome !== undefined) await this.#reportOutcome(outcome);
-  }
-
-  async #restoreDeps(conversation?: string): Promise<RestoreDeps> {
-    const { Captures } = await import('../../core/checkpoints/captures.ts');
-    const live = () => (conversation === undefined ? this.#live() : this.#deps.earshot.get(conversation));
-    const captures = () => {
-      const log = live()?.log;
-      return log && new Captures({ ...this.#deps, log });
-    };
-    return { ...this.#deps, live, captures };
-  }
-
-  /** Only the shown conversation can be continued from an earlier point: a fork was already. */
-  async #restoring(conversation = this.#deps.chat.shown) {
-    const isShown = conversation !== undefined && conversation === this.#deps.chat.shown;
-    return {
-      ...(isShown && { rewind: (request: string) => this.#deps.rewind(conversation, request) }),
-      deps: await this.#restoreDeps(conversation),
-      reportOutcome: (result: Result<Reviewed>) => this.#reportOutcome(result),
-    };
   }
 
   async #refresh(): Promise<void> {
@@ -224,8 +218,8 @@ export class ReviewController implements Disposable {
   }
 
   async #uriOf(path: string): Promise<vscode.Uri | undefined> {
-    const file = await this.#deps.workspace.resolve(path);
-    if (file.ok && !this.#deps.entries.isOdd(path)) return toUri(file.value);
+    const file = await this.#deps.files.workspace.resolve(path);
+    if (file.ok && !this.#deps.files.entries.isOdd(path)) return toUri(file.value);
     // For a link out of the workspace, or a name that is not valid Unicode, the URI is only for display.
     const [folder] = vscode.workspace.workspaceFolders ?? [];
     return folder && vscode.Uri.joinPath(folder.uri, new TextDecoder().decode(new TextEncoder().encode(path)));
@@ -259,48 +253,23 @@ export class ReviewController implements Disposable {
     if (this.#live()?.log.state.changes.open.size === 0) await closeReviews();
   }
 
-  async #undoAll(): Promise<void> {
-    const review = await this.#review();
-    await this.#undo(review, await review.files());
-  }
-
-  async #undo(review: Review, files: readonly ReviewedFile[]): Promise<void> {
-    if (files.length === 0) return this.#showNoChanges();
-    const { confirmUndo } = await import('./reviewQuestions.ts');
-    if (await confirmUndo(files)) await this.#reportOutcome(await review.undo(files.map(({ path }) => path)));
-  }
-
-  async #undoMeanwhile(path: string): Promise<void> {
-    const review = await this.#review('meanwhile');
-    const file = await review.file(path);
-    if (file === undefined) return this.#showNoChanges();
-    const { confirmUndoMeanwhile } = await import('./reviewQuestions.ts');
-    if (await confirmUndoMeanwhile(file)) await this.#reportOutcome(await review.undo([path]));
-  }
-
   async #onActive(
-    act: (review: Review, file: ReviewedFile) => Promise<void>,
+    act: (file: ReviewedFile) => Promise<void>,
     uri = vscode.window.activeTextEditor?.document.uri,
   ): Promise<void> {
-    const resolved = uri && (await this.#deps.workspace.resolve(absoluteOf(uri)));
+    const resolved = uri && (await this.#deps.files.workspace.resolve(absoluteOf(uri)));
     const review = await this.#review();
     const file = resolved?.ok === true ? await review.file(resolved.value.path) : undefined;
-    if (file === undefined) return this.#showNoChanges();
-    await act(review, file);
+    await (file === undefined ? this.#showNoChanges() : act(file));
   }
 
-  /** Acts on the change at the line of a CodeLens or of a link, or else at the cursor. */
-  async #onHunk(
-    given: unknown,
-    givenUri: unknown,
-    act: (review: Review, file: ReviewedFile, index: number) => Promise<Result<Reviewed>>,
-  ): Promise<void> {
+  /** Decides on the change at the line of a CodeLens or of a link, or else at the cursor. */
+  async #onHunk(verb: 'keep' | 'undo', given: unknown, givenUri: unknown): Promise<void> {
     const line = typeof given === 'number' ? given : (vscode.window.activeTextEditor?.selection.active.line ?? 0);
     const uri = typeof givenUri === 'string' ? vscode.Uri.parse(givenUri) : undefined;
-    await this.#onActive(
-      async (review, file) => this.#reportOutcome(await act(review, file, nearestHunk(file, line))),
-      uri,
-    );
+    await this.#onActive(({ path, version, ...file }) => {
+      return this.#decide(verb, { path, hunk: { version, index: nearestHunk(file, line) } });
+    }, uri);
   }
 
   /** Shows failures and files that were not changed. */
@@ -354,7 +323,7 @@ function firstChangedLine({ hunks }: ReviewedFile): number {
 }
 
 /** The hunk that contains the line, or the nearest one. */
-function nearestHunk({ hunks = [] }: ReviewedFile, line: number): number {
+function nearestHunk({ hunks = [] }: Pick<ReviewedFile, 'hunks'>, line: number): number {
   const distances = hunks.map(({ start, added }) =>
     Math.max(start - line, line - (start + Math.max(1, added.length) - 1), 0),
   );

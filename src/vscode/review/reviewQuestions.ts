@@ -3,10 +3,11 @@ import * as vscode from 'vscode';
 import { type ReviewedFile } from '../../core/checkpoints/review.ts';
 
 /** Does not ask if it is a single file that Earshot certainly changed. */
-export async function confirmUndo(files: readonly ReviewedFile[]): Promise<boolean> {
+export async function confirmUndo(files: readonly ReviewedFile[], meanwhile = false): Promise<boolean> {
+  const [first] = files;
+  if (meanwhile && first !== undefined) return confirmUndoMeanwhile(first);
   const appeared = files.filter((file) => file.appeared);
   if (files.length === 1 && appeared.length === 0) return true;
-  const [first] = files;
   const question =
     files.length === 1
       ? vscode.l10n.t('Delete {0}?', first?.path ?? '')
@@ -25,7 +26,7 @@ export async function confirmUndo(files: readonly ReviewedFile[]): Promise<boole
 }
 
 /** Asks before a file that others changed is restored to its content from before the command. */
-export async function confirmUndoMeanwhile({ path, kind }: ReviewedFile): Promise<boolean> {
+async function confirmUndoMeanwhile({ path, kind }: ReviewedFile): Promise<boolean> {
   const restore = kind === 'created' ? vscode.l10n.t('Delete') : vscode.l10n.t('Restore');
   const question =
     kind === 'created'

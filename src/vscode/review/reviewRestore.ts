@@ -4,11 +4,10 @@ import { type Result } from '../../base/errors.ts';
 import { shortList } from '../../base/text.ts';
 import {
   isChosen,
+  type PlanDeps,
   planRestore,
-  type RestoreDeps,
   type RestoreEntry,
   type RestorePlan,
-  restore,
 } from '../../core/checkpoints/restore.ts';
 import { type Reviewed } from '../../core/checkpoints/review.ts';
 import { CHAT_VIEW } from '../ids.ts';
@@ -17,8 +16,8 @@ import { beforeUri } from './reviewContent.ts';
 import { failureMessage } from '../failureMessage.ts';
 
 export interface Restoring {
-  readonly deps: RestoreDeps;
-  reportOutcome(result: Result<Reviewed>): Promise<void>;
+  readonly deps: PlanDeps;
+  restore(request: string, files: readonly Pick<RestoreEntry, 'path' | 'version'>[]): Promise<Result<Reviewed>>;
   /** Continues the conversation in a fork that ends before this request. Absent: only files can be restored. */
   rewind?(request: string): Promise<Result<void>>;
 }
@@ -38,12 +37,12 @@ const COMPARE: vscode.QuickInputButton = {
   tooltip: vscode.l10n.t('Show the current file'),
 };
 
-/** Every turn of the conversation, the newest first. */
-export async function chooseTurn(restoring: Restoring): Promise<void> {
+/** Every turn of the conversation, the newest first. Resolves to undefined if no file was to be restored. */
+export async function chooseTurn(restoring: Restoring): Promise<Result<Reviewed> | undefined> {
   const turns = restoring.deps.live()?.log.state.changes.turns.filter(({ request }) => request !== '') ?? [];
   if (turns.length === 0) {
     await vscode.window.showInformationMessage(vscode.l10n.t('There are no turns to restore to.'));
-    return;
+    return undefined;
   }
   const items = turns.toReversed().map(({ title, request, steps }) => {
     const files = new Set(steps.map(({ path }) => path)).size;
@@ -52,33 +51,31 @@ export async function chooseTurn(restoring: Restoring): Promise<void> {
   });
   const title = vscode.l10n.t('Select the turn to restore to');
   const chosen = await vscode.window.showQuickPick(items, { title, matchOnDescription: true });
-  if (chosen !== undefined) await restoreTo(restoring, chosen.request);
+  return chosen === undefined ? undefined : restoreTo(restoring, chosen.request);
 }
 
 /** Shows what would be restored, lets the user choose files and the conversation, and restores them. */
-export async function restoreTo(restoring: Restoring, request: string): Promise<void> {
+export async function restoreTo(restoring: Restoring, request: string): Promise<Result<Reviewed> | undefined> {
   const location = { viewId: CHAT_VIEW };
   const planned = await vscode.window.withProgress({ location }, () => planRestore(restoring.deps, request));
-  if (!planned.ok) {
-    await vscode.window.showWarningMessage(failureMessage(planned.failure));
-    return;
-  }
+  if (!planned.ok) return planned;
   const plan = planned.value;
   const { rewind, deps } = restoring;
   if (plan.entries.length === 0 && rewind === undefined) {
     await vscode.window.showInformationMessage(nothingToRestore(plan));
-    return;
+    return undefined;
   }
   const title = rewind && (deps.live()?.log.state.summary.title ?? '');
   const chosen = await chooseParts(plan, title);
-  if (chosen === undefined) return;
-  const outcome = chosen.entries.length === 0 ? undefined : await restore(deps, plan, chosen.entries);
+  if (chosen === undefined) return undefined;
+  const files = chosen.entries.map(({ path, version }) => ({ path, version }));
+  const outcome = files.length === 0 ? undefined : await restoring.restore(request, files);
   // With files that could not be restored, the conversation would not fit them.
   if (outcome?.ok !== false && chosen.conversation) {
     const rewound = await rewind?.(request);
     if (rewound?.ok === false) await vscode.window.showWarningMessage(failureMessage(rewound.failure));
   }
-  if (outcome !== undefined) await restoring.reportOutcome(outcome);
+  return outcome;
 }
 
 /** Says that nothing changed only if that is known. */

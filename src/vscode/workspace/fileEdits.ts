@@ -9,7 +9,8 @@ import {
   type FilePath,
   STALE,
 } from '../../core/ports/workspace.ts';
-import { documentOf, isSame } from './fileEncoding.ts';
+import { documentOf } from './fileEncoding.ts';
+import { haveSameBytes } from '../../node/files/pinnedChanges.ts';
 import { attempt, type Refused } from './fileFailures.ts';
 import { guardPlaces, type PlaceGuard } from './filePlaces.ts';
 import { deleteStep, type FileStep, moveStep, presentBytes, writeStep } from './fileSteps.ts';
@@ -60,7 +61,7 @@ async function checkEdits(edits: readonly FileEdit[]): Promise<Refused | undefin
   for (const edit of edits) {
     const uri = contentUri(edit.file);
     const key = uri.toString();
-    if (planned.has(key) ? edit.type !== 'move' || !isSame(planned.get(key), edit.from) : false) {
+    if (planned.has(key) ? edit.type !== 'move' || !haveSameBytes(planned.get(key), edit.from) : false) {
       return failed('twice', `${edit.file.path} is changed twice.`, 'Combine the changes into one.');
     }
     const refused = planned.has(key) ? undefined : await whyNot(edit, uri);
@@ -78,7 +79,7 @@ async function whyNot(edit: FileEdit, uri: vscode.Uri): Promise<Refused | undefi
   const { file, from } = edit;
   const present = await readPresent(file, uri);
   if (!present.ok) return present;
-  if (!isSame(present.value, from)) return staleFailure(file, present.value, from);
+  if (!haveSameBytes(present.value, from)) return staleFailure(file, present.value, from);
   if (vscode.workspace.notebookDocuments.some((one) => one.isDirty && one.uri.toString() === uri.toString())) {
     return failed('unsaved', `${file.path} has unsaved changes in a notebook editor.`, 'The user can save them first.');
   }

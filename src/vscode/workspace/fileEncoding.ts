@@ -1,6 +1,7 @@
 // Finds the encoding of a file from its open document, the settings or its bytes. It must reproduce the bytes exactly.
 import * as vscode from 'vscode';
 import { decodeAs, decodeBytes, type Encoding, encodeText, hasNul } from '../../base/encodings.ts';
+import { haveSameBytes } from '../../node/files/pinnedChanges.ts';
 import { platform } from '../../node/platform/platform.ts';
 import { anySetting } from '../configuration.ts';
 
@@ -61,7 +62,7 @@ async function decodeIn(encoding: string, bytes: Uint8Array): Promise<string | u
   if (encoding === 'utf8' || encoding === 'utf8bom') return decodeAs('utf8', bytes)?.text;
   const text = await vscode.workspace.decode(bytes, { encoding });
   const again = await vscode.workspace.encode(text, { encoding });
-  return isSame(again, bytes) ? text : undefined;
+  return haveSameBytes(again, bytes) ? text : undefined;
 }
 
 async function encodeIn(encoding: string, text: string): Promise<Uint8Array | undefined> {
@@ -72,8 +73,4 @@ async function encodeIn(encoding: string, text: string): Promise<Uint8Array | un
 
 function isOurs(encoding: string): encoding is Encoding {
   return OURS.has(encoding);
-}
-
-export function isSame(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
-  return one === undefined || other === undefined ? one === other : Buffer.compare(one, other) === 0;
 }

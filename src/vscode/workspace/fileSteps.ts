@@ -11,7 +11,8 @@ import {
 import { deletePinned, identityAt, modeBefore, readPinned, writePinned } from '../../node/files/pinnedChanges.ts';
 import { MOVED } from '../../node/files/pinnedPlace.ts';
 import { type BufferEdit, editBuffer, hasOneLineEnding, hasText, replaceText, saveBuffer } from './bufferEdits.ts';
-import { bytesOf, configuredEncoding, decodeFile, documentOf, isSame } from './fileEncoding.ts';
+import { bytesOf, configuredEncoding, decodeFile, documentOf } from './fileEncoding.ts';
+import { haveSameBytes } from '../../node/files/pinnedChanges.ts';
 import { attempt, type Refused } from './fileFailures.ts';
 import { type PlaceGuard } from './filePlaces.ts';
 import { saveAsOwn } from './ownSaves.ts';
@@ -152,7 +153,7 @@ async function writeVirtual(
   from: Uint8Array | undefined,
   to: Uint8Array,
 ): Promise<Result<void>> {
-  if (!isSame(await readBytes(uri), from))
+  if (!haveSameBytes(await readBytes(uri), from))
     return failed(STALE, `${file.path} was changed at the same moment.`, 'Read it again.');
   const written = await attempt(file, 'written', () => vscode.workspace.fs.writeFile(uri, to));
   if (!written.ok && from !== undefined) await attempt(file, 'written', () => vscode.workspace.fs.writeFile(uri, from));
@@ -240,7 +241,7 @@ async function readBytes(uri: vscode.Uri): Promise<Uint8Array | undefined> {
 
 async function putBytes({ places: [place] }: PlaceGuard, uri: vscode.Uri, bytes: Uint8Array): Promise<boolean> {
   const present = place === undefined ? await readBytes(uri) : await readPinned(place);
-  if (isSame(present, bytes)) return true;
+  if (haveSameBytes(present, bytes)) return true;
   if (place !== undefined) return (await writePinned(place, present, bytes)).ok;
   try {
     await vscode.workspace.fs.writeFile(uri, bytes);
@@ -261,8 +262,8 @@ async function saveAt(
   const bytesThere = () => (place === undefined ? readBytes(document.uri) : readPinned(place));
   const isSaved = async (done: Result<void>) => {
     const there = await bytesThere();
-    const isTypedInto = document.isDirty && !isSame(there, before);
-    return !done.ok || isTypedInto || isSame(there, await bytesOf(document));
+    const isTypedInto = document.isDirty && !haveSameBytes(there, before);
+    return !done.ok || isTypedInto || haveSameBytes(there, await bytesOf(document));
   };
   const saved = await guard.around(() => saveBuffer(file, document), isSaved);
   if (!saved.ok) return saved;

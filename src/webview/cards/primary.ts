@@ -3,7 +3,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 
-interface Wanted {
+interface ButtonPriority {
   /** The item of the first open request. */
   readonly request: string | undefined;
   readonly isWriting: boolean;
@@ -11,22 +11,22 @@ interface Wanted {
 
 type ButtonClass = 'primary' | 'secondary';
 
-const WantedContext = createContext<Wanted>({ request: undefined, isWriting: false });
-export const WantedProvider = WantedContext.Provider;
+const ButtonPriorityContext = createContext<ButtonPriority>({ request: undefined, isWriting: false });
+export const ButtonPriorityProvider = ButtonPriorityContext.Provider;
 
 /** The main button of an open request, or of something within its card. */
 export function useRequestButton(item: string): ButtonClass {
-  const { request } = useContext(WantedContext);
+  const { request } = useContext(ButtonPriorityContext);
   return request === undefined || request === item ? 'primary' : 'secondary';
 }
 
 /** A main button that open requests come before. */
 export function useButtonAfterRequests(): ButtonClass {
-  return useContext(WantedContext).request === undefined ? 'primary' : 'secondary';
+  return useContext(ButtonPriorityContext).request === undefined ? 'primary' : 'secondary';
 }
 
 /** A main button that open requests and a message being written come before. */
 export function useLastButton(): ButtonClass {
-  const { request, isWriting } = useContext(WantedContext);
+  const { request, isWriting } = useContext(ButtonPriorityContext);
   return request === undefined && !isWriting ? 'primary' : 'secondary';
 }

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createAcpRuntime, createAgentRegistry, createFileSessionStore } from 'acpx/runtime';
 import { build } from 'esbuild';
 import { nodePrograms, programs } from '../../../esbuild.mjs';
 import { atTestEnd } from '../endings.ts';
@@ -65,7 +66,7 @@ async function startAcpxIn(
     await rm(root, { recursive: true, force: true, maxRetries: 20 });
   });
   const env = {
-    PATH: process.env['PATH'],
+    PATH: process.env['PATH'] ?? '',
     HOME: home,
     EARSHOT_HOME: window?.home ?? home,
     EARSHOT_API_KEY: 'k',
@@ -83,6 +84,22 @@ async function startAcpxIn(
           done({ code, output: stdout + stderr });
         });
       }),
+    /** Prompts with acpx as a library, and chooses the first *Always* of each approval: the program allows only once. */
+    promptAlways: async (text: string) => {
+      const runtime = createAcpRuntime({
+        cwd: folder,
+        agentProcessEnv: env,
+        sessionStore: createFileSessionStore({ stateDir: join(root, 'state') }),
+        agentRegistry: createAgentRegistry({ overrides: { earshot: agent } }),
+        permissionMode: 'deny-all',
+        onPermissionRequest: async () => ({ outcome: 'allow_always' }),
+      });
+      const handle = await runtime.ensureSession({ sessionKey: 's', agent: 'earshot', mode: 'oneshot', cwd: folder });
+      const turn = runtime.startTurn({ handle, text, mode: 'prompt', requestId: 'r' });
+      const result = await turn.result;
+      await runtime.shutdown();
+      return result;
+    },
     /** Every line so far, grouped by connection. */
     wire: async (): Promise<readonly (readonly WireLine[])[]> => {
       const connections = (await readdir(wire)).filter((name) => name.endsWith('.client'));

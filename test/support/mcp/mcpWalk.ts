@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path';
 import { type Disposable, DisposableStore } from '../../../src/base/disposable.ts';
 import { type RemoteTasks } from '../../../src/core/ports/processes.ts';
 import { readConfigValue } from '../../../src/mcp/config/configuration.ts';
+import { createMcpPart } from '../../../src/mcp/mcpPart.ts';
 import { type McpMemory } from '../../../src/mcp/serverPort.ts';
-import { McpServers, type McpServersDeps } from '../../../src/mcp/servers.ts';
+import { type McpServers, type McpServersDeps } from '../../../src/mcp/servers.ts';
 import { openSession } from '../../../src/mcp/session/openSession.ts';
 import { type McpSessionLimits } from '../../../src/mcp/session/sessionPort.ts';
 import { CommandApprovals } from '../../../src/node/files/commandApprovals.ts';
@@ -12,7 +13,7 @@ import { realClock } from '../../../src/node/realClock.ts';
 import { createConfigProducer } from '../../../src/producers/config.ts';
 import { createHandlesProducer } from '../../../src/producers/handles.ts';
 import { createMcpProducer } from '../../../src/producers/mcp.ts';
-import { McpEvents } from '../../../src/producers/mcpEvents/mcpEvents.ts';
+import { type McpEvents } from '../../../src/producers/mcpEvents/mcpEvents.ts';
 import { type ServerState } from '../../../src/protocol/outside/mcp.ts';
 import { atTestEnd } from '../endings.ts';
 import { createManualClock, type ManualClock } from '../manualClock.ts';
@@ -147,41 +148,35 @@ async function withServers(
   const serverLog: string[] = [];
   const limits = new Map(Object.keys(configuration).map((name) => [name, { ...PATIENT, ...options.limits?.[name] }]));
   const memory = options.host?.memory ?? createTestMemory();
-  const mcp = new McpServers({
-    clock: mcpClock,
-    logger,
-    memory,
-    approvals: new CommandApprovals({ has: (key) => memory.has(key), add: (key) => memory.set(key, true) }),
-    roots: () => [],
-    client: { name: 'Earshot', version: 'test' },
-    limits: PATIENT,
-    open: (deps, signal) => openSession({ ...deps, limits: limits.get(deps.server) ?? PATIENT }, signal),
-    trusted: true,
-    variables: () => ({
-      folder: root,
-      folders: [],
-      environment: process.env,
-      input: async () => undefined,
-      setting: () => undefined,
-    }),
-    approve: async () => true,
-    openExternal: async () => false,
-    log: (server, line) => serverLog.push(`${server}: ${line}`),
-    register: (tools): Disposable => headless.earshot.tools.register(tools),
-    trustsHints: () => false,
-    ...options.host,
+  const { handles, earshot, ports } = headless;
+  const { settings, snapshots } = ports;
+  const clock = options.host?.clock ?? mcpClock;
+  const part = createMcpPart({
+    ...{ earshot, settings },
+    createProducer: (from) =>
+      createMcpProducer({ source: from, snapshots, clock, logger, settings, settingsOf: 'editor' }),
+    variables: () => ({ folder: root, folders: [], input: async () => undefined, setting: () => undefined }),
+    host: {
+      clock: mcpClock,
+      logger,
+      memory,
+      approvals: new CommandApprovals({ has: (key) => memory.has(key), add: (key) => memory.set(key, true) }),
+      roots: () => [],
+      client: { name: 'Earshot', version: 'test' },
+      limits: PATIENT,
+      open: (deps, signal) => openSession({ ...deps, limits: limits.get(deps.server) ?? PATIENT }, signal),
+      isTrusted: () => true,
+      approve: async () => true,
+      openExternal: async () => false,
+      log: (server, line) => serverLog.push(`${server}: ${line}`),
+      ...options.host,
+    },
   });
+  const { servers: mcp, events } = part;
   created(mcp);
   const producers = new DisposableStore();
-  const { handles, earshot, ports } = headless;
-  const clock = options.host?.clock ?? mcpClock;
-  const watched = { source: mcp, snapshots: ports.snapshots, clock, logger, settings: ports.settings };
-  const events = new McpEvents({ ...watched, settingsOf: 'editor' });
-  for (const producer of [
-    createMcpProducer({ source: mcp, events, clock, logger }),
-    createConfigProducer(),
-    createHandlesProducer({ handles, clock: realClock, logger }),
-  ]) {
+  producers.add(part);
+  for (const producer of [createConfigProducer(), createHandlesProducer({ handles, clock: realClock, logger })]) {
     producers.add(earshot.producers.register(producer));
   }
   atTestEnd(async () => {

@@ -49,6 +49,7 @@ export class PageAlone {
     const isFirst = this.#html === undefined;
     const nonce = 'dGVzdA==';
     this.#html = pageHtml({
+      page: 'chat',
       source: origin,
       nonce,
       language: options.bundle === undefined ? 'en' : 'de',

@@ -69,7 +69,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
   const place = await outsideFolder(folder, home);
   const stored = headless.listenersIn(place, () => listeners.live.length > 0);
   const listeners: Listeners = new Listeners({ ...base, ...stored, snapshots, workspace, earshot, settings });
-  const keepAlive = new KeepAlive({ earshot, handles, supervision, ...base });
+  const keepAlive = new KeepAlive({ earshot, handles, supervision, wakes, ...base });
   const frontends = new Frontends({ clock: realClock, logger });
   const library = new Library(ports, earshot);
   const parts = { earshot, keepAlive, handles, wakes, frontends, store, lock, views, isAlive, settings, library };

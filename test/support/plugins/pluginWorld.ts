@@ -126,7 +126,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
     atTestEnd(() => (pid === FIRST ? headless.end() : headless.close()));
     const { earshot, ports, handles, wakes, supervision } = headless;
     const clock = options.clock ?? realClock;
-    const keepAlive = new KeepAlive({ earshot, handles, supervision, clock, logger });
+    const keepAlive = new KeepAlive({ earshot, handles, supervision, wakes, clock, logger });
     atTestEnd(async () => keepAlive.dispose());
     const { lock, store } = ports;
     const { isShown } = options;

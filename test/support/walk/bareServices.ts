@@ -12,7 +12,7 @@ import { createMemoryPermissions } from '../tools/memoryPermissions.ts';
 
 type Bare =
   | ('lock' | 'toolsReady' | 'processes' | 'permissions' | 'userFiles' | 'moreInstructions')
-  | ('hooks' | 'shell' | 'surroundings' | 'models' | 'handles' | 'subagents');
+  | ('hooks' | 'shell' | 'surroundings' | 'models' | 'handles' | 'wakes' | 'subagents');
 
 const never = () => ({ dispose: () => undefined });
 
@@ -63,6 +63,7 @@ export function bareServices({
     surroundings: async () => ({ system: 'Linux' }),
     models: { names: [], get: () => undefined },
     handles,
+    wakes: { join: () => ({ dispose: () => undefined }) },
     subagents: {
       usageFor: () => undefined,
       tokensUnderWay: () => 0,

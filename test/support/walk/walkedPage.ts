@@ -28,7 +28,7 @@ export function openClients(headless: Headless, frontends?: Frontends): LocalCli
   const { earshot, ports, handles, wakes, supervision, views } = headless;
   const { lock, settings } = ports;
   const base = { clock: realClock, ids: realIds, logger: recordingLogger([]) };
-  const keepAlive = new KeepAlive({ ...base, earshot, handles, supervision });
+  const keepAlive = new KeepAlive({ ...base, earshot, handles, supervision, wakes });
   const clients = new LocalClients({
     ...{ ...base, earshot, keepAlive, handles, wakes, store: ports.store, lock, views, snapshots: ports.snapshots },
     ...{ frontends: frontends ?? new Frontends(base), library: new Library(ports, earshot), files: ports },

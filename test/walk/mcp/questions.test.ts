@@ -98,7 +98,7 @@ const noVariables = { folder: undefined, folders: [], environment: process.env, 
 test('in an untrusted workspace no server starts, and no input is asked for', async () => {
   const asked: string[] = [];
   const host = {
-    trusted: false,
+    isTrusted: () => false,
     variables: () => ({
       folder: undefined,
       folders: [],

@@ -39,9 +39,9 @@ async function begin(command: string): Promise<string> {
 }
 
 function startKeepAlive(): void {
-  const { earshot, handles, supervision } = window;
+  const { earshot, handles, supervision, wakes } = window;
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-  keepAlive = new KeepAlive({ earshot, handles, supervision, clock, logger: log });
+  keepAlive = new KeepAlive({ earshot, handles, supervision, wakes, clock, logger: log });
 }
 
 test('a hidden conversation closes only once the end of its last command is queued', async () => {

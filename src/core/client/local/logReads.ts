@@ -13,7 +13,7 @@ interface Projection {
   fold(event: LogEvent): void;
 }
 
-interface Kept<T> {
+interface CachedProjection<T> {
   readonly reader: LogReader;
   readonly projection: T;
 }
@@ -22,7 +22,7 @@ export class LogReads<T extends Projection> {
   readonly #ports: { readonly store: Pick<Store, 'reader'>; readonly clock: Clock };
   readonly #create: () => T;
   readonly #most: number;
-  readonly #kept = new Map<string, Kept<T>>();
+  readonly #kept = new Map<string, CachedProjection<T>>();
   readonly #reads = new Sequence();
 
   /** `most`: of how many conversations the projection is kept. */

@@ -67,12 +67,10 @@ export function createWindowVerbs(ports: LocalPorts): Pick<LocalVerbs, WindowVer
       handles.moveToBackground(conversation, call) ? NOTHING : notRunning(),
     keep: (params) => review(ports, params, 'keep'),
     undo: (params) => review(ports, params, 'undo'),
-    restore: ({ conversation, request }) =>
+    restore: ({ conversation, request, files }) =>
       whileOwned(ports, conversation, async () => {
-        const { isChosen, planRestore, restore } = await import('../../checkpoints/restore.ts');
-        const deps = await restoreDeps(ports, conversation);
-        const plan = await planRestore(deps, request);
-        return plan.ok ? restore(deps, plan.value, plan.value.entries.filter(isChosen)) : plan;
+        const { restoreFiles } = await import('../../checkpoints/restore.ts');
+        return restoreFiles(await restoreDeps(ports, conversation), request, files);
       }),
     revert: ({ conversation, decision }) =>
       whileOwned(ports, conversation, async () => {

@@ -14,7 +14,7 @@ import {
   type RequestFields,
 } from '../../../protocol/plugin.ts';
 import { type Client, type FollowMessage, isProgress, type Progress, PROGRESS, type TurnEnd } from '../client.ts';
-import { RemoteFollow } from './remoteFollow.ts';
+import { RemoteFollow, textOf } from './remoteFollow.ts';
 import { type RequestsClient, type OpenRequest, RequestList } from '../requests.ts';
 import { readApprovalDetails } from '../../../protocol/approvalDetails.ts';
 import { type FormField } from '../../../protocol/page/form.ts';
@@ -245,8 +245,4 @@ function readQuestion(conversation: string, data: WindowEvent['data']): OpenRequ
     ...(typeof call === 'string' && { call }),
   };
   return { type: 'question', conversation, id, revision: 0, request };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -307,7 +307,7 @@ export class RemoteConversation {
   }
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

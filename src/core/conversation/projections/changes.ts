@@ -1,7 +1,7 @@
 // Projects the files that the agent changed in each turn, the changes left to review, those undone, and those made by
 // others meanwhile.
+import { shortTitle } from './summary.ts';
 import { defined } from '../../../base/json/defined.ts';
-import { wholeCharacters } from '../../../base/text.ts';
 import { type EntryKind, type EventOf, type LogEvent } from '../../../protocol/event.ts';
 
 /** One change of one file, as hashes of its bytes; absent: no such file. */
@@ -59,8 +59,6 @@ interface Turn {
   checkpoint?: TakenCheckpoint;
   steps: Step[];
 }
-
-const TITLE_LENGTH = 60;
 
 export class Changes {
   readonly #turns: Turn[] = [];
@@ -257,9 +255,4 @@ export function stepOf(seq: number, change: Change): Step {
 
 function isNothing({ before, after, beforeKind, afterKind, beforeMode, afterMode }: Step): boolean {
   return before === after && beforeKind === afterKind && beforeMode === afterMode;
-}
-
-function shortTitle(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > TITLE_LENGTH ? `${wholeCharacters(line, TITLE_LENGTH - 1)}…` : line;
 }

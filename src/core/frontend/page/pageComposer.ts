@@ -26,8 +26,8 @@ const keptSchema = z.array(
     resource: z.strictObject({ server: z.string(), uri: z.string(), content: z.string() }).optional(),
   }),
 );
-type Kept = z.infer<typeof keptSchema>[number];
-export type AttachedResource = NonNullable<Kept['resource']>;
+type StoredAttachment = z.infer<typeof keptSchema>[number];
+export type AttachedResource = NonNullable<StoredAttachment['resource']>;
 const returnedSchema = z.array(z.string());
 
 export interface KeptText {
@@ -52,6 +52,7 @@ export interface PageComposerDeps {
   readonly client: Pick<Client, 'call'>;
   readonly frontend: Pick<ChatFrontend, 'setHead' | 'restoreDraft' | 'keepDraft'>;
   readonly logger: Logger;
+  didType?(): void;
 }
 
 /** A queued message, or one of the log. */
@@ -64,7 +65,7 @@ export class PageComposer {
   #conversation: string | undefined;
   #drafts: Drafts;
   #text = '';
-  #kept: readonly Kept[] = [];
+  #kept: readonly StoredAttachment[] = [];
   /** Ids of queued messages that were returned and neither sent nor cleared since. */
   #returned: readonly string[] = [];
 
@@ -144,7 +145,7 @@ export class PageComposer {
     return this.#add(keepResource(resource));
   }
 
-  async #add(one: Kept): Promise<Result<void>> {
+  async #add(one: StoredAttachment): Promise<Result<void>> {
     const others = this.#kept.filter(({ id }) => id !== one.id);
     if (others.length >= MOST_ATTACHMENTS) return this.#tooMany();
     await this.#set([...others, one]);
@@ -166,7 +167,7 @@ export class PageComposer {
     };
   }
 
-  #setInBackground(kept: readonly Kept[]): void {
+  #setInBackground(kept: readonly StoredAttachment[]): void {
     const report = (error: unknown) => this.#deps.logger.error('the attachments cannot be stored', error);
     void this.#set(kept).catch(report);
   }
@@ -187,6 +188,7 @@ export class PageComposer {
 
   /** Stores the composer's text. `conversation` is the one that the page shows; the window may already show another. */
   async draftChanged(text: string, conversation: string | undefined): Promise<void> {
+    this.#deps.didType?.();
     if (conversation !== this.#conversation) return this.#deps.draftsOf(conversation).text.write(text);
     this.#keepText(text);
     await this.#drafts.text.write(text);
@@ -230,7 +232,7 @@ export class PageComposer {
   }
 
   /** Removes duplicates. Resolves once the attachments are on disk. */
-  async #set(all: readonly Kept[]): Promise<void> {
+  async #set(all: readonly StoredAttachment[]): Promise<void> {
     const kept = all.filter((one, index) => all.findIndex(({ id }) => id === one.id) === index);
     this.#kept = kept;
     this.#deps.frontend.setHead({ attachments: kept.map(toView) });
@@ -242,24 +244,24 @@ async function forget({ text, attachments, returned }: Drafts): Promise<void> {
   await Promise.all([text.write(''), attachments.write(''), returned.write('')]);
 }
 
-function toView({ id, kind, name, preview }: Kept): AttachmentView {
+function toView({ id, kind, name, preview }: StoredAttachment): AttachmentView {
   return { id, kind, name, ...defined({ preview }) };
 }
 
-function toGiven({ id, kind, name, mediaType, resource }: Kept): SentAttachment[] {
+function toGiven({ id, kind, name, mediaType, resource }: StoredAttachment): SentAttachment[] {
   if (resource !== undefined) return [{ type: 'resource', ...resource }];
   if (kind === 'text') return [];
   if (kind === 'file') return [{ type: 'file', path: id }];
   return [{ type: 'image', media_type: mediaType ?? 'image/png', hash: id, name }];
 }
 
-function toKept(attachment: SentAttachment): Kept {
+function toKept(attachment: SentAttachment): StoredAttachment {
   const name = attachmentName(attachment);
   if (attachment.type === 'resource') return keepResource(attachment);
   if (attachment.type !== 'image') return { id: attachment.path, kind: 'file', name };
   return { id: attachment.hash, kind: 'image', name, mediaType: attachment.media_type };
 }
 
-function keepResource({ server, uri, content }: AttachedResource): Kept {
+function keepResource({ server, uri, content }: AttachedResource): StoredAttachment {
   return { id: resourceName(server, uri), kind: 'resource', name: uri, resource: { server, uri, content } };
 }

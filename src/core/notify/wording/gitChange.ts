@@ -73,9 +73,9 @@ function describeSeen(files: readonly FileState[], alone: boolean): string[] {
   ];
 }
 
-function listFirst(names: readonly string[]): string {
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
-  return `${names.slice(0, NAMED).join(', ')}${more}`;
+export function listFirst(names: readonly string[], most = NAMED): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  return `${names.slice(0, most).join(', ')}${more}`;
 }
 
 function countFiles(number: number): string {

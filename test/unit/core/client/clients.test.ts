@@ -225,6 +225,12 @@ describe.each(KINDS)('%s', (kind) => {
     await run('Write again.');
     expect(await readFile(menu, 'utf8')).toBe('Coffee.\n');
     const request = state.transcript.items.findLast(({ type }) => type === 'request')?.id ?? '';
+    const files = [{ path: 'menu.txt', version: 'as it was shown earlier' }];
+    expect(unwrap(await client.call('restore', { conversation, request, files }))).toEqual({
+      done: [],
+      stayed: [{ path: 'menu.txt', reason: 'It has changed since it was chosen.' }],
+    });
+    expect(await readFile(menu, 'utf8')).toBe('Coffee.\n');
     expect(unwrap(await client.call('restore', { conversation, request })).done).toEqual(['menu.txt']);
     expect(await readFile(menu, 'utf8')).toBe('Tea.\n');
   });

@@ -51,7 +51,7 @@ export interface SessionDeps extends AnsweringRights {
   readonly output: PluginOutput;
 }
 
-export class PluginSession implements Subscriber, Disposable {
+export class ConnectedPlugin implements Subscriber, Disposable {
   readonly #deps: SessionDeps;
   readonly #held = new DisposableStore();
   readonly #subscriptions = new Map<string, { readonly subscription: Subscription; readonly hold: Disposable }>();

@@ -22,7 +22,7 @@ const FILES = 'files';
 /** A message without a handler does not compile. */
 type WebHandlers = Pick<HostHandlers, (typeof HANDLED_HERE)[number]>;
 
-export interface PageSessionDeps {
+export interface ConnectedPageDeps {
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'ulid'>;
   readonly logger: Logger;
@@ -34,8 +34,8 @@ export interface PageSessionDeps {
   readonly drafts: ReadonlyMap<string, string>;
 }
 
-export class PageSession implements Disposable {
-  readonly #deps: PageSessionDeps;
+export class ConnectedPage implements Disposable {
+  readonly #deps: ConnectedPageDeps;
   readonly #frontend: ChatFrontend;
   readonly #composer: PageComposer;
   readonly #page: PageHost;
@@ -49,7 +49,7 @@ export class PageSession implements Disposable {
   #sink: LineSink | undefined;
   #started: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: PageSessionDeps) {
+  constructor(deps: ConnectedPageDeps) {
     this.#deps = deps;
     const { chosen, client, options, clock, logger } = deps;
     const { version, hostVersion, folder } = options;
