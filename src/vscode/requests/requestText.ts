@@ -118,8 +118,9 @@ function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
+/** Only line feeds begin a line: a text may have other separators of lines. */
 function indented(text: string): string {
-  return text.replace(/^/gm, '  ');
+  return `  ${text.replaceAll('\n', '\n  ')}`;
 }
 
 function tokens(what: string, value: unknown): string {

@@ -14,6 +14,8 @@ interface Properties {
 }
 
 const HOUR = 60 * 60 * 1000;
+/** Pixels; the mark around the selected item is as wide. */
+const HALF_SHAPE = 9;
 const SHORTEST = 1000;
 /** In pixels: how near the mouse must be, and how far it moves before it drags. */
 const NEAR = 8;
@@ -30,7 +32,7 @@ export function Timeline({ data, post }: Properties) {
   const [hovered, setHovered] = useState<{ readonly item: TimelineItem; readonly x: number }>();
   const [width, setWidth] = useState(0);
   const [theme, setTheme] = useState(0);
-  const span = spanOf(shown, data);
+  const span = spanOf(shown, data, width);
   const chosen = selected === undefined ? undefined : data.byId.get(selected);
 
   useLayoutEffect(() => {
@@ -207,11 +209,12 @@ function tipPlace(x: number, width: number): string {
   return `${Math.max(0, (x > width / 2 ? width - x : x) + 8)}px`;
 }
 
-function spanOf(shown: Shown, { from, to }: TimelineData): Span {
+/** With room for half a shape at both ends. */
+function spanOf(shown: Shown, { from, to }: TimelineData, width: number): Span {
   if (typeof shown !== 'string') return shown;
   const length = Math.max(SHORTEST, to - from);
   const begin = shown === 'hour' && length > HOUR ? to - HOUR : from;
-  const margin = (to - begin) * 0.02 + 100;
+  const margin = (to - begin) * Math.max(0.02, HALF_SHAPE / Math.max(HALF_SHAPE, width - 2 * HALF_SHAPE)) + 100;
   return { from: begin - margin, to: to + margin };
 }
 

@@ -48,10 +48,34 @@ test('an answer and a call show their requests, which are stepped through and co
   await tab(/Request 1 ↔ 2/).waitFor();
   await workbench.screenshot('request-difference');
 
+  // A file as it was known with a request, and now.
+  await writeFile(join(workbench.folder, 'tea.txt'), 'gyokuro\n');
+  await lines.click();
+  await page.keyboard.press('Alt+ArrowRight');
+  await page
+    .getByRole('button', { name: /^Compare File with Now/ })
+    .first()
+    .click();
+  await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'tea.txt' }).click();
+  await tab(/tea\.txt \(with request 2 ↔ now\)/).waitFor();
+  await page.locator('.monaco-diff-editor').getByText('gyokuro').first().waitFor();
+  await workbench.screenshot('request-file-difference');
+
   const card = workbench.card('Read tea.txt');
   await card.locator('.tool-head').click({ position: { x: 8, y: 8 } });
   await card.getByRole('button', { name: 'Show what the model saw' }).click();
   await tab(/Request 1 of 2\.jsonc/).waitFor();
   await lines.getByText('as it was sent: length and checksum are the same').waitFor();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page
+    .getByRole('button', { name: /^Copy as Bug Report/ })
+    .first()
+    .click();
+  await page.getByText('The bug report is in the clipboard.').first().waitFor();
+  const report = await page.evaluate(() => navigator.clipboard.readText());
+  expect(report).toMatch(/^# Earshot: bug report\n/);
+  expect(report).toContain('- Request 1 of 2\n');
+  expect(report).toContain('Which tea is there?');
+  expect(report).not.toContain(workbench.folder);
   expect(server.requests.length).toBeGreaterThanOrEqual(2);
 });

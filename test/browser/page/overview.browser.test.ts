@@ -137,6 +137,12 @@ test('the timeline has an item for each event, is read and zoomed by keyboard an
   await page.getByText('What the shapes mean').click();
   await page.setViewportSize({ width: 300, height: 420 });
   await picture('timeline-legend');
+  // Shapes at the ends are whole also where there is little room.
+  await page.setViewportSize({ width: 300, height: 420 });
+  await area.focus();
+  await page.keyboard.press('0');
+  await expect.poll(() => painted(page, 9, 10, 20, 34)).toBeGreaterThan(0);
+  expect(await painted(page, 0, 10, 2, 34)).toBe(0);
   await page.getByRole('button', { name: 'Use of notifications' }).click();
   await expect.poll(() => posted.at(-1)).toEqual({ type: 'show_use', scope: 'conversation' });
   await page.close();
