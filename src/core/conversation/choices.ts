@@ -43,14 +43,18 @@ export function listedChoice(choice: ListedChoice | undefined, { model }: Pick<S
   return { model, ...choice };
 }
 
-/** The effort to request: a level that the model has. Undefined: as its options say. */
+/**
+ * The effort to request: a level that the model has. Undefined: as its options say. Reasoning is never switched off
+ * unasked, because the level was chosen for another model.
+ */
 export function effortFor(
   { efforts = [] }: Pick<Model, 'efforts'>,
   { effort }: ConversationChoice,
 ): Effort | undefined {
   if (effort === undefined || effort === 'auto') return undefined;
   const most = EFFORTS.indexOf(effort);
-  return efforts.findLast((level) => EFFORTS.indexOf(level) <= most) ?? efforts[0];
+  const levels = effort === 'none' ? efforts : efforts.filter((level) => level !== 'none');
+  return levels.findLast((level) => EFFORTS.indexOf(level) <= most) ?? levels[0];
 }
 
 /** Answers for a model that is no longer configured: says so, and what to do. */

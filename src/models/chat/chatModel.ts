@@ -210,8 +210,8 @@ export function printMessages(
 }
 
 /** Marks the ends of the last two messages that are not answers, as far as they have parts. */
-function withCacheMarks(messages: readonly ChatCompletionMessageParam[]): readonly object[] {
-  const isAsked = (message: ChatCompletionMessageParam | undefined) =>
+function withCacheMarks(messages: readonly SentMessage[]): readonly object[] {
+  const isAsked = (message: SentMessage | undefined) =>
     message !== undefined && message.role !== 'assistant' && Array.isArray(message.content);
   const ends = messages.flatMap((message, index) => (isAsked(message) && !isAsked(messages[index + 1]) ? [index] : []));
   const marked = new Set(ends.slice(-2));
@@ -219,7 +219,7 @@ function withCacheMarks(messages: readonly ChatCompletionMessageParam[]): readon
 }
 
 /** The endpoint caches everything up to the end of this message. */
-function withCacheMark(message: ChatCompletionMessageParam): object {
+function withCacheMark(message: SentMessage): object {
   const { content } = message;
   if (!Array.isArray(content) || content.length === 0) return message;
   const marked = content.map((part, index) =>
@@ -239,11 +239,7 @@ export function chatForm(baseUrl: string, model: string, profile?: EndpointProfi
   return { provider: providerOf(baseUrl), model, dialect, profile: profile ?? dialect.profile };
 }
 
-export function toWireMessages(
-  request: ModelRequest,
-  form: ChatForm,
-  images?: ImageBytes,
-): ChatCompletionMessageParam[] {
+export function toWireMessages(request: ModelRequest, form: ChatForm, images?: ImageBytes): SentMessage[] {
   const { messages, found } = request;
   return [systemMessage(request, form), ...shapeMessages(messages, form, { images, isStart: true, found })];
 }
@@ -258,8 +254,8 @@ function shapeMessages(
   messages: readonly ModelMessage[],
   form: ChatForm,
   { images, isStart, found = [] }: Shaping,
-): ChatCompletionMessageParam[] {
-  return arrange(messages, form.profile, isStart).flatMap((message) => {
+): SentMessage[] {
+  return arrange(messages, form.profile, isStart).flatMap((message): SentMessage[] => {
     if (message.role !== 'system' || message.tools === undefined) return [toWireMessage(message, form, images)];
     const { tools } = message;
     const described = found.filter(({ name }) => tools.includes(name));
@@ -275,9 +271,16 @@ interface Shaping {
 }
 
 /** Moonshot's own form of a message, which the package does not know. */
-function toolsMessage(tools: readonly ToolDescription[], { profile, dialect }: ChatForm): ChatCompletionMessageParam {
-  const message = { role: profile.systemRole, tools: tools.map((tool) => toWireTool(tool, dialect)) };
-  return message as unknown as ChatCompletionMessageParam;
+interface ToolsMessage {
+  readonly role: EndpointProfile['systemRole'];
+  readonly tools: readonly object[];
+  readonly content?: undefined;
+}
+
+type SentMessage = ChatCompletionMessageParam | ToolsMessage;
+
+function toolsMessage(tools: readonly ToolDescription[], { profile, dialect }: ChatForm): ToolsMessage {
+  return { role: profile.systemRole, tools: tools.map((tool) => toWireTool(tool, dialect)) };
 }
 
 function toWireMessage(message: WireMessage, form: ChatForm, images?: ImageBytes): ChatCompletionMessageParam {
