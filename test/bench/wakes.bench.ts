@@ -49,7 +49,10 @@ const nowhere: EventFile = {
 /** Publishes to conversations with so many conditions each. */
 async function window(each: number): Promise<() => Promise<number>> {
   const ids = countingIds();
-  const list = async () => ({ ok: true as const, value: [{ name: 'npm: test', background: false }] });
+  const all = Array.from({ length: CONVERSATIONS * MOST_WAKES }, (_, index) => ({
+    ...{ name: `task${index}`, background: false },
+  }));
+  const list = async () => ({ ok: true as const, value: all });
   const ended = { list, onDidEnd: () => ({ dispose: () => undefined }) };
   const wakes = new Wakes({ clock: stillClock, ids, logger: silentLogger, tasks: ended });
   const dispatcher = new Dispatcher({ ids, repair: () => Promise.resolve() });

@@ -60,7 +60,7 @@ export interface FollowedView {
   readonly waitsFor: readonly string[];
   /** Seconds of silence that are reported too. */
   readonly quiet?: number;
-  /** How often it may still wake the model, and until when (RFC 3339); absent: it may not. */
+  /** How often it may still wake the model, and until when (RFC 3339); absent: only lines of its own commands may. */
   readonly wakes?: { readonly left: number; readonly until: string };
 }
 

@@ -76,23 +76,22 @@ function Row({ due }: { readonly due: DueView }) {
 
 function FollowedRow({ followed }: { readonly followed: FollowedView }) {
   const row = useFocusKept();
-  const { what, name, waitsFor, quiet, wakes } = followed;
+  const { what, name, waitsFor, quiet } = followed;
+  const isCommand = ofCommand(followed);
   const title = visibleText(followed.title);
   const lines = waitsFor.map((pattern) => visibleText(pattern)).join(', ');
   return (
     <li class="handle due-one" ref={row}>
       <div class="handle-row">
         <span class="handle-head">
-          <Icon name={what === 'events' ? 'bell' : name.startsWith('handle:') ? 'terminal' : 'file'} />
+          <Icon name={what === 'events' ? 'bell' : isCommand ? 'terminal' : 'file'} />
           <span class="handle-name" title={title}>
             {title}
           </span>
         </span>
         <HandleAction icon="close" label={strings.cancel(title)} message={{ type: 'cancel_due', what, name }} />
       </div>
-      <p class="handle-detail due-next">
-        {wakes === undefined ? strings.wakesNot : strings.wakes(wakes.left, formatMoment(wakes.until))}
-      </p>
+      <p class="handle-detail due-next">{describeWakes(followed)}</p>
       {what === 'events' && <p class="handle-detail">{strings.events}</p>}
       {lines !== '' && <p class="handle-detail">{strings.lines(lines)}</p>}
       {quiet !== undefined && <p class="handle-detail">{strings.quiet(quiet)}</p>}
@@ -120,4 +119,15 @@ function describeNext({ next, timer, left }: DueView): string {
   const moment = formatMoment(next);
   const at = timer ? strings.at(moment) : strings.until(moment);
   return left === undefined ? at : `${at} · ${strings.left(left)}`;
+}
+
+/** Lines of the model's own commands wake it, because it asked for them. */
+function describeWakes(followed: FollowedView): string {
+  const { wakes } = followed;
+  if (wakes !== undefined) return strings.wakes(wakes.left, formatMoment(wakes.until));
+  return ofCommand(followed) ? strings.wakesOwn : strings.wakesNot;
+}
+
+function ofCommand({ what, name }: FollowedView): boolean {
+  return what === 'lines' && name.startsWith('handle:');
 }

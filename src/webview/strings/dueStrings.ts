@@ -45,6 +45,7 @@ export const dueStrings = {
     left === 1
       ? t('Wakes the model at most once more until {0}', until)
       : t('Wakes the model at most {0} more times until {1}', left, until),
+  wakesOwn: t('Wakes the model, which runs this command'),
   wakesNot: t('Does not start turns'),
   at: (moment: string) => t('Due: {0}', moment),
   until: (moment: string) => t('Until {0} at the latest', moment),

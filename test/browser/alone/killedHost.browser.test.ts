@@ -12,7 +12,7 @@ import { useSharedWorkbench } from '../../support/sharedWorkbench.ts';
 
 const KILLS = 20;
 /** Timers and conditions, each. */
-const EACH = 9;
+const EACH = 8;
 const numbers = Array.from({ length: EACH }, (_, index) => index);
 
 let server: ScriptedServer;
@@ -37,6 +37,13 @@ const wake = (name: string, when: object) => ({
   ...{ id: name, name: 'wake_when' },
   arguments: { name, when, or_after: '2h' },
 });
+/** Conditions on the command, its output and its script, and a repeated timer, as short as a model may ask for. */
+const others = [
+  wake('o', { output: 'job', has: '/^hit 30$/' }),
+  wake('h', { handle: 'job', is: 'ended' }),
+  wake('n', { notify: 'line' }),
+  { id: 'r', name: 'wake_when', arguments: { name: 'r', every: '5m', most: 1 } },
+];
 
 /** Of the only conversation with a timer. */
 async function queued(): Promise<readonly Notification[]> {
@@ -90,6 +97,7 @@ test.runIf(isFull)(
           { id: 'tail', name: 'watch', arguments: { tail: [{ path: 'node_modules/app.log', notify_on }] } },
           ...numbers.map((one) => wake(`t${one}`, { after: `${5 + one * 20}s` })),
           ...numbers.map((one) => wake(`c${one}`, { file: `node_modules/c${one}`, is: 'exists' })),
+          ...others,
           { id: 'job', name: 'run_command', arguments: { command, background: true, handle: 'job', notify_on } },
         ],
       },
@@ -106,12 +114,12 @@ test.runIf(isFull)(
     }
     await writeFile(inFolder('node_modules/stop'), '');
     const printed = async () => Number(await readFile(inFolder('node_modules/count'), 'utf8').catch(() => '-1'));
-    await expect.poll(printed).toBeGreaterThan(KILLS);
+    await expect.poll(printed).toBeGreaterThan(30);
     const total = await printed();
-    const fired = [...numbers.map((one) => `c${one}`), ...numbers.map((one) => `t${one}`)];
+    const fired = [...['c', 't'].flatMap((kind) => numbers.map((one) => `${kind}${one}`)), ...['h', 'n', 'o', 'r']];
     await expect
-      .poll(counts, { timeout: 240_000 })
-      .toEqual({ command: total, log: total, scripts: total, twice: 0, fired });
+      .poll(counts, { timeout: 400_000 })
+      .toEqual({ command: total, log: total, scripts: total, twice: 0, fired: fired.toSorted() });
     process.stdout.write(`${total} lines of each source, ${fired.length} timers and conditions, ${KILLS} kills.\n`);
   },
   1_200_000,

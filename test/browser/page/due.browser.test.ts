@@ -90,22 +90,24 @@ const events: FollowedView = {
   ...{ what: 'events', name: 'github/issue.updated', title: 'github/issue.updated', waitsFor: [] },
   wakes: { left: 1, until: new Date(new Date(now).setHours(23, 59, 0, 0)).toISOString() },
 };
+const others: FollowedView = { what: 'events', name: 's/push', title: 's/push', waitsFor: [] };
 
 test('lines and events are listed with the wakes that the user has approved, and can be cancelled', async () => {
   const alone = await open();
   const { page } = alone;
   await page.clock.setFixedTime(now);
-  await alone.show({ due: [timer, lines, ofCommand, events] });
-  await page.getByRole('button', { name: 'Due 4' }).click();
+  await alone.show({ due: [timer, lines, ofCommand, events, others] });
+  await page.getByRole('button', { name: 'Due 5' }).click();
   const rows = page.locator('.due-one');
   const text = async (index: number) => (await rows.nth(index).innerText()).replace(/\s+/g, ' ');
   expect(await text(1)).toMatch(
     /^logs\/app\.log Wakes the model at most 20 more times until \w{3} \d+.* Lines: error, \/\^5\\d\\d \/ Silence of 600 s$/,
   );
-  expect(await text(2)).toBe('server Does not start turns Lines: ready in');
+  expect(await text(2)).toBe('server Wakes the model, which runs this command Lines: ready in');
   expect(await text(3)).toBe(
     'github/issue.updated Wakes the model at most once more until 11:59 PM Events of an MCP server',
   );
+  expect(await text(4)).toBe('s/push Does not start turns Events of an MCP server');
   // Only time and conditions can be fired.
   expect(await page.getByRole('button', { name: /^Fire / }).count()).toBe(1);
   await page.setViewportSize({ width: 300, height: 700 });
