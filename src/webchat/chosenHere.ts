@@ -1,10 +1,11 @@
-// The settings of the window, and the model, effort, mode and approvals that hold in each conversation. Nothing announces
+// The settings of the window, the model, effort, mode and approvals that hold in each conversation, and permanent approvals. Nothing announces
 // them, so they are read when they are shown and after each choice.
 import { share } from '../base/async.ts';
 import { type Client } from '../core/client/client.ts';
 import { settingsWith } from '../core/conversation/choices.ts';
 import { type PageOffers } from '../core/frontend/page/pageOffers.ts';
 import { type ChosenModel } from '../protocol/page/windowView.ts';
+import { type RuleView, rulesIn } from '../protocol/page/rulesView.ts';
 import { readSettings, type Settings } from '../protocol/settings.ts';
 import { type WebChatOptions } from '../protocol/webChat.ts';
 
@@ -16,6 +17,8 @@ export class ChosenHere {
   /** The key is empty for new conversations. */
   readonly #chosen = new Map<string, Chosen>();
   #settings: Settings;
+  /** All permanent approvals. */
+  #rules: readonly RuleView[] = [];
   /** Reads the settings, and what holds in new conversations. */
   readonly read: () => Promise<void>;
 
@@ -31,7 +34,9 @@ export class ChosenHere {
     this.#chosen.set('', model);
     this.#changed = changed;
     this.read = share(async () => {
-      const [config] = await Promise.all([client.call('read_config', {}), this.readOf(undefined)]);
+      const asked = [client.call('read_config', {}), client.call('list_rules', {}), this.readOf(undefined)] as const;
+      const [config, rules] = await Promise.all(asked);
+      if (rules.ok) this.#rules = rules.value.data;
       if (config.ok) this.#settings = readConfig(config.value.data as Readonly<Record<string, unknown>>);
       changed();
     });
@@ -39,6 +44,11 @@ export class ChosenHere {
 
   get settings(): Settings {
     return this.#settings;
+  }
+
+  /** The permanent approvals that hold in a conversation. */
+  rulesIn(conversation: string | undefined): readonly RuleView[] {
+    return rulesIn(this.#rules, conversation);
   }
 
   async readOf(conversation: string | undefined): Promise<void> {

@@ -69,7 +69,10 @@ export class ConnectedPage implements Disposable {
       ...{ ...deps, frontend, composer: this.#composer },
       offers: {
         chosen: (conversation) => chosen.of(conversation),
-        headOf: () => ({ canSend: true, obstacles: [], folder: options.folderFacts }),
+        headOf: (shown) => {
+          const listedRules = chosen.rulesIn(shown?.id);
+          return { canSend: true, obstacles: [], folder: options.folderFacts, rules: listedRules.length, listedRules };
+        },
         t: fill,
         describe: describeFailure,
         didShow: (conversation) => chosen.readOf(conversation),

@@ -24,6 +24,8 @@ import { type Client } from '../core/client/client.ts';
 /** How long a page without a connection is kept, as after a reload or while a phone is locked. */
 const KEPT_MILLISECONDS = 10 * 60_000;
 const MOST_PAGES = 50;
+/** Events after which settings or permanent approvals may be others: nothing announces these. */
+const READ_AFTER: ReadonlySet<unknown> = new Set(['turn_started', 'notification_queued', 'approval']);
 
 export class WebChat {
   readonly #client: RemoteClient;
@@ -85,7 +87,7 @@ export class WebChat {
 
   event(event: HostMessageOf<'event'>): void {
     this.#client.receive(event);
-    if (event.data.type === 'turn_started' || event.data.type === 'notification_queued') this.#readSettings();
+    if (READ_AFTER.has(event.data.type)) this.#readSettings();
   }
 
   error(error: HostMessageOf<'error'>): void {

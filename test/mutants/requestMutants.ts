@@ -115,4 +115,20 @@ export const requestMutants: readonly Mutant[] = [
     replace: '',
     tests: ['test/walk/acp/openRequests.test.ts'],
   },
+  {
+    name: 'what was shown of an answer is written a hundred times in a second',
+    file: 'src/core/agent/cycle.ts',
+    symbol: 'KEPT_EVERY',
+    find: '1000',
+    replace: '10',
+    tests: ['test/walk/turns/killedAnswer.test.ts'],
+  },
+  {
+    name: 'what was shown of an answer is written with each of its parts',
+    file: 'src/core/agent/cycle.ts',
+    symbol: 'keepShown',
+    find: 'timer ??= clock.after(KEPT_EVERY, store);',
+    replace: 'store();',
+    tests: ['test/walk/turns/killedAnswer.test.ts'],
+  },
 ];

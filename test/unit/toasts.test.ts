@@ -23,7 +23,7 @@ const ALLOWED: Readonly<Record<string, number>> = {
   'completions/editorCommands.ts': 1,
   'compose/mcp.ts': 1,
   'compose/notifications.ts': 1,
-  'consent/alwaysRules.ts': 1,
+  'consent/alwaysRules.ts': 2,
   'hub/showHubState.ts': 1,
   'listening/installCommands.ts': 4,
   'models/modelCommands.ts': 3,

@@ -29,6 +29,7 @@ export function createHeadlessClients(
       ...{ store: storage.store, lock: storage.lock, views: storage.views, snapshots: ports.snapshots },
       library: new Library(ports, earshot),
       files: ports,
+      permissions: ports.permissions,
       controls: headlessControls(headless),
       config: () => publicSettings(settings()),
     }),

@@ -2,6 +2,8 @@
 import { type ConversationChoice, type Controls } from '../../protocol/page/controlsView.ts';
 import { type OtherConversation } from '../../protocol/page/conversationsView.ts';
 import { type FolderFacts } from '../../protocol/page/folderView.ts';
+import { defined } from '../../base/json/defined.ts';
+import { type RuleView } from '../../protocol/page/rulesView.ts';
 import { type Level, worseLevel } from '../../protocol/notification.ts';
 import { type Settings } from '../../protocol/settings.ts';
 import { type ChatHead, type HeldReason, type Obstacle, type Meter } from '../../protocol/webview.ts';
@@ -78,6 +80,8 @@ export interface HeadInput {
   readonly others: readonly OtherConversation[];
   /** How many permanent approvals hold in the conversation; absent: not known. */
   readonly rules?: number;
+  /** For a page that lists them itself. */
+  readonly listedRules?: readonly RuleView[];
   /** Absent: suggestions are set elsewhere. */
   readonly folder?: FolderFacts | undefined;
   /** Its timers and conditions with what is known about them; absent: as the log has them. */
@@ -97,6 +101,7 @@ export function conversationHead(shown: HeadInput): Partial<ChatHead> {
       approvals: settings['approvals.mode'],
       ...effortControl(model, shown.choice ?? {}),
       ...(shown.rules !== undefined && { rules: widens(settings) ? shown.rules : 0 }),
+      ...defined({ listedRules: shown.listedRules }),
       sendKey: settings.sendKey,
       currency: settings.currency,
     },

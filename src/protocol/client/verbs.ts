@@ -9,6 +9,7 @@ import { fileFreshnessSchema } from '../page/freshnessView.ts';
 import { dueSchema } from '../page/handlesView.ts';
 import { kindUseSchema, timelineItemSchema } from '../page/overviewView.ts';
 import { muteSchema } from '../page/pendingView.ts';
+import { ruleSchema } from '../page/rulesView.ts';
 import { commandSchema, completionSchema, modelSchema, offeredModelSchema } from '../page/windowView.ts';
 import { alwaysAnswerSchema } from '../transcript.ts';
 
@@ -211,6 +212,19 @@ export const VERBS = {
     params: z.object({ inquiry_id: text, answer: z.union([text, list(text)]) }),
     result: nothing,
     wire: { request: 'respond', fixed: { respond: 'inquiry' }, reply: done },
+    forUser: true,
+  },
+  /** All permanent approvals, oldest first: of the folder, and of single conversations. */
+  list_rules: {
+    params: nothing,
+    result: z.object({ data: list(ruleSchema) }),
+    wire: { request: 'list_rules', reply: 'rules' },
+  },
+  /** Revokes one: what it covers needs approval again. `conversation` as in the list. */
+  remove_rule: {
+    params: ruleSchema.pick({ rule: true, conversation: true }),
+    result: nothing,
+    wire: { request: 'remove_rule', reply: done },
     forUser: true,
   },
   /** Delivers pending notifications now. */

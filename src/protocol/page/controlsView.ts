@@ -1,5 +1,6 @@
 // The controls below the composer (model, mode, approvals, context), and the page's messages about them.
 import * as z from 'zod';
+import { type RuleView } from './rulesView.ts';
 
 export const MODES = ['agent', 'plan'] as const;
 export const APPROVAL_MODES = ['ask', 'reads', 'edits', 'all'] as const;
@@ -67,6 +68,8 @@ export interface Controls {
   readonly effort?: { readonly levels: readonly Effort[]; readonly current: (typeof EFFORT_CHOICES)[number] };
   /** How many permanent approvals hold in the conversation besides the mode; absent: not known. */
   readonly rules?: number;
+  /** Those that hold in the conversation, for the page to list and revoke; absent: the host does that. */
+  readonly listedRules?: readonly RuleView[];
   readonly sendKey: 'enter' | 'modifierEnter';
   /** ISO 4217, for costs. */
   readonly currency: string;

@@ -39,6 +39,8 @@ export const verbMessages = [
   z.strictObject({ type: z.literal('deliver'), ...VERBS.deliver.params.shape, conversation }),
   z.strictObject({ type: z.literal('dismiss'), ...VERBS.dismiss.params.shape, conversation }),
   z.strictObject({ type: z.literal('mute'), ...VERBS.mute.params.shape }),
+  /** Without a conversation it is a rule of the folder. */
+  z.strictObject({ type: z.literal('remove_rule'), ...VERBS.remove_rule.params.shape }),
   z.strictObject({ type: z.literal('choose'), ...VERBS.choose.params.shape, conversation }),
   /** Answered with `models` of the head. */
   z.strictObject({ type: z.literal('list_models'), ...VERBS.list_models.params.shape }),

@@ -128,7 +128,7 @@ export function composeView(
 ) {
   const { chat: frontend, all } = frontends;
   const { requests } = all;
-  const { store, snapshots, views, permissions } = storage;
+  const { store, snapshots, views } = storage;
   let isVisible = false;
   /** Publishes which conversation the user can see, for other windows and plugins. */
   const announce = () => views.show(isVisible ? chat.shown : undefined);
@@ -203,7 +203,7 @@ export function composeView(
       if (!view.visible) await reveal();
       frontend.reply({ type: 'approve_first' });
     },
-    [COMMANDS.showRules]: () => showRules({ permissions, store }),
+    [COMMANDS.showRules]: () => showRules({ client, store }),
     [COMMANDS.deliverNow]: () => page.deliver(),
     [COMMANDS.openSettings]: openSettings,
     [COMMANDS.openWaiting]: async (id: unknown) => {

@@ -35,26 +35,13 @@ interface ClientParts {
 
 export function composeClients({ logger, settings, held }: Window, parts: ClientParts): LocalClients {
   const { earshot, frontends, keepAlive, handles, wakes, files, hub, controls } = parts;
-  const { store, lock, views, snapshots } = parts.storage;
+  const { store, lock, views, snapshots, permissions } = parts.storage;
   const base = { clock: realClock, ids: realIds, logger };
   const library = new Library({ ...base, store, lock, handles, hub }, earshot);
   return held.add(
     new LocalClients({
-      ...{
-        ...base,
-        earshot,
-        frontends,
-        keepAlive,
-        handles,
-        wakes,
-        store,
-        lock,
-        views,
-        snapshots,
-        files,
-        base64,
-        isAlive,
-      },
+      ...{ ...base, earshot, frontends, keepAlive, handles, wakes, store, lock, views, snapshots, permissions },
+      ...{ files, base64, isAlive },
       ...{ controls, library: libraryOf(library, parts) },
       settings: () => settings.current,
       config: () => publicSettings(settings.current),

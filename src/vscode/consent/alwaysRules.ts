@@ -1,20 +1,24 @@
 // Lists the user's permanent approvals (*Always*) with what they cover, where and since when, and revokes them.
 import * as vscode from 'vscode';
-import { knownToolLabel, otherToolName } from '../../base/toolLabels.ts';
-import { type AlwaysRule, type Permissions, type Store } from '../../core/ports/storage.ts';
+import { defined } from '../../base/json/defined.ts';
+import { ruleLabel } from '../../base/people/ruleLabel.ts';
+import { type Client } from '../../core/client/client.ts';
+import { type Permissions, type Store } from '../../core/ports/storage.ts';
+import { type RuleView, ruleKind, type RuleKind, rulesIn } from '../../protocol/page/rulesView.ts';
+import { failureMessage } from '../failureMessage.ts';
 
 interface RulesDeps {
-  readonly permissions: Permissions;
+  readonly client: Pick<Client, 'call'>;
   readonly store: Pick<Store, 'list'>;
 }
 
 /** A command: the rules that the user selects are revoked. */
-export async function showRules({ permissions, store }: RulesDeps): Promise<void> {
-  const listed = await store.list();
+export async function showRules({ client, store }: RulesDeps): Promise<void> {
+  const [listed, rules] = await Promise.all([store.list(), client.call('list_rules', {})]);
   const titles = new Map(listed.ok ? listed.value.map(({ id, title }) => [id, title]) : []);
-  const items = permissions.rules.toReversed().map((rule) => ({
+  const items = (rules.ok ? rules.value.data : []).toReversed().map((rule) => ({
     rule,
-    label: describeCalls(rule),
+    label: ruleLabel(rule, vscode.l10n.t),
     description: describeKind(rule),
     detail: [describeScope(rule, titles), describeSince(rule)].join(' · '),
   }));
@@ -31,12 +35,16 @@ export async function showRules({ permissions, store }: RulesDeps): Promise<void
     title: vscode.l10n.t('Always Rules'),
     placeHolder: vscode.l10n.t('These calls need no approval. Select the rules to revoke.'),
   });
-  for (const { rule } of chosen ?? []) await permissions.remove(rule);
+  for (const { rule: chosenRule } of chosen ?? []) {
+    const { rule, conversation } = chosenRule;
+    const removed = await client.call('remove_rule', { rule, ...defined({ conversation }) });
+    if (!removed.ok) await vscode.window.showWarningMessage(failureMessage(removed.failure));
+  }
 }
 
 /** How many rules hold in the conversation besides the mode. */
 export function countRules(permissions: Permissions, conversation: string | undefined): number {
-  return permissions.rules.filter((rule) => (rule.conversation ?? conversation) === conversation).length;
+  return rulesIn(permissions.rules, conversation).length;
 }
 
 /** Call after the conversation was deleted. */
@@ -44,38 +52,25 @@ export async function forgetRules(permissions: Permissions, conversation: string
   for (const rule of permissions.rules) if (rule.conversation === conversation) await permissions.remove(rule);
 }
 
-/** A tool by its name for people; anything else, such as a command, as it is. */
-function describeCalls({ rule, label }: AlwaysRule): string {
-  const known = rule.startsWith('tool:') ? knownToolLabel(label) : undefined;
-  if (known !== undefined) return vscode.l10n.t(known);
-  const isOfServer = rule.startsWith('mcp:') && label.includes('__');
-  return isOfServer ? otherToolName(label) : label.replaceAll(/\s+/g, ' ');
+function describeKind(rule: RuleView): string {
+  const kinds: Readonly<Record<RuleKind, string>> = {
+    command: vscode.l10n.t('exactly this command'),
+    url: vscode.l10n.t('all pages of this address'),
+    task: vscode.l10n.t('the task as it was defined then'),
+    mcp: vscode.l10n.t('calls of an MCP server'),
+    tool: vscode.l10n.t('every call of this tool'),
+  };
+  return kinds[ruleKind(rule)];
 }
 
-function describeKind({ rule }: AlwaysRule): string {
-  switch (rule.slice(0, rule.indexOf(':'))) {
-    case 'words':
-    case 'line':
-      return vscode.l10n.t('exactly this command');
-    case 'url':
-      return vscode.l10n.t('all pages of this address');
-    case 'task':
-      return vscode.l10n.t('the task as it was defined then');
-    case 'mcp':
-      return vscode.l10n.t('calls of an MCP server');
-    default:
-      return vscode.l10n.t('every call of this tool');
-  }
-}
-
-function describeScope({ conversation }: AlwaysRule, titles: ReadonlyMap<string, string>): string {
+function describeScope({ conversation }: RuleView, titles: ReadonlyMap<string, string>): string {
   if (conversation === undefined) return vscode.l10n.t('In this folder');
   const title = titles.get(conversation);
   if (title === undefined) return vscode.l10n.t('In a conversation that is not there any more');
   return vscode.l10n.t('Only in the conversation “{0}”', title);
 }
 
-function describeSince({ since }: AlwaysRule): string {
+function describeSince({ since }: RuleView): string {
   if (since === undefined) return vscode.l10n.t('of an earlier version');
   return vscode.l10n.t('since {0}', new Date(since).toLocaleString());
 }

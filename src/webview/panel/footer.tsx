@@ -25,6 +25,7 @@ export function Footer({ head, context, freshness }: Properties) {
   const panel = useLoaded(open, () => import('./contextPanel.tsx'));
   const ring = useLoaded(head.freshness != null, () => import('./freshness.tsx'));
   const { model, meter, controls } = head;
+  const listed = useLoaded(controls.listedRules !== undefined, () => import('./rules.ts'));
   const modes = (['agent', 'plan'] as const).map((mode) => ({
     id: mode,
     ...strings.modes[mode],
@@ -39,6 +40,7 @@ export function Footer({ head, context, freshness }: Properties) {
   }));
   const rules = controls.rules ?? 0;
   const manage = { id: 'rules', label: strings.rules(rules), detail: strings.rulesDetail };
+  const revocable = listed?.revocableRules(controls.listedRules ?? [], post) ?? [];
   const { label: mode } = strings.modes[controls.mode];
   const { label: approval } = strings.approvalModes[controls.approvals];
   const approvalTitle = rules === 0 ? approval : strings.widenedBy(approval, strings.rulesBrief(rules));
@@ -69,7 +71,9 @@ export function Footer({ head, context, freshness }: Properties) {
         label={strings.approvals}
         title={strings.approvalsTitle(approvalTitle)}
         choices={
-          offers('show_rules') ? [...approvals, { ...manage, run: () => post({ type: 'show_rules' }) }] : approvals
+          offers('show_rules')
+            ? [...approvals, { ...manage, run: () => post({ type: 'show_rules' }) }]
+            : [...approvals, ...revocable]
         }
       >
         <Icon name={controls.approvals === 'all' ? 'warning' : 'shield'} />

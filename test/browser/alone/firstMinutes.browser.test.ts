@@ -80,6 +80,9 @@ test.each(Object.keys(FOLDERS))('no suggestion fails: %s', { timeout: 4 * PATIEN
     await follow(page, text);
     const transcript = await workbench.transcript(page).innerText();
     expect.soft(transcript, text).not.toMatch(/\bFailed\b|I cannot read|beyond my rules|I would need the tool/);
+    // Also a card that is folded, and a failure of the turn.
+    const wrong = workbench.transcript(page).locator('.tool.state-failed, .notice.level-error');
+    expect.soft(await wrong.allInnerTexts(), text).toEqual([]);
     await workbench.command('Earshot: New Chat', page);
     await workbench.chat(page).locator('.welcome').waitFor();
   }

@@ -8,7 +8,7 @@ import { findViolations } from '../../support/accessibility.ts';
 import { type ScriptedAnswer, type ScriptedServer, startScriptedServer } from '../../support/models/scriptedServer.ts';
 import { takePicture } from '../../support/pictures.ts';
 import { isFull } from '../../support/runs.ts';
-import { useWorkbench } from '../../support/workbench.ts';
+import { useWorkbench, Workbench } from '../../support/workbench.ts';
 
 const THEMES = {
   dark: 'Default Dark Modern',
@@ -60,9 +60,9 @@ async function chatFrame(page: Page): Promise<Frame> {
 }
 
 /** Takes a picture in each theme. */
-async function pictures(name: string, page = workbench.page): Promise<void> {
+async function pictures(name: string, page = workbench.page, of = workbench): Promise<void> {
   for (const [theme, id] of Object.entries(THEMES)) {
-    await workbench.setTheme(id);
+    await of.setTheme(id);
     const frame = await chatFrame(page);
     const bodyClass = `vscode-${theme.replace('contrast', 'high-contrast').replace(/contrast-dark$/, 'contrast')}`;
     await expect.poll(() => frame.evaluate(() => document.body.className.split(' '))).toContain(bodyClass);
@@ -126,13 +126,26 @@ test.runIf(isFull)('2: several approvals at once', async () => {
   await workbench.settled();
 });
 
+const PATCH = [
+  '*** Begin Patch',
+  '*** Update File: prices.txt',
+  '@@',
+  ' Assam 3',
+  '-Oolong 4',
+  '+Oolong 5',
+  ' Mate 2',
+  '*** End Patch',
+].join('\n');
+
 test.runIf(isFull)('3: an overwrite, a deletion and a patch in the side bar', async () => {
   const { folder } = workbench;
   await writeFile(join(folder, 'menu.txt'), 'Tea\nCoffee\nMilk\nSugar\nBiscuits\n');
+  await writeFile(join(folder, 'prices.txt'), 'Assam 3\nOolong 4\nMate 2\n');
   server.script(
     { calls: [call('read_file', { path: 'menu.txt' })] },
     { calls: [call('write_file', { path: 'menu.txt', content: 'Tea\nCoffee.\n' })] },
     { calls: [call('delete_file', { path: 'menu.txt' })] },
+    { calls: [call('apply_patch', { input: PATCH })] },
     done,
   );
   await workbench.say('Shorten the menu.');
@@ -142,6 +155,12 @@ test.runIf(isFull)('3: an overwrite, a deletion and a patch in the side bar', as
   await approve('Delete menu.txt').waitFor();
   await pictures('03-deletion');
   await card('Delete menu.txt').getByRole('button', { name: 'Reject' }).click();
+  const patch = card(/prices\.txt/);
+  await patch.getByRole('button', { name: 'Approve' }).waitFor();
+  // With the lines around the change, and what it removes.
+  for (const line of ['Assam 3', 'Oolong 4', 'Oolong 5', 'Mate 2']) await patch.getByText(line).first().waitFor();
+  await pictures('03-patch');
+  await patch.getByRole('button', { name: 'Reject' }).click();
   await workbench.settled();
   await pictures('03-done');
 });
@@ -169,6 +188,26 @@ test.runIf(isFull)('6: lines of the user below those of Earshot', async () => {
   await workbench.command('Earshot: Keep All Changes');
 });
 
+/** Which of composer, footer and the last lines of the transcript is not inside of the window and the chat. */
+async function whatIsHidden(): Promise<string[]> {
+  const { width, height } = workbench.page.viewportSize() ?? { width: 0, height: 0 };
+  const isInside = async (selector: string) => {
+    const box = await workbench.chat().locator(selector).boundingBox();
+    return box !== null && box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height;
+  };
+  const hidden: string[] = [];
+  for (const part of ['.composer', 'footer']) if (!(await isInside(part))) hidden.push(part);
+  const frame = await chatFrame(workbench.page);
+  const areLastWordsVisible = await frame.evaluate(() => {
+    const end = [...document.querySelectorAll('.item')].at(-1)?.querySelector('p')?.getBoundingClientRect();
+    const area = document.querySelector('.scroller')?.getBoundingClientRect();
+    if (end === undefined || area === undefined) return false;
+    const top = document.elementFromPoint(end.left + 4, end.bottom - 4);
+    return end.bottom <= area.bottom && end.bottom - 16 >= area.top && top?.closest('.item') != null;
+  });
+  return areLastWordsVisible ? hidden : [...hidden, 'the last words'];
+}
+
 test.runIf(isFull)('12: the strip and its lists', async () => {
   const todo = ['Read the menu', 'Change the prices', 'Run the tests'].map((content, index) => ({
     text: content,
@@ -181,25 +220,36 @@ test.runIf(isFull)('12: the strip and its lists', async () => {
         call('write_file', { path: 'src/tip.ts', content: 'export const tip = 1;\n' }),
         call('run_command', { command: 'echo boiling; sleep 600', background: true, handle: 'kettle' }),
         call('read_file', { path: 'src/menu.ts' }),
+        call('wake_when', { name: 'tea-time', when: { after: '2h' }, or_after: '3h', note: 'Ask for the tea.' }),
       ],
     },
-    { text: ['All four lists have something now.'] },
+    { text: ['All five lists have something now.'] },
   );
   await workbench.say('Fill the lists.');
   await approve('Write src/tip.ts').click();
   await approve(/kettle|boiling/).click();
+  await approve(/tea-time|Wake/).click();
   await workbench.settled();
   const menu = join(workbench.folder, 'src/menu.ts');
   await writeFile(menu, (await readFile(menu, 'utf8')).replace('\n', '\n// Changed by hand.\n'));
   await expect.poll(() => workbench.statusBar().innerText()).toMatch(/Earshot\s1/);
   await pictures('12-strip');
-  for (const name of ['Background', 'To-do', 'Changed files', 'Pending notifications']) {
+  for (const name of ['Background', 'Due', 'To-do', 'Changed files', 'Pending notifications']) {
     await workbench.openList(name);
     await pictures(`12-${name}`);
   }
-  // The whole window at 200 %.
-  await workbench.page.setViewportSize({ width: 640, height: 400 });
-  await pictures('12-zoom');
+  // The whole window at 200 %, and half a screen: with an open list, and without.
+  for (const [name, width, height] of [['zoom', 640, 400] as const, ['half', 960, 540] as const]) {
+    await workbench.page.setViewportSize({ width, height });
+    await expect.poll(whatIsHidden).toEqual([]);
+    await pictures(`12-${name}-list`);
+    await workbench.openList('Pending notifications');
+    const open = workbench.chat().getByRole('button', { name: /^Pending notifications/, expanded: true });
+    await open.click();
+    await expect.poll(whatIsHidden).toEqual([]);
+    await pictures(`12-${name}`);
+    await workbench.openList('Pending notifications');
+  }
   await workbench.page.setViewportSize({ width: 1280, height: 800 });
 });
 
@@ -246,6 +296,10 @@ test.runIf(isFull)('17: Apply on a code block with one function', async () => {
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   empty: {},
   python: { 'pyproject.toml': '[project]\nname = "shop"\n', 'shop/tea.py': 'LEAF = 1\n', 'tests/test_tea.py': '' },
+  node: {
+    'package.json': '{ "name": "shop", "scripts": { "test": "node --test" } }\n',
+    'index.js': 'export const tea = 1;\n',
+  },
   rust: { 'Cargo.toml': '[package]\nname = "shop"\nversion = "0.1.0"\n', 'src/main.rs': 'fn main() {}\n' },
 };
 
@@ -262,4 +316,17 @@ test.runIf(isFull).each([...Object.keys(FOLDERS), 'none'])('14: suggestions, fol
   await narrow(page);
   await pictures(`14-${name}`, page);
   await page.close();
+});
+
+test.runIf(isFull)('14: suggestions, folder: untrusted', { timeout: 240_000 }, async () => {
+  const untrusted = new Workbench();
+  await untrusted.open({ untrusted: true });
+  try {
+    await untrusted.openChat();
+    await untrusted.chat().locator('.suggestion').first().waitFor();
+    await narrow(untrusted.page);
+    await pictures('14-untrusted', untrusted.page, untrusted);
+  } finally {
+    await untrusted.close();
+  }
 });

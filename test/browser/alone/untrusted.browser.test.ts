@@ -39,6 +39,8 @@ test('no suggestion of an untrusted workspace fails', async () => {
     expect
       .soft(transcript, text)
       .not.toMatch(/\bFailed\b|not trusted|I cannot read|beyond my rules|I would need the tool/);
+    const wrong = workbench.transcript().locator('.tool.state-failed, .notice.level-error');
+    expect.soft(await wrong.allInnerTexts(), text).toEqual([]);
   }
   await workbench.reset();
 });

@@ -313,10 +313,15 @@ const STATES: Readonly<Record<string, State>> = {
   },
 };
 
+const ZOOMED = [
+  [640, 400],
+  [190, 210],
+] as const;
+
 const open = usePages();
 
 describe.runIf(runs(0, 1) === 1)('the page in the state', () => {
-  test.each(Object.entries(STATES))('%s', { timeout: 120_000 }, async (name, { head = {}, items = [] }) => {
+  test.each(Object.entries(STATES))('%s', { timeout: 300_000 }, async (name, { head = {}, items = [] }) => {
     const alone = await open();
     await alone.show({ title: 'Tea menu', ...head }, items);
     await forEachList(alone.page, async (list) => {
@@ -330,6 +335,14 @@ describe.runIf(runs(0, 1) === 1)('the page in the state', () => {
         const { y = 0, height = 0 } = (await alone.page.locator('footer').boundingBox()) ?? {};
         expect(y + height).toBeLessThanOrEqual(700);
       }
+      // A window at 200 %, and the view that is left in it.
+      for (const [width, height] of ZOOMED) {
+        await alone.page.setViewportSize({ width, height });
+        await alone.drawn();
+        await alone.picture(`state-${name}${list}-${width}x${height}`);
+        expect(await alone.violations(), `${width} × ${height}`).toEqual([]);
+      }
+      await alone.page.setViewportSize({ width: 300, height: 700 });
     });
   });
 

@@ -133,7 +133,38 @@ const APPROVALS = [
   },
   { id: 'write', name: 'write_file', arguments: { path: 'menu.txt', content: 'Coffee.\n' } },
   { id: 'delete', name: 'delete_file', arguments: { path: 'prices.txt' } },
+  {
+    id: 'patch',
+    name: 'apply_patch',
+    arguments: {
+      input: [
+        '*** Begin Patch',
+        '*** Update File: prices.txt',
+        ...['@@', ' Tea 2.00', '-Milk 0.50', '+Milk 0.60', ' Sugar 0.10'],
+        '*** End Patch',
+      ].join('\n'),
+    },
+  },
 ] as const;
+
+test('a mention stays in its place in the sentence that the model gets, with the attached file', async () => {
+  const world = await createWebChatWorld({ built: true, answers: [{ text: ['I see.'] }] });
+  await writeFile(join(world.headless.folder, 'menu.txt'), 'Oolong 4\n');
+  const page = await openPage(`${world.origin}/#${freshCode()}`);
+  const composer = page.getByRole('textbox', { name: 'Message' });
+  await composer.pressSequentially('Compare @menu');
+  await page.getByRole('option', { name: /menu\.txt/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.attachment-chip', { hasText: 'menu.txt' }).waitFor();
+  await composer.pressSequentially('with the prices.');
+  await page.keyboard.press('Enter');
+  await page.locator('.item').getByText('I see.').first().waitFor();
+  const { content } = world.model.requests.at(-1)?.messages.findLast(({ role }) => role === 'user') ?? {};
+  const sent = JSON.stringify(content);
+  expect(sent).toContain('Compare @menu.txt with the prices.');
+  expect(sent).toContain('Oolong 4');
+  expect(world.errors).toEqual([]);
+});
 
 test('an approval is the card of the side bar: what is lost, a deletion’s content, the context of an edit, *Always*', async () => {
   const world = await createWebChatWorld({
@@ -154,7 +185,8 @@ test('an approval is the card of the side bar: what is lost, a deletion’s cont
   const { folder } = world.headless;
   const menu = ['Tea', 'Coffee', 'Milk', 'Sugar', 'Biscuits'].join('\n');
   await writeFile(join(folder, 'menu.txt'), `${menu}\n`);
-  await writeFile(join(folder, 'prices.txt'), 'Tea 2.00\n');
+  const prices = 'Tea 2.00\nMilk 0.50\nSugar 0.10\n';
+  await writeFile(join(folder, 'prices.txt'), prices);
   const page = await openPage(`${world.origin}/#${freshCode()}`, 390);
   await say(page, 'Change the menu.');
   const card = page.locator('.approval');
@@ -179,11 +211,35 @@ test('an approval is the card of the side bar: what is lost, a deletion’s cont
   await picture(page, 'done-overwrite');
   await picture(page, 'approve-deletion');
   await card.getByRole('button', { name: 'Reject' }).click();
+  await shows('Milk 0.50', 'Milk 0.60', 'Tea 2.00', 'Sugar 0.10');
+  await picture(page, 'approve-patch');
+  await card.getByRole('button', { name: 'Reject' }).click();
   await page.locator('.item').getByText('All done.').first().waitFor();
   // The rule covers the next overwrite.
   expect(await readFile(join(folder, 'next.txt'), 'utf8')).toBe('Next.\n');
-  expect(await readFile(join(folder, 'prices.txt'), 'utf8')).toBe('Tea 2.00\n');
+  expect(await readFile(join(folder, 'prices.txt'), 'utf8')).toBe(prices);
   expect(world.headless.ports.permissions.rules).toMatchObject([{ label: 'write_file' }]);
+  // The footer says that the rule widens the mode, and its menu revokes it.
+  const approvals = page.getByRole('button', { name: /^Approvals: .* \+ 1 rule/ });
+  await approvals.click();
+  const revoke = page.getByRole('menuitem', { name: /^Revoke “Always”: Write file/ });
+  expect(await revoke.innerText()).toContain('Only in this conversation · since ');
+  if (isFull) await page.screenshot({ path: join(pictures, 'rules-390.png') });
+  await revoke.click();
+  await approvals.waitFor({ state: 'detached' });
+  expect(world.headless.ports.permissions.rules).toEqual([]);
+  // Of the folder, given and revoked elsewhere.
+  const rule = { rule: 'tool:delete_file', label: 'delete_file' };
+  await world.headless.ports.permissions.add(rule);
+  await page.reload();
+  await approvals.click();
+  expect(await page.getByRole('menuitem', { name: /^Revoke “Always”: Delete file/ }).innerText()).toContain(
+    'In this folder',
+  );
+  await page.keyboard.press('Escape');
+  await world.headless.ports.permissions.remove(rule);
+  await page.reload();
+  await approvals.waitFor({ state: 'detached' });
   expect(world.errors).toEqual([]);
 });
 

@@ -63,7 +63,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
     },
   });
   const { earshot, ports, handles, wakes, supervision, storage, folder, views } = headless;
-  const { lock, store, snapshots, workspace } = ports;
+  const { lock, store, snapshots, workspace, permissions } = ports;
   const base = { clock: realClock, ids: realIds, logger };
   const settings = ports.settings;
   const place = await outsideFolder(folder, home);
@@ -74,7 +74,7 @@ export async function openListeningWindow(root: string, options: ListeningOption
   const library = new Library(ports, earshot);
   const parts = { earshot, keepAlive, handles, wakes, frontends, store, lock, views, isAlive, settings, library };
   const controls = testControls({ model: 'one', settings: {} });
-  const rest = { snapshots, controls, base64, files: { workspace }, config: () => ({}) };
+  const rest = { permissions, snapshots, controls, base64, files: { workspace }, config: () => ({}) };
   const clients = new LocalClients({ ...base, ...parts, ...rest });
   const shared = new SharedParts(clients);
   const asked: string[] = [];

@@ -137,6 +137,7 @@ export async function createPluginWorld(options: PluginWorldOptions = {}): Promi
       library: new Library(ports, earshot),
       snapshots: ports.snapshots,
       files: ports,
+      permissions: ports.permissions,
       controls: testControls(chosen),
       settings: () => ({ ...settings, ...chosen.settings }),
       config: () => publicSettings({ ...settings, ...chosen.settings }),

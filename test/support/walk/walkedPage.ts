@@ -32,6 +32,7 @@ export function openClients(headless: Headless, frontends?: Frontends): LocalCli
   const clients = new LocalClients({
     ...{ ...base, earshot, keepAlive, handles, wakes, store: ports.store, lock, views, snapshots: ports.snapshots },
     ...{ frontends: frontends ?? new Frontends(base), library: new Library(ports, earshot), files: ports },
+    permissions: ports.permissions,
     ...{ controls: testControls({ model: 'one', settings: {} }), settings, base64, isAlive },
     config: () => publicSettings(settings()),
   });

@@ -16,6 +16,7 @@ const call = (id: string, name: string, args: Record<string, unknown>) => ({ cal
 const write = call('w', 'write_file', { path: 'menu.txt', content: 'Tea.\n' });
 const end = { text: ['All', ' done.'] };
 const allow = { outcome: { outcome: 'selected', optionId: 'allow-once' } };
+const refuse = { outcome: { outcome: 'selected', optionId: 'reject-once' } };
 const never = new Promise(() => undefined);
 const ofCall = (id: string, status: string) => (update: Update) =>
   update['toolCallId'] === id && update['status'] === status;
@@ -91,6 +92,30 @@ test('the content of a call has the notification that it delivered, as the model
   const key = world.earshot.get(session)?.log.state.turn.key ?? '';
   expect(JSON.stringify(world.model.requests.at(-1))).toContain(JSON.stringify(shown.replace('•••', key)).slice(1, -1));
   expect(client.lines.some(({ line }) => line.includes(key))).toBe(false);
+});
+
+test('before a deletion the client is shown the content, and before a patch the lines around the change', async () => {
+  const path = 'prices.txt';
+  const lines = ['*** Begin Patch', `*** Update File: ${path}`, '@@', ' Assam 3', '-Oolong 4', '+Oolong 5', ' Mate 2'];
+  const { folder, client } = await start({
+    answers: [
+      call('r', 'read_file', { path }),
+      call('d', 'delete_file', { path }),
+      call('p', 'apply_patch', { input: [...lines, '*** End Patch'].join('\n') }),
+      end,
+    ],
+  });
+  const before = 'Assam 3\nOolong 4\nMate 2\n';
+  await writeFile(join(folder, path), before);
+  const shown: unknown[] = [];
+  client.answer = (_method, params) => {
+    shown.push((params as { toolCall: { content?: unknown } }).toolCall.content);
+    return refuse;
+  };
+  await client.prompt(await client.newSession(folder), 'Delete it, or patch it.');
+  const diff = { type: 'diff', path: join(folder, path), oldText: before };
+  expect(shown).toEqual([[{ ...diff, newText: '' }], [{ ...diff, newText: before.replace('Oolong 4', 'Oolong 5') }]]);
+  expect(await readFile(join(folder, path), 'utf8')).toBe(before);
 });
 
 test('the client is shown why it is asked and what a call changes, and is asked again when that changes', async () => {

@@ -7,9 +7,11 @@ const README = '# Orders\n\nA small order service.\n';
 const AGENT = '\n## Discounts\n\nSee docs/discounts.md.\n';
 const MINE = '\nMaintained by the tea team.\n';
 
-async function begin(command: string) {
-  const run = { calls: [{ id: 'c', name: 'run_command', arguments: { command } }] };
-  const walked = await beginWalk([run, { text: ['Done.'] }], { checkpoints: true });
+const begin = (command: string) => beginWith({ name: 'run_command', arguments: { command } });
+
+async function beginWith(...calls: readonly { readonly name: string; readonly arguments: object }[]) {
+  const answers = calls.map((call, index) => ({ calls: [{ id: `c${index}`, ...call }] }));
+  const walked = await beginWalk([...answers, { text: ['Done.'] }], { checkpoints: true });
   const made = reviewing(walked);
   await made.put('README.md', README);
   await walked.go();
@@ -44,3 +46,24 @@ test('in a file with a conflict, other lines of the user are not counted as Ears
   expect(stayed.map(({ path }) => path)).toEqual(['README.md']);
   expect(await text('README.md')).toBe(present);
 });
+
+const MENU = 'one\ntwo\nthree\nfour\n';
+const read = { name: 'read_file', arguments: { path: 'README.md' } };
+const edit = { path: 'README.md', edits: [{ old_text: '# Orders\n', new_text: `# Orders\n${MENU}` }] };
+
+test.each([
+  ['write_file', { path: 'README.md', content: README.replace('# Orders\n', `# Orders\n${MENU}`) }],
+  ['edit_file', edit],
+])(
+  '%s: lines of the user between those of Earshot are not counted, and stay when the file is undone',
+  async (name, args) => {
+    const { review, put, text } = await beginWith(read, { name, arguments: args });
+    const written = (await text('README.md')) ?? '';
+    expect(written).toContain(MENU);
+    await put('README.md', written.replace('two\n', 'two\nmine\nmine too\n'));
+    expect(await review.file('README.md')).toMatchObject({ added: 4, removed: 0, clash: false });
+    expect(await value(review.undo(['README.md']))).toEqual({ done: ['README.md'], stayed: [] });
+    expect(await text('README.md')).toBe(README.replace('# Orders\n', '# Orders\nmine\nmine too\n'));
+    expect(await review.files()).toEqual([]);
+  },
+);

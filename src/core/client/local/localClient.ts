@@ -28,6 +28,7 @@ import { Notifier } from './notifier.ts';
 import { holdOpen } from './owning.ts';
 import { type RequestsClient } from '../requests.ts';
 import { StartedTurns } from './startedTurns.ts';
+import { createRuleVerbs } from './ruleVerbs.ts';
 import { createTurnVerbs } from './turnVerbs.ts';
 import { createWindowVerbs } from './windowVerbs.ts';
 import { Unfinished } from '../unfinished.ts';
@@ -114,6 +115,7 @@ class LocalClient implements Client {
       ...createRequestVerbs(ports, caller),
       ...createWindowVerbs(ports),
       ...createFreshnessVerbs(ports),
+      ...createRuleVerbs(ports),
       ...shared.notificationVerbs,
       notify: (params) => notifier.notify(params),
     };

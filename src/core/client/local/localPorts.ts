@@ -13,7 +13,14 @@ import { type Frontends } from '../../frontend/frontends.ts';
 import { type KeepAlive } from '../../keepAlive.ts';
 import { type Library } from '../../library.ts';
 import { type ApprovalAnswer, type Ids, type Logger, type Model } from '../../ports/ports.ts';
-import { type Checkpoints, type Lock, type Snapshots, type Store, type Views } from '../../ports/storage.ts';
+import {
+  type Checkpoints,
+  type Lock,
+  type Permissions,
+  type Snapshots,
+  type Store,
+  type Views,
+} from '../../ports/storage.ts';
 import { type Handles } from '../../tools/handles.ts';
 import { type Wakes } from '../../wakes/wakes.ts';
 
@@ -60,6 +67,7 @@ export interface LocalPorts {
   readonly store: Store;
   readonly lock: Pick<Lock, 'owner'>;
   readonly views: Views;
+  readonly permissions: Pick<Permissions, 'rules' | 'remove'>;
   /** For keeping and undoing changes. */
   readonly files: Omit<PutBackDeps, 'snapshots'> & { readonly checkpoints?: Checkpoints | undefined };
   readonly clock: Clock;

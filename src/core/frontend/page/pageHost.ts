@@ -261,6 +261,10 @@ export class PageHost implements Disposable {
       if ((await this.#deps.offers.confirm?.(message)) === false) return;
       if ((await this.#pass(message)) !== undefined) await this.#didChoose();
     },
+    remove_rule: async ({ rule, conversation }) => {
+      await this.#call('remove_rule', { rule, ...defined({ conversation }) });
+      await this.#didChoose();
+    },
     list_models: async (message) => {
       const listed = await this.#pass(message);
       if (listed !== undefined) this.#deps.frontend.setHead({ models: listed.data });

@@ -20,7 +20,7 @@ export const HANDLED = [
   ...(['draft', 'new_chat', 'open_conversation', 'queue', 'interrupt', 'stop', 'resend', 'withdraw_queued'] as const),
   ...(['list_conversations', 'rename', 'fork', 'delete', 'approve', 'answer', 'choose', 'list_models'] as const),
   ...(['attach', 'detach', 'read_media', 'read_diff', 'read_context', 'hide_handle'] as const),
-  ...(['read_freshness', 'update_files'] as const),
+  ...(['read_freshness', 'update_files', 'remove_rule'] as const),
 ] as const satisfies readonly FromPage['type'][];
 
 export type HandledType = (typeof HANDLED)[number];
@@ -40,7 +40,7 @@ export interface PageOffers {
   headOf(
     shown: FollowedConversation | undefined,
     problem: Failure | undefined,
-  ): Pick<HeadInput, 'canSend' | 'obstacles' | 'rules' | 'folder' | 'due' | 'titleOf'>;
+  ): Pick<HeadInput, 'canSend' | 'obstacles' | 'rules' | 'listedRules' | 'folder' | 'due' | 'titleOf'>;
   readonly t: Translate;
   describe(failure: Failure): string;
   /** Asks the user first. */
@@ -49,6 +49,6 @@ export interface PageOffers {
   excerptOf?(conversation: string, query: string): Promise<string | undefined>;
   /** Called when a conversation is shown. */
   didShow?(conversation: string): Promise<unknown>;
-  /** Called when a model, a mode or the approvals were chosen. */
+  /** Called when a model, a mode or the approvals were chosen, or a rule was revoked. */
   didChoose?(): Promise<void>;
 }

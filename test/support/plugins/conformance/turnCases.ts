@@ -156,6 +156,8 @@ export const turnCases: readonly ConformanceCase[] = [
       includes(use, { type: 'notification_use', conversations: 1, data: [] });
       const timeline = await plugin.ask({ type: 'read_timeline', conversation: id });
       includes(timeline, { type: 'timeline', more: false });
+      includes(await plugin.ask({ type: 'list_rules' }), { type: 'rules', data: [] });
+      isError(await plugin.ask({ type: 'remove_rule', rule: 'tool:x' }), 'remove_rule', /no such rule/);
       includes(await plugin.ask({ type: 'update_files', conversation: id }), {
         type: 'reviewed',
         done: [],
