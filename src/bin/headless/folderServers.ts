@@ -36,6 +36,7 @@ export interface FolderServersDeps {
 
 interface FolderPart extends Disposable {
   readonly servers: McpServers;
+  readonly events: McpEvents;
 }
 
 export interface FolderServers {
@@ -44,6 +45,8 @@ export interface FolderServers {
   readonly tasks: RemoteTasks;
   /** Adds servers that the client passes with a session. All sessions of the folder use them. */
   add(servers: readonly ClientServer[]): void;
+  /** Call it when the settings have changed. */
+  refresh(): void;
   close(): Promise<void>;
 }
 
@@ -65,6 +68,10 @@ export function createFolderServers(deps: FolderServersDeps): FolderServers {
     add: (servers) => {
       for (const server of servers) passed.set(server.name, server);
       if (servers.length > 0) loaded.refresh();
+    },
+    refresh: () => {
+      loaded.refresh();
+      loaded.part?.events.refresh();
     },
     close: async () => {
       await loaded.close();
@@ -143,6 +150,7 @@ async function loadServers(deps: FolderServersDeps): Promise<FolderPart> {
   const producer = earshot.producers.register(createMcpProducer({ source: servers, events, clock: realClock, logger }));
   return {
     servers,
+    events,
     dispose: () => {
       noticing.dispose();
       producer.dispose();

@@ -69,7 +69,14 @@ test('notifications are in the output of a tool, in the user’s message, and co
   const useTool = (tool: string, args: object) =>
     call('tool.execute.after', { tool, ...SESSION, args }, { output: 'done' });
   const ring = async (text: string, wake: boolean) => {
-    const entry = { at: new Date().toISOString(), dir: folder, text, name: 'bell', level: 'info' as const, ...(wake && { wake }) };
+    const entry = {
+      at: new Date().toISOString(),
+      dir: folder,
+      text,
+      name: 'bell',
+      level: 'info' as const,
+      ...(wake && { wake }),
+    };
     await pokeWindows(await writeEntry(entry, home), folder, false, home);
     await untilPending(world, 'opencode', SESSION.sessionID);
   };
