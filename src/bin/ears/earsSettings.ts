@@ -58,7 +58,10 @@ export class EarsSettings implements Disposable {
     try {
       given = await readSettingsFile(this.#path, 'settings');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return this.#complain([describeError(error)]);
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+        this.#complain([describeError(error)]);
+        return;
+      }
     }
     const { settings, problems } = readSettings((name) => given[name]);
     this.#current = settings;
