@@ -10,11 +10,10 @@ import { type Logger } from '../core/ports/ports.ts';
 import { onSignal, PROGRAMS, runProgram, stderrLogger } from '../node/program.ts';
 import { outsideFolder, socketHome } from '../node/hubFolder.ts';
 import { loadSqlite } from '../node/sqlite.ts';
-import { readSettings } from '../protocol/settings.ts';
 import { AGENT_NAMES } from '../plugins/hook/hookTargets.ts';
 import { openEars } from './ears/ears.ts';
+import { EarsSettings } from './ears/earsSettings.ts';
 import { install, remove, showStatus, stop } from './ears/commands.ts';
-import { readSettingsFile } from './headless/settingsFile.ts';
 
 const HELP = `earshot-ears install AGENT… [--folder FOLDER]   installs the hook of these agents, for all folders or for one
 earshot-ears remove AGENT… [--folder FOLDER]    removes it again; other entries of the agent's settings stay
@@ -63,17 +62,13 @@ async function main(): Promise<number> {
 /** Resolves once it has ended: another one or a window watches, nobody listens any more, or a signal ended it. */
 async function serve(folder: string): Promise<number> {
   const logger = await fileLogger(folder);
-  const path = join(socketHome(), '.earshot', 'settings.json');
-  const given = await readSettingsFile(path, 'settings').catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') logger.warn(describeError(error));
-    return {};
-  });
-  const { settings, problems } = readSettings((name) => (given as Record<string, unknown>)[name]);
-  for (const { name, message } of problems) logger.warn(`${name}: ${message}`);
-  const ears = await openEars({ folder, logger, settings: () => settings });
+  const settings = new EarsSettings(join(socketHome(), '.earshot', 'settings.json'), logger);
+  await settings.start();
+  const ears = await openEars({ folder, logger, settings });
   if (ears === undefined) return 0;
   onSignal(() => void ears.close().catch(ignore));
   await ears.ended;
+  settings.dispose();
   return 0;
 }
 

@@ -360,8 +360,8 @@ export const coreMutants: readonly Mutant[] = [
     name: 'a call vouches for text that came from outside before it',
     file: 'src/core/consent/textOrigins.ts',
     symbol: 'Matches.names',
-    find: 'return known < from.order ?',
-    replace: 'return known < Infinity ?',
+    find: 'known < from.order ?',
+    replace: 'known < Infinity ?',
     tests: ['test/walk/consent/outsideText.test.ts'],
   },
   {

@@ -84,9 +84,9 @@ export const outerMutants: readonly Mutant[] = [
   },
   {
     name: 'a follower does not notice removed bytes',
-    file: 'src/storage/followedFile.ts',
-    symbol: 'FollowedFile.#readNew',
-    find: 'if (!same) return this.#readAll();',
+    file: 'src/storage/logReader.ts',
+    symbol: 'LogFileReader.#readAdded',
+    find: ' || Buffer.compare(bytes.subarray(0, this.#last.length), this.#last) !== 0',
     replace: '',
     tests: ['test/unit/storage/followedFile.test.ts'],
   },
@@ -214,8 +214,8 @@ export const outerMutants: readonly Mutant[] = [
     name: 'a write by others right after a save counts as the user’s',
     file: 'src/producers/files/authorship.ts',
     symbol: 'Authorship.judge',
-    find: 'this.#saves.get(path)?.get(hash) ?? 0',
-    replace: 'Math.max(0, ...(this.#saves.get(path)?.values() ?? []))',
+    find: 'hash === undefined ? undefined : this.#saves.get(path)?.get(hash);',
+    replace: '[...(this.#saves.get(path)?.values() ?? [])].at(-1);',
     tests: ['test/unit/producers/files/authorship.test.ts'],
   },
   {

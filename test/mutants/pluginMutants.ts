@@ -282,7 +282,7 @@ export const pluginMutants: readonly Mutant[] = [
     name: 'a change right before the own edit of an outside agent is not reported',
     file: 'src/core/listener.ts',
     symbol: 'Listener.see',
-    find: 'if (own?.earlier !== undefined) await applySample({ log, ports }, own.earlier);',
+    find: 'if (own?.earlier !== undefined) appended.push(applySample({ log, ports }, own.earlier));',
     replace: '',
     tests: ['test/walk/outside/ownEdits.test.ts'],
   },

@@ -18,7 +18,7 @@ const LISTENS = 'listens';
 const FILES: Readonly<Record<string, string>> = {
   ...entries(
     READS,
-    'readFile readFileSync createReadStream readdir readdirSync readlink readlinkSync watch read readSync',
+    'readFile readFileSync createReadStream readdir readdirSync readlink readlinkSync watch watchFile unwatchFile read readSync',
   ),
   ...entries(
     WRITES,

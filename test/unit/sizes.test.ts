@@ -9,8 +9,12 @@ import { staticallyLoaded } from '../support/loadedCode.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const LIMIT = 400;
-/** One thing each: the events of the log, and what core needs from outside. */
-const LONGER: Readonly<Record<string, number>> = { 'src/protocol/event.ts': 450, 'src/core/ports/ports.ts': 450 };
+/** One thing each: the events of the log, the verbs of a client, and what core needs from outside. */
+const LONGER: Readonly<Record<string, number>> = {
+  'src/protocol/event.ts': 450,
+  'src/protocol/client/verbs.ts': 450,
+  'src/core/ports/ports.ts': 450,
+};
 const FOLDER_LIMIT = 20;
 
 /** Every file that we write, without recorded data and the sample project. */

@@ -4,6 +4,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type Socket } from 'node:net';
 import { type Disposable } from '../../base/disposable.ts';
+import { type Event } from '../../base/emitter.ts';
 import { failed, succeeded } from '../../base/errors.ts';
 import { missingModel } from '../../core/conversation/choices.ts';
 import { Frontends } from '../../core/frontend/frontends.ts';
@@ -36,7 +37,13 @@ interface EarsDeps {
   readonly logger: Logger;
   readonly home?: string;
   readonly idleMilliseconds?: number;
-  settings(): Settings;
+  readonly settings: {
+    readonly current: Settings;
+    /** What is wrong with them, for the user. */
+    readonly problem?: string | undefined;
+    /** Absent: they stay. */
+    readonly onDidChange?: Event<void>;
+  };
 }
 
 export interface Ears {
@@ -193,10 +200,11 @@ class RunningEars implements Ears {
 }
 
 function openParts(
-  { logger, settings }: EarsDeps,
+  { logger, settings: given }: EarsDeps,
   { folder, home, storage }: Place,
   own: Pick<ConstructorParameters<typeof AttachedPrograms>[0], 'token' | 'answer'>,
 ) {
+  const settings = () => given.current;
   const frontends = new Frontends({ clock: realClock, logger });
   const headless = composeHeadless({
     ...{ folder, storage, logger, settings, home },
@@ -209,6 +217,12 @@ function openParts(
     tools: () => [],
   });
   const { earshot, ports, scripts } = headless;
+  const noticeSettings = () => headless.problems.set('settings', given.problem);
+  noticeSettings();
+  const following = given.onDidChange?.(() => {
+    noticeSettings();
+    headless.servers.refresh();
+  });
   const { clock, ids, snapshots, workspace } = ports;
   const stored = headless.storage.listenersIn(storage, () => true);
   const listeners = new Listeners({ ...stored, clock, ids, logger, snapshots, workspace, earshot, settings });
@@ -251,6 +265,7 @@ function openParts(
     attached,
     problems: headless.problems,
     close: async () => {
+      following?.dispose();
       await attached.close();
       await listeners.close();
       shared.dispose();

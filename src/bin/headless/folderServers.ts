@@ -39,6 +39,8 @@ export interface FolderServers {
   readonly tasks: RemoteTasks;
   /** Adds servers that the client passes with a session. All sessions of the folder use them. */
   add(servers: readonly ClientServer[]): void;
+  /** Call it when the settings have changed. */
+  refresh(): void;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,10 @@ export function createFolderServers(deps: FolderServersDeps): FolderServers {
     add: (servers) => {
       for (const server of servers) passed.set(server.name, server);
       if (servers.length > 0) loaded.refresh();
+    },
+    refresh: () => {
+      loaded.refresh();
+      loaded.part?.events.refresh();
     },
     close: async () => {
       await loaded.close();

@@ -41,8 +41,9 @@ const EDITS = /edit|write|create|replace|insert|patch/i;
 const READS = /read|view/i;
 const COMMANDS = /bash|shell|exec|terminal|command/i;
 /** Commands that make a commit or bring it to a forge. */
-const COMMITS =
-  /\b(?:git|gh|glab|hub|jj)\b[^;&|\n]*\b(?:commit|push|merge|rebase|cherry-pick|revert|am|pull|describe|create)\b/;
+const FORGES = /\b(?:git|gh|glab|hub|jj)\b/;
+const COMMITS = /\b(?:commit|push|merge|rebase|cherry-pick|revert|am|pull|describe|create)\b/;
+const PARTS = /[;&|\n]/;
 const PATH_FIELDS = ['file_path', 'filePath', 'absolute_path', 'notebook_path', 'path'] as const;
 const MOST_FILES = 20;
 const LONGEST_NAME = 500;
@@ -94,7 +95,8 @@ function ranGit(input: Fields): boolean {
   const { tool, given } = callIn(input);
   const isOver = resultIn(input) !== undefined || RESULTS.some((name) => textIn(input, name) !== undefined);
   const isCommand = given !== undefined && COMMANDS.test(tool) && isOver;
-  return isCommand && COMMITS.test(commandIn(given).slice(0, LONGEST_COMMAND));
+  const parts = isCommand ? commandIn(given).slice(0, LONGEST_COMMAND).split(PARTS) : [];
+  return parts.some((part) => FORGES.test(part) && COMMITS.test(part));
 }
 
 function commandIn(given: Fields): string {

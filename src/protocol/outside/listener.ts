@@ -5,7 +5,7 @@ const id = z.string().optional();
 const names = z.array(z.string().min(1).max(1000)).max(100);
 
 /** `wake_when`: timers and conditions. `tail`: lines of growing files, with the arguments `tail` and `untail` of `watch`. */
-export const CALLED_TOOLS = ['wake_when', 'tail'] as const;
+const CALLED_TOOLS = ['wake_when', 'tail'] as const;
 export type CalledTool = (typeof CALLED_TOOLS)[number];
 
 /** By `type`. Unknown fields are ignored, so that a program may be newer than the window. */

@@ -76,9 +76,10 @@ export function runRawHook(place: AgentPlace, input: string | Uint8Array, killAf
   const { home } = place;
   return new Promise<HookEnd>((done, fail) => {
     const [command, args] = programOf(place, 'notificationsHook', 'notifications-hook');
-    const child = spawn(command, args, {
-      env: { PATH: process.env['PATH'] ?? '', HOME: home, EARSHOT_HOME: home, ...compileCache },
-    });
+    // What earshot-ears gets of the environment when the hook starts it.
+    const { PATH = '', GH_CONFIG_DIR } = process.env;
+    const env = { PATH, HOME: home, EARSHOT_HOME: home, ...compileCache };
+    const child = spawn(command, args, { env: { ...env, ...(GH_CONFIG_DIR !== undefined && { GH_CONFIG_DIR }) } });
     let [output, errors] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));

@@ -58,7 +58,7 @@ test('the hook starts it, a window that opens takes over, and after the window i
 
 test('two never watch: a second one ends at once, and none starts beside a window', async () => {
   const { folder, home, root } = await makeOutsideFolders();
-  const deps = { folder, home, logger: recordingLogger([]), settings: () => settings };
+  const deps = { folder, home, logger: recordingLogger([]), settings: { current: settings } };
   const ears = await openEars(deps);
   expect(await openEars(deps)).toBeUndefined();
   const window = await openListeningWindow(root, { home });
@@ -71,7 +71,7 @@ test('it ends after its time without a listener', async () => {
   const { folder, home } = await makeOutsideFolders();
   const errors: string[] = [];
   const ears = await openEars({
-    ...{ folder, home, logger: recordingLogger(errors), settings: () => settings, idleMilliseconds: 50 },
+    ...{ folder, home, logger: recordingLogger(errors), settings: { current: settings }, idleMilliseconds: 50 },
   });
   await ears?.ended;
   expect(errors).toEqual([]);

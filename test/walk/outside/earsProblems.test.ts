@@ -9,7 +9,14 @@ import { builtProgram } from '../../support/builtProgram.ts';
 import { atTestEnd } from '../../support/endings.ts';
 import { gitIn, makePushedRepository, startForge } from '../../support/forge/pushedRepository.ts';
 import { eventPlace, eventServer } from '../../support/mcp/eventWalks.ts';
-import { allowEars, type EarsWorld, makeEarsWorld, untilWatched } from '../../support/plugins/ears.ts';
+import {
+  allowEars,
+  type EarsWorld,
+  makeEarsWorld,
+  outsideEvents,
+  untilPending,
+  untilWatched,
+} from '../../support/plugins/ears.ts';
 import { useTool } from '../../support/plugins/outsideAgents.ts';
 
 async function status({ folder, home }: EarsWorld): Promise<string> {
@@ -88,3 +95,30 @@ test('it gets the hosts and proxies of gh and glab from the agent that starts it
   expect(Object.keys(await environment())).not.toContain('ANTHROPIC_API_KEY');
   expect(Object.keys(await environment())).not.toContain('GH_TOKEN');
 }, 60_000);
+
+test('settings that change are used without a restart; a damaged file is a problem, and the last settings stay', async () => {
+  const place = eventPlace();
+  const world = await makeEarsWorld();
+  await untilWatched(world);
+  await useTool(world, { event: 'SessionStart' });
+  const { pid } = (await world.state()) ?? {};
+  await allowEars(world, {
+    'earshot.mcp.servers': { s: eventServer(place) },
+    'earshot.mcp.events': [{ server: 's', event: 'issue.updated' }],
+  });
+  await expect.poll(() => place.requests('events/stream').length, { timeout: 60_000 }).toBeGreaterThan(1);
+  place.emit({ id: 'evt_1', title: 'Broken' });
+  await untilPending(world);
+  expect(await useTool(world)).toContain('evt_1');
+  await writeFile(join(world.home, '.earshot', 'settings.json'), '{"earshot.mcp.events": [');
+  await expect.poll(() => problemsOf(world), { timeout: 60_000 }).toEqual([expect.stringContaining('settings.json')]);
+  place.emit({ id: 'evt_2', title: 'Broken again' });
+  await untilPending(world);
+  expect(await useTool(world)).toContain('evt_2');
+  await allowEars(world, { 'earshot.mcp.servers': { s: eventServer(place) } });
+  const isEnded = async () =>
+    (await outsideEvents(world)).some((event) => event.type === 'events_unsubscribed' && event.by === 'setting');
+  await expect.poll(isEnded, { timeout: 60_000 }).toBe(true);
+  expect(await problemsOf(world)).toEqual([]);
+  expect((await world.state())?.pid).toBe(pid);
+}, 180_000);

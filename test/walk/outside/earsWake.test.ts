@@ -32,7 +32,7 @@ async function openWorld(grants: boolean): Promise<World> {
   const { settings } = readSettings((name) => (name === 'scripts.wake' ? grants : undefined));
   const approved = createEarsApprovals(home, logger);
   for (const agent of ['claude-code', 'codex', 'cursor', 'gemini', 'copilot']) await approved.add(listenKey(agent));
-  const ears = await openEars({ folder, home, logger, settings: () => settings });
+  const ears = await openEars({ folder, home, logger, settings: { current: settings } });
   if (ears === undefined) throw new Error('somebody watches already');
   atTestEnd(async () => {
     await ears.close();

@@ -53,7 +53,9 @@ test('events of MCP servers: by stream and by polling, each once and in order', 
 }, async () => {
   const modes = ['push', 'poll'] as const;
   const places = modes.map((mode) => eventPlace({ types: [{ name: 'issue.updated', delivery: [mode] }], held: 200 }));
-  const servers = Object.fromEntries(places.map((place, index) => [modes[index], eventServer(place)]));
+  const servers: Readonly<Record<string, object>> = Object.fromEntries(
+    places.map((place, index) => [modes[index] ?? '', eventServer(place)]),
+  );
   const world = await makeEarsWorld();
   await allowEars(world, {
     'earshot.mcp.servers': servers,

@@ -46,12 +46,12 @@ async function startOpencode(folder: string, home: string, command: string) {
   });
   const ended = once(child, 'exit');
   atTestEnd(async () => {
-    child.stdin?.end();
+    child.stdin.end();
     await ended;
   });
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return async (name: string, ...args: readonly object[]): Promise<Called> => {
-    child.stdin?.write(`${JSON.stringify({ name, args })}\n`);
+    child.stdin.write(`${JSON.stringify({ name, args })}\n`);
     const { value } = (await lines.next()) as { value: string };
     return JSON.parse(value) as Called;
   };
