@@ -1,7 +1,6 @@
 // Images and sound in the result of a call, read from the host when the card is opened, and images that the user sent.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SentImage, ToolMedia } from '../../protocol/transcript.ts';
-import { drawThumbnail } from '../composer/composerImages.ts';
 import { useActions } from '../render/actions.ts';
 import { Icon } from '../render/icons.tsx';
 import { visibleText } from '../render/visibleText.ts';
@@ -64,6 +63,7 @@ function Sent({ image: { hash, media_type: type, name } }: { readonly image: Sen
     const data = await readMedia(hash);
     if (data === undefined) return undefined;
     if (large) return { source: `data:${type};base64,${data}` };
+    const { drawThumbnail } = await import('../composer/composerImages.ts');
     return { source: await drawThumbnail(data, type, THUMBNAIL) };
   };
   const shown = useRead(seen ? read : undefined, [hash, seen, large]);

@@ -5,7 +5,7 @@ import type { CompletionsMessage } from '../../protocol/page/completionsView.ts'
 import type { Controls } from '../../protocol/page/controlsView.ts';
 import type { AttachmentView, ChatHead } from '../../protocol/webview.ts';
 import { QueuedChips } from './composerChips.tsx';
-import { imagesIn, readImage, urisIn } from './composerImages.ts';
+import { imagesIn, urisIn } from './dropped.ts';
 import { useLoaded } from '../loaded.ts';
 import { DropHint, useDropping } from './dropping.tsx';
 import { browse, NOT_BROWSING } from './history.ts';
@@ -155,8 +155,10 @@ export function Composer(properties: Properties) {
     }
   };
   const attach = (files: readonly File[]) => {
+    const images = import('./composerImages.ts');
     for (const file of files) {
-      readImage(file).then(
+      const reading = images.then(({ readImage }) => readImage(file));
+      reading.then(
         (read) => (typeof read === 'string' ? setProblem(read) : actions.post(read)),
         () => setProblem(strings.imageUnreadable(file.name)),
       );

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { composerStrings as strings } from '../strings/composerStrings.ts';
 import { Icon } from '../render/icons.tsx';
-import { mayDrop } from './composerImages.ts';
+import { mayDrop } from './dropped.ts';
 
 /** Whether something that can be dropped is over the page. */
 export function useDropping(drop: (data: DataTransfer) => void): boolean {
