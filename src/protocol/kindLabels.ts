@@ -88,6 +88,7 @@ export const SOURCE_LABELS: Readonly<Record<string, string>> = {
   wake: 'Conditions',
   editor: 'Editor',
   script: 'Scripts',
+  source: 'Sources',
   mcp: 'MCP servers',
   config: 'Configuration',
   budget: 'Budget',

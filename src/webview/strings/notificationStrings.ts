@@ -40,6 +40,7 @@ export const notificationStrings = {
     wake: t('Conditions'),
     editor: t('Editor'),
     script: t('Scripts'),
+    source: t('Sources'),
     ci: t('CI'),
     review: t('Reviews'),
     pr: t('Pull requests'),
