@@ -102,8 +102,9 @@ test('lines of a background command and of a log are notified, and a command tak
     appendFileSync(join(folder, 'kettle.log'), 'fault 1\r\n');
     return isPending(/fault 1/);
   });
-  const request = await go(call('handle', { action: 'apply', name: 'kettle', text: 'off' }));
-  match(request, /kettle: ended with exit code 4/);
+  await go(call('handle', { action: 'apply', name: 'kettle', text: 'off' }));
+  await until(() => handles.list(log.id).some(({ name, hasEnded }) => name === 'kettle' && hasEnded));
+  match(await go(call('handle', { action: 'fetch', name: 'kettle' }, 'fetch')), /kettle: ended with exit code 4/);
 });
 
 test('a timer fires, and a script of a command reaches its own conversation', async () => {

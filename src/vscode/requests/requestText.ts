@@ -114,8 +114,11 @@ function printBody(body: string): string {
   return `{\n${printed.map((lines) => indented(lines.join('\n'))).join(',\n')}\n}\n`;
 }
 
+/** Separators of lines that are no line feed are escaped: the editor offers to remove them from what it opens. */
 function pretty(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+  return JSON.stringify(value, null, 2).replace(/[\u2028\u2029]/g, (one) =>
+    one === '\u2028' ? String.raw`\u2028` : String.raw`\u2029`,
+  );
 }
 
 /** Only line feeds begin a line: a text may have other separators of lines. */

@@ -66,7 +66,11 @@ export const testSteps: Record<Step, TestStep> = {
     run: () => vitest('posix', 'test/posix.config.ts'),
     repeat: (titles) => vitest('posix', 'test/posix.config.ts', titles),
   },
-  windows: { label: 'Tests on Windows', run: () => testOnWindows(logFileOf('windows')) },
+  windows: {
+    label: 'Tests on Windows',
+    run: () => testOnWindows(logFileOf('windows')),
+    repeat: (titles) => testOnWindows(logFileOf('windows'), titles),
+  },
   vscode: {
     label: 'Tests in VS Code',
     run: () => vscodeSuites('vscode', 'others'),

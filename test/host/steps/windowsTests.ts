@@ -56,13 +56,18 @@ export function windowsNode(system: NodeJS.Platform = process.platform): Windows
   };
 }
 
-/** Skipped, and said so when Wine was to be installed, where there is none. */
-export async function testOnWindows(logFile: string): Promise<StepResult> {
+/**
+ * Skipped, and said so when Wine was to be installed, where there is none. `titles`: only the files of these tests.
+ */
+export async function testOnWindows(logFile: string, titles?: readonly string[]): Promise<StepResult> {
   const node = windowsNode();
   if (node === undefined) return { passed: 0, skipped: 1, failures: [] };
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  const names = (await readdir(join(repository, 'test/windows'))).filter((name) => name.endsWith('.test.ts'));
+  const files = titles && new Set(titles.map((title) => title.split(' › ')[0]));
+  const names = (await readdir(join(repository, 'test/windows'))).filter(
+    (name) => name.endsWith('.test.ts') && files?.has(`test/windows/${name}`) !== false,
+  );
   await buildTests(names);
   const results: StepResult[] = [];
   const left = [...names];
