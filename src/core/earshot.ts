@@ -282,8 +282,7 @@ export class Earshot implements Disposable, Publisher {
   joinListener(log: ConversationLog): Disposable {
     this.#listeners.set(log.id, log);
     const held = this.#subscribeLog(log, new OwnEdits());
-    const wakes = this.#ports.wakes?.join(log, { isIndexed: false });
-    if (wakes !== undefined) held.add(wakes);
+    held.add(this.#ports.wakes.join(log, { isIndexed: false }));
     held.add(toDisposable(() => this.#listeners.delete(log.id)));
     return held;
   }

@@ -147,25 +147,6 @@ const APPROVALS = [
   },
 ] as const;
 
-test('a mention stays in its place in the sentence that the model gets, with the attached file', async () => {
-  const world = await createWebChatWorld({ built: true, answers: [{ text: ['I see.'] }] });
-  await writeFile(join(world.headless.folder, 'menu.txt'), 'Oolong 4\n');
-  const page = await openPage(`${world.origin}/#${freshCode()}`);
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.pressSequentially('Compare @menu');
-  await page.getByRole('option', { name: /menu\.txt/ }).waitFor();
-  await page.keyboard.press('Enter');
-  await page.locator('.attachment-chip', { hasText: 'menu.txt' }).waitFor();
-  await composer.pressSequentially('with the prices.');
-  await page.keyboard.press('Enter');
-  await page.locator('.item').getByText('I see.').first().waitFor();
-  const { content } = world.model.requests.at(-1)?.messages.findLast(({ role }) => role === 'user') ?? {};
-  const sent = JSON.stringify(content);
-  expect(sent).toContain('Compare @menu.txt with the prices.');
-  expect(sent).toContain('Oolong 4');
-  expect(world.errors).toEqual([]);
-});
-
 test('an approval is the card of the side bar: what is lost, a deletion’s content, the context of an edit, *Always*', async () => {
   const world = await createWebChatWorld({
     built: true,

@@ -26,9 +26,11 @@ function slowDisk() {
 
 test('output that a slow disk has kept from being read is stored completely after the end of the command', async () => {
   const disk = slowDisk();
-  // More than is held in memory: the rest stays in the pipe.
+  // More than is held in memory: the rest stays in the pipe, which has room for it if it is written in large pieces.
   const bytes = 1024 * 1024 + 150_000;
-  const child = spawn('sh', ['-c', `head -c ${bytes} /dev/zero; printf end`], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const zeros = (size: number, count: number) => `dd if=/dev/zero bs=${size} count=${count} 2>/dev/null`;
+  const command = `${zeros(65_536, 16)}; ${zeros(150_000, 1)}; printf end`;
+  const child = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = once(child, 'exit');
   const output = new CommandOutput(disk.writer, () => undefined);
   output.read([child.stdout, child.stderr]);

@@ -290,12 +290,14 @@ test('an endpoint without image support gets a text instead, and that is remembe
   expect(walk.server.requests).toHaveLength(3);
 });
 
-test('an attached file is shown whole and counts as seen', async () => {
+test('a mentioned file stays in its place in the sentence, is attached whole and counts as seen', async () => {
   const walk = await beginWalk([done]);
   await writeFile(join(walk.headless.folder, 'a.txt'), 'one ``` two\n');
-  await walk.headless.earshot.send(walk.id, 'Look.', { attachments: [{ type: 'file', path: 'a.txt' }] });
+  await walk.headless.earshot.send(walk.id, 'Compare @a.txt with b.', {
+    attachments: [{ type: 'file', path: 'a.txt' }],
+  });
   await walk.headless.earshot.settled(walk.id);
-  const content = 'Look.\n\nAttached: a.txt\n````\none ``` two\n\n````';
+  const content = 'Compare @a.txt with b.\n\nAttached: a.txt\n````\none ``` two\n\n````';
   expect(walk.messages(0)).toEqual([{ role: 'user', content }]);
   const hash = walk.headless.ports.snapshots.hash(Buffer.from('one ``` two\n'));
   expect(walk.log.state.seen.get('a.txt')).toEqual({ hash });

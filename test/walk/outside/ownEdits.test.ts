@@ -3,9 +3,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { enqueue } from '../../../src/core/notify/queue.ts';
 import { fileChanged } from '../../../src/core/notify/wording/fileChange.ts';
-import { realIds } from '../../../src/node/realIds.ts';
 import { useTool } from '../../support/plugins/outsideAgents.ts';
 import { MENU, type OutsideWorld, openOutsideWorld, readFileAs } from '../../support/plugins/outsideWorld.ts';
 
@@ -152,14 +150,17 @@ test('a report of the agent’s own edit that comes while the other’s change i
   const [listener] = world.window.listeners.live;
   if (listener === undefined) throw new Error('Claude does not listen.');
   const { log } = listener;
+  let published: Promise<unknown> | undefined;
   const held = log.onDidAppend(({ event }) => {
-    if (event.type !== 'notification_queued') return;
+    const isOthers = event.type === 'notification_queued' && !event.notification.message.includes('cider');
+    if (!isOthers) return;
     held.dispose();
-    void enqueue(log, realIds, { ...late, at: new Date().toISOString() });
+    published = world.window.headless.earshot.publish({ ...late, at: new Date().toISOString() });
   });
   await world.write('src/menu.txt', now.toString());
   const { tool, input, response } = claudeEdit(world, foreign);
   const text = await useTool(world, { tool, input, more: { tool_response: response } });
   expect(text).toContain('+soda');
   expect(text).not.toContain('cider');
+  await published;
 });
