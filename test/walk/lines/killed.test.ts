@@ -16,7 +16,7 @@ import { firstUnlessFull, runs } from '../../support/runs.ts';
 import { fakeTimeFrom, hasFaketime, setOffset } from '../../support/walk/fakeTime.ts';
 
 const program = resolve(import.meta.dirname, '../../support/walk/durableWindow.ts');
-const KILLS = runs(3, 20);
+const KILLS = runs(2, 20);
 /** The windows live for up to this long. */
 const LIFE = 1500;
 
@@ -91,7 +91,7 @@ const rotations: readonly (readonly [string, (log: string, to: string) => Promis
 
 /** By how many hours the time of day is wrong when the first window starts, when it wakes, when the next one starts … */
 const OFFSETS = [0, 3, -24] as const;
-const JUMPS = runs(2, 20);
+const JUMPS = runs(1, 20);
 
 /** `jumps`: before each kill a window sleeps until another time of day, and the next window finds yet another one. */
 async function expectEachOnce(

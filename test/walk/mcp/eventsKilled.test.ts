@@ -16,7 +16,7 @@ import { atTestEnd } from '../../support/endings.ts';
 import { runs } from '../../support/runs.ts';
 
 const child = resolve(import.meta.dirname, '../../crash/eventsChild.ts');
-const KILLS = runs(3, 20);
+const KILLS = runs(2, 20);
 /** A window lives for up to this long after its servers are connected. */
 const LIFE = 2500;
 /** Events while it starts; of more than 500 that wait, some are skipped. */

@@ -19,8 +19,8 @@ import { useTool } from '../../support/plugins/outsideAgents.ts';
 import { readFileAs } from '../../support/plugins/outsideWorld.ts';
 import { runs } from '../../support/runs.ts';
 
-const KILLS = runs(4, 20);
-const HANDOVERS = runs(2, 6);
+const KILLS = runs(3, 20);
+const HANDOVERS = runs(1, 6);
 const LONGEST_PAUSE = 120;
 const CHANGE_EVERY = 8;
 const LOG = 'build.log';

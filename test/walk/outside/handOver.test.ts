@@ -15,7 +15,7 @@ import { allowEars, type EarsWorld, makeEarsWorld, queuedFor, untilWatched } fro
 import { useTool } from '../../support/plugins/outsideAgents.ts';
 import { runs } from '../../support/runs.ts';
 
-const HANDOVERS = runs(2, 6);
+const HANDOVERS = runs(1, 6);
 const EMIT_EVERY = 100;
 const program = resolve(import.meta.dirname, '../../support/plugins/listeningWindow.ts');
 

@@ -15,7 +15,7 @@ import { isFull, runs } from '../../support/runs.ts';
 import { fakeTimeFrom, hasFaketime, onlyTimeOfDay, setOffset } from '../../support/walk/fakeTime.ts';
 
 const child = resolve(import.meta.dirname, '../../crash/wakesChild.ts');
-const RUNS = runs(3, 20);
+const RUNS = runs(2, 20);
 /** Timers and conditions, each. */
 const EACH = 4;
 
