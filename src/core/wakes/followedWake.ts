@@ -57,7 +57,7 @@ export class FollowedWake implements Disposable {
   }
 
   get isRepeated(): boolean {
-    return this.#condition === undefined;
+    return this.#condition === undefined && this.#wake?.every !== undefined;
   }
 
   /** What was known about each atom when it was last looked at. */

@@ -260,8 +260,10 @@ export class Wakes implements Disposable {
     } else if (EVENTS.has(event.type)) this.#sync(joined);
     // The last fire of a repeated timer may have been delivered or dismissed, so that the next one is due.
     else if ('notifications' in event || event.type === 'notification_withdrawn') {
-      for (const one of joined.followed.values()) if (one.isRepeated) one.check();
-      if (joined.followed.size > 0) this.#schedule();
+      const repeated = [...joined.followed.values()].filter((one) => one.isRepeated);
+      for (const one of repeated) one.check();
+      // Looks at all that is due anywhere, so not for every delivery.
+      if (repeated.length > 0) this.#schedule();
     }
   }
 
